@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.description import short
+from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model, Model
@@ -63,6 +63,7 @@ def _read(source: str | os.PathLike[str], floating: bool, strict: bool,
                           arguments=arguments, urdf_constraints=urdf_constraints,
                           sdf_model=sdf_model)
     if arguments:
-        raise DescriptionError(f'expected no xacro arguments for a text, got {short(arguments)}')
+        raise DescriptionError(
+            f'expected no xacro arguments for a text, got {abbreviate(arguments)}')
     return load_text(source, floating=floating, strict=strict, gravity=gravity,
                      urdf_constraints=urdf_constraints, sdf_model=sdf_model)

@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.linearization import linearize
 from liedyn_ros.lie import so3
 
 
-DEVIATIONS = 3.0  # of the push, within which a tilt by dead reckoning is known
+PUSH_DEVIATIONS = 3.0  # of the push, within which a tilt by dead reckoning is known
 
 
 class FlightControl(Follower[Command]):
@@ -113,7 +113,7 @@ class FlightControl(Follower[Command]):
         A push that is `a` (rad/s^2) off tilts by a (cosh(k t) - 1) / k^2 where errors grow at a
         rate k (8.11): beyond a right angle no thrust lifts.
         """
-        push, grows = DEVIATIONS * float(np.linalg.norm(self.spread[:2])), self._growth()
+        push, grows = PUSH_DEVIATIONS * float(np.linalg.norm(self.spread[:2])), self._growth()
         if not push:
             return self.stop_time
         return min(self.stop_time, 2.0 / grows * math.asinh(

@@ -79,11 +79,11 @@ def recording(path: Path, machine: Machine, shown: Iterable[tuple[float, Seen]],
         print(f'No recording to look at: {remedy_of("view")}')
         return
     from liedyn_ros.view.recorded import write_recording
-    from liedyn_ros.view.recording import LONGEST
+    from liedyn_ros.view.recording import MAX_DURATION
     shown = list(shown)
     write_recording(path, machine, shown, home, description)
     whole = shown[-1][0] - shown[0][0] if shown else 0.0
-    part = f'the first {LONGEST:.0f} s of {whole:.0f} s' if whole > LONGEST else 'it'
+    part = f'the first {MAX_DURATION:.0f} s of {whole:.0f} s' if whole > MAX_DURATION else 'it'
     print(f'{path} plays {part} in any browser, without a network')
 
 

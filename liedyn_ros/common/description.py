@@ -48,7 +48,8 @@ class Place:
     def fail(self, expected: object, got: object = None) -> NoReturn:
         """Raise DescriptionError for this value; `got` is a text, by default the value, short."""
         raise DescriptionError(
-            f'{self.path}: expected {expected}, got {short(self.value) if got is None else got}')
+            f'{self.path}: expected {expected}, '
+            f'got {abbreviate(self.value) if got is None else got}')
 
     def context(self) -> '_Context':
         """Put the path before the message of any error of the package."""
@@ -90,7 +91,7 @@ def no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def short(value: object) -> str:
+def abbreviate(value: object) -> str:
     """Return a value as a message shows it."""
     return _SHORT.repr(value)
 

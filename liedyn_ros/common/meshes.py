@@ -35,7 +35,7 @@ from liedyn_ros.common.untrusted_files import open_regular
 if TYPE_CHECKING:
     import trimesh
 
-LARGEST = 100e6  # bytes of a file
+MAX_BYTES = 100e6  # bytes of a file
 MAX_FACES = 2_000_000  # triangles of a file: those of an STL file of that size
 LIMITS = Limits(processor_time=60, time=120, memory=4 * 2**30)
 DONE = 'of a mesh that is read'
@@ -126,8 +126,8 @@ def _read(file: Path) -> Sequence[Surface]:
     """Return the surfaces of a file; raises any error."""
     with open_regular(file) as opened:
         size = os.fstat(opened.fileno()).st_size
-    if size > LARGEST:
-        raise DescriptionError(f'expected at most {LARGEST:g} bytes, got {size}')
+    if size > MAX_BYTES:
+        raise DescriptionError(f'expected at most {MAX_BYTES:g} bytes, got {size}')
     import trimesh  # a fifth of the view's modules, and most machines have no such file
     scene = trimesh.load_scene(file)
     found = [_surface(each, _unit(scene)) for each in scene.dump()

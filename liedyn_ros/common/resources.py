@@ -11,7 +11,7 @@
 import os
 from pathlib import Path
 
-from liedyn_ros.common.description import short
+from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import LiedynError
 
 
@@ -28,5 +28,5 @@ def config_file(name: str) -> Path:
     for place in places:
         if os.path.isfile(place):  # False for a name too long, where Path.is_file raises
             return place
-    raise LiedynError(f'configuration file {short(name)}: not found in any of '
+    raise LiedynError(f'configuration file {abbreviate(name)}: not found in any of '
                       f'{[str(place.parent) for place in places]}')

@@ -15,7 +15,7 @@ from pathlib import Path
 import stat
 from typing import BinaryIO
 
-from liedyn_ros.common.description import short
+from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 
 MAX_BYTES = 16 * 2**20  # of a description; that of a humanoid has some 2**20
@@ -30,7 +30,7 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     The error does not name the file.
     """
     if not isinstance(path, (str, os.PathLike)):
-        raise DescriptionError(f'expected a path, got {short(path)}')
+        raise DescriptionError(f'expected a path, got {abbreviate(path)}')
     try:
         # Without O_NONBLOCK, opening a named pipe waits for a writer.
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)

@@ -14,7 +14,7 @@ from typing import cast
 from xml.etree import ElementTree
 
 from liedyn_ros.common.description import (
-    is_name, no_garbage_collection, parse_number, Place, short)
+    is_name, no_garbage_collection, parse_number, Place, abbreviate)
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 
@@ -51,7 +51,7 @@ class Element(Place):
         """Return an attribute, which must be there, of one line and not empty."""
         value = self.value.get(attribute)
         if value is None or not is_name(value):
-            self.fail(f'an attribute {attribute}', short(value))
+            self.fail(f'an attribute {attribute}', abbreviate(value))
         return value
 
     def version(self, newest: str) -> tuple[int, ...]:
@@ -85,7 +85,7 @@ class Element(Place):
             self.fail(f'an attribute {attribute}', 'none')
         values = tuple(map(parse_number, text.split(maxsplit=count)))
         if len(values) != count or None in values:
-            self.fail(f'{count} finite number{"s" * (count > 1)} as {attribute}', short(text))
+            self.fail(f'{count} finite number{"s" * (count > 1)} as {attribute}', abbreviate(text))
         return cast(tuple[float, ...], values)
 
 
@@ -160,7 +160,7 @@ def _content(source: str | os.PathLike[str], kind: str) -> tuple[str, str | byte
         return f'{kind} text', text.lstrip()
     if not isinstance(source, (str, os.PathLike)) or not str(source).strip():
         raise DescriptionError(
-            f"{kind}: expected a path or a text that starts with '<', got {short(source)}")
+            f"{kind}: expected a path or a text that starts with '<', got {abbreviate(source)}")
     name = str(source) if str(source).isprintable() else repr(str(source))
     try:
         return name, read_file(source).removeprefix(BYTE_ORDER_MARK.encode()).lstrip()

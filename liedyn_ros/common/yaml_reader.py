@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from liedyn_ros.common.description import is_name, parse_number, Place, short
+from liedyn_ros.common.description import is_name, parse_number, Place, abbreviate
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.untrusted_files import read_file
 
@@ -55,7 +55,7 @@ class Node(Place):
         mapping = self.value
         value = (mapping if type(mapping) is dict else self._mapping()).get(key, default)
         if value is _NEEDED:
-            self.fail(f'a key {key}', short(list(mapping)))
+            self.fail(f'a key {key}', abbreviate(list(mapping)))
         return Node(value, f'/{key}', self)
 
     def take_numbers(self, keys: tuple[str, ...], default: Any = _NEEDED) -> list[float]:
@@ -88,7 +88,7 @@ class Node(Place):
         mapping = self._mapping()
         if mapping.keys() - self._taken:
             unknown = [key for key in mapping if key not in self._taken]
-            self.fail(f'keys of {sorted(set(self._taken))}', short(unknown))
+            self.fail(f'keys of {sorted(set(self._taken))}', abbreviate(unknown))
 
     def text(self) -> str:
         """Return a text of one line, not empty."""
@@ -259,7 +259,7 @@ class _Composer:
             simple = event.implicit[0] and event.anchor is None
             key = plain[event.value] if simple else self._scalar(event)
             if type(key) is not str or key == '<<' or key in result:
-                _refuse(event, 'each key once and a text', short(key))
+                _refuse(event, 'each key once and a text', abbreviate(key))
             self._add(2, event)
             event = get_event()
             if type(event) is scalar and event.implicit[0] and event.anchor is None:

@@ -23,7 +23,7 @@ from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.demo.processes import NodeProcess
 from liedyn_ros.demo.verdict import NotShownError
 
-RATE = 15.0  # Hz, of pictures: the nodes of the demo need the processor more
+PICTURE_RATE = 15.0  # Hz, of pictures: the nodes of the demo need the processor more
 ADDRESS = re.compile(r'the view is on (\S+)')
 REFUSED = re.compile('not configured: .*')
 START_LIMIT = 600.0  # s for a page to open
@@ -53,7 +53,7 @@ class Pages:
         self._folder.mkdir(parents=True, exist_ok=True)
         file = self._folder / f'{name}.html'
         view = self._stack.enter_context(NodeProcess(
-            'liedyn_ros.view', {'recording': file.absolute(), 'rate': RATE, **parameters},
+            'liedyn_ros.view', {'recording': file.absolute(), 'rate': PICTURE_RATE, **parameters},
             self._folder / f'{name}_view.log', WRITING, NICENESS))
         told = self._pool.submit(_tell, view)
         yield

@@ -22,12 +22,12 @@ from liedyn_ros.identification.payload import (
     MotionWindow, Payload, PayloadEstimator, PayloadStream, with_payload)
 from liedyn_ros.identification.regressors import (
     base_parameters, BaseParameters, LoopRegressor, Regressor)
-from liedyn_ros.identification.robust_fit import Fit, robust_fit
+from liedyn_ros.identification.robust_fit import RobustFit, robust_fit
 from liedyn_ros.identification.verdict import Verdict
 
 __all__ = [
     'base_parameters', 'BaseParameters', 'Capsule', 'capsules_of', 'Clearance', 'consistent_fit',
-    'Equations', 'equations_of', 'Estimate', 'Excitation', 'excite', 'Fit', 'Identification',
+    'Equations', 'equations_of', 'Estimate', 'Excitation', 'excite', 'RobustFit', 'Identification',
     'identify', 'is_consistent', 'lifted_prior', 'LoopRegressor', 'Motion', 'motion_of',
     'MotionLimits', 'MotionWindow', 'nearest_consistent', 'next_motion', 'NextMotion',
     'parameters_of', 'Payload', 'PayloadEstimator', 'PayloadStream', 'pseudo_inertia', 'Recording',

@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.identification.consistent_fit import consistent_fit
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.lumps import Lump, lumps_of
-from liedyn_ros.identification.robust_fit import Fit, reduced, robust_fit
+from liedyn_ros.identification.robust_fit import RobustFit, reduced, robust_fit
 from liedyn_ros.model import JOINT_TYPES, Model
 
 _FELT = 1e-9  # of the largest entry, below which a body's numbers play no part
@@ -31,12 +31,12 @@ class Estimate:
     """
     Estimate from samples: a plain fit, and the consistent parameters.
 
-    plain is the Fit of the unknowns of the equations. consistent (p,) are the unknowns of
+    plain is the RobustFit of the unknowns of the equations. consistent (p,) are the unknowns of
     parameters that bodies can have; bodies maps names to ten parameters each. extra (e,) are
     the terms of joints, rotors (nv,) the reduced inertias of motors or empty.
     """
 
-    plain: Fit
+    plain: RobustFit
     consistent: Array
     bodies: dict[str, Array]
     extra: Array
@@ -69,7 +69,7 @@ class ConsistentBodies:
         self._given = np.concatenate([equations.regressor.parameters,
                                       given_unknowns(model, equations)[equations.at_extra]])
 
-    def estimate(self, plain: Fit, triangle: Array, target: Array, prior: float) -> Estimate:
+    def estimate(self, plain: RobustFit, triangle: Array, target: Array, prior: float) -> Estimate:
         """Return the possible parameters nearest to |R x - z|, R and z as of reduced."""
         equations, full, found = self._equations, self._full, self._given.copy()
         inertial = len(equations.regressor.parameters)

@@ -23,7 +23,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, ShapeError
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.estimate import Estimator, given_unknowns, refitted_friction
-from liedyn_ros.identification.robust_fit import Fit
+from liedyn_ros.identification.robust_fit import RobustFit
 from liedyn_ros.model import Model
 
 # Weights of the given model that are tried: a weight is 1 / s^2 where its bodies are believed to
@@ -31,8 +31,8 @@ from liedyn_ros.model import Model
 PRIORS = tuple(10.0**k for k in range(-2, 5))
 CUTOFFS = 0.5, 2.0  # times the usual cut-off of the equations, that are tried beside it
 METHODS = 'given', 'refitted friction', 'least squares', 'consistent'
-FIRST = 'first recording'  # the consistent fit of the first of several recordings alone
-CONFIDENT = 0.95  # level of the test whether a fit predicts held-out blocks better
+FIRST_RECORDING = 'first recording'  # the consistent fit of the first of several recordings alone
+TEST_LEVEL = 0.95  # level of the test whether a fit predicts held-out blocks better
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class HeldOut:
         if not freedom:
             return False
         variance = sum(float(((each - each.mean())**2).sum()) for each in groups) / freedom
-        return bool(logs.mean() > stdtrit(freedom, CONFIDENT) * np.sqrt(variance / len(logs)))
+        return bool(logs.mean() > stdtrit(freedom, TEST_LEVEL) * np.sqrt(variance / len(logs)))
 
     @property
     def better_given(self) -> str:
@@ -138,7 +138,7 @@ class HeldOut:
         return np.asarray(squares * share * len(share) / (self.recording.max() + 1))
 
 
-def parts_of(equations: Equations, fit: Fit, starts: Array, parts: int) -> Parts:
+def parts_of(equations: Equations, fit: RobustFit, starts: Array, parts: int) -> Parts:
     """Return so many parts, each with a share of each recording; errors of fit give the gap."""
     time = equations.time
     step = float(np.median(np.diff(time)))
@@ -204,7 +204,7 @@ class Trial:
         except ShapeError:  # it is too short
             return found
         some = np.any(self._rows, axis=0)
-        return replace(found, predicted=found.predicted | {FIRST: self._predicted(
+        return replace(found, predicted=found.predicted | {FIRST_RECORDING: self._predicted(
             [each.at(weight).consistent for each in first])[some]})
 
     @cached_property

@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ShapeError
 
 HUBER = 1.345  # scales, from which on a residual counts less (16.21)
-ROUNDS = 60
+MAX_ROUNDS = 60
 SETTLED = 1e-2  # length of a step in standard deviations
 UNSEEN = 1e-9  # of the largest singular value of normalised columns
 _MAD = 1.4826
@@ -30,7 +30,7 @@ _LEAST_SCALE = 1e-12  # of the forces: residuals of clean data are rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class RobustFit:
     """
     The unknowns x (p,) of a least-squares problem and their covariance (p, p).
 
@@ -59,7 +59,7 @@ class Fit:
         return max(1.0, float(self.samples.sum()) - len(self.x))
 
 
-def robust_fit(rows: Array, forces: Array) -> Fit:
+def robust_fit(rows: Array, forces: Array) -> RobustFit:
     """
     Return the fit of rows (K, f, p) x = forces (K, f), with Huber's weights by reweighting.
 
@@ -79,7 +79,7 @@ def robust_fit(rows: Array, forces: Array) -> Fit:
     known = weight  # by which newton was made
     x, length = problem.basis @ y, np.inf
     samples: Array = np.full(joints, float(count))
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         residuals = forces - scaled @ x
         middle = np.maximum(_MAD * np.median(np.abs(residuals), axis=0), least)
         huber = np.minimum(1.0, HUBER * middle / np.maximum(np.abs(residuals), least))
@@ -103,7 +103,8 @@ def robust_fit(rows: Array, forces: Array) -> Fit:
     factor = problem.factor(weight)
     root = problem.basis @ solve_triangular(factor, np.eye(len(factor)))
     inverse = root @ root.T
-    return Fit(x / size, inverse / np.outer(size, size), weight, samples, huber, problem.unseen)
+    return RobustFit(x / size, inverse / np.outer(size, size), weight, samples, huber,
+                     problem.unseen)
 
 
 class _Problem:
@@ -160,7 +161,7 @@ class _Path:
         return step - (moved + changed) @ by
 
 
-def reduced(rows: Array, forces: Array, fit: Fit) -> tuple[Array, Array]:
+def reduced(rows: Array, forces: Array, fit: RobustFit) -> tuple[Array, Array]:
     """Return R (p + 1, p) and z (p + 1,): |R x - z|^2 is the weighted sum of squares (16.22)."""
     by = fit.weight * np.sqrt(fit.huber)
     triangle = triangle_of(np.concatenate(_triangles(by[..., None] * rows, by * forces)))

@@ -20,12 +20,12 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.estimate import given_unknowns
-from liedyn_ros.identification.held_out import FIRST, HeldOut
+from liedyn_ros.identification.held_out import FIRST_RECORDING, HeldOut
 from liedyn_ros.identification.joints import MORE_TERMS
 from liedyn_ros.identification.lumps import lumps_of
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.motion.spectrum import spectrum_of
-from liedyn_ros.identification.robust_fit import Fit, reduced, UNSEEN
+from liedyn_ros.identification.robust_fit import RobustFit, reduced, UNSEEN
 from liedyn_ros.model import Model
 
 # Rules of thumb (16.33).
@@ -37,8 +37,8 @@ EXCESS = 5.0  # times what the noise of an effort leaves, from which a term is m
 REACH = np.pi  # rad or m, of joints without limits
 SAMPLES_OF_EFFECT = 10
 ALONE = 1.0 - 1e-6  # of a parameter that motions tell by itself
-CONFIDENT = 0.999  # share of recordings of right bodies that say no others
-SURE = 2.0  # standard deviations, below which an unknown may be zero
+CONSISTENCY_LEVEL = 0.999  # share of recordings of right bodies that say no others
+ZERO_DEVIATIONS = 2.0  # standard deviations, below which an unknown may be zero
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Verdict:
     advice: tuple[str, ...]
 
 
-def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consistent: Array,
+def judge(model: Model, motion: Motion, equations: Equations, fit: RobustFit, consistent: Array,
           unseen: HeldOut, doubts: tuple[str, ...] = ()) -> Verdict:
     """Return the verdict on an estimate (16.33); doubts are remarks that stand already."""
     held_out, times = unseen.errors(), unseen.ratio()
@@ -73,9 +73,9 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consiste
     worse = tuple(name for name, each in zip(equations.joints, ratio) if each >= 1.0)
     reasons.append(f'better at {len(ratio) - len(worse)} of {len(ratio)} joints' + (
         f', no better at {", ".join(worse)}' if worse else ''))
-    if FIRST in unseen.predicted:
-        reasons.append(f'and {unseen.ratio(other=FIRST):.3g} times that of a fit of the first '
-                       'recording alone')
+    if FIRST_RECORDING in unseen.predicted:
+        reasons.append(f'and {unseen.ratio(other=FIRST_RECORDING):.3g} times that of a fit of '
+                       'the first recording alone')
     enough = float(fit.samples.sum()) / len(fit.x)
     if enough < SAMPLES:  # held-out parts decide still: errors of a missing term are alike, too
         doubts = (*doubts, f'errors are alike over so long that {enough:.3g} independent samples '
@@ -83,13 +83,14 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consiste
                   'rough. Record longer, or add the missing term')
     deviations = fit.deviations
     unknown = tuple(name for name, x, s in zip(
-        equations.names[:equations.at_friction.stop], fit.x, deviations) if not abs(x) > SURE * s)
+        equations.names[:equations.at_friction.stop], fit.x, deviations)
+        if not abs(x) > ZERO_DEVIATIONS * s)
     return Verdict(offered, tuple(reasons), worse,
                    (*doubts, *_remarks(equations, fit, consistent, held_out)), unknown,
                    _advice(model, motion))
 
 
-def _is_told(model: Model, equations: Equations, fit: Fit) -> bool:
+def _is_told(model: Model, equations: Equations, fit: RobustFit) -> bool:
     """Return whether noise alone does not make the given bodies fit so much worse than others."""
     triangle, target = reduced(equations.rows, equations.forces, fit)
     at = equations.base.rank
@@ -98,7 +99,7 @@ def _is_told(model: Model, equations: Equations, fit: Fit) -> bool:
     worse = np.sum((rest - triangle[:, at:] @ by_friction)**2) - np.sum(
         (target - triangle @ fit.x)**2)
     freedom = max(at - fit.unseen.shape[1], 1)
-    return float(worse) > freedom * float(fdtri(freedom, fit.freedom, CONFIDENT))
+    return float(worse) > freedom * float(fdtri(freedom, fit.freedom, CONSISTENCY_LEVEL))
 
 
 def with_held(verdict: Verdict, held: Sequence[str], whole: Model, model: Model, motion: Motion,
@@ -177,7 +178,7 @@ def masses_in_sums(model: Model, equations: Equations) -> tuple[str, ...]:
     return tuple(name for b, name in enumerate(model.bodies) if b not in alone)
 
 
-def _remarks(equations: Equations, fit: Fit, consistent: Array, held_out: dict[str, Array]
+def _remarks(equations: Equations, fit: RobustFit, consistent: Array, held_out: dict[str, Array]
              ) -> tuple[str, ...]:
     remarks = []
     if any(each.kind in MORE_TERMS for each in equations.extra):

@@ -23,7 +23,7 @@ Shape = tuple[Array, float]  # a place (3,) in the frame of a body, and the reac
 DENSEST = 22590.0  # kg/m^3, osmium
 # A wrong unit of length is a factor of 1000; more than halfway to it, by factors, is in doubt.
 DOUBT = math.sqrt(1000.0)
-MOST = 20  # bodies whose meshes are read, which takes time
+MAX_MESHES = 20  # bodies whose meshes are read, which takes time
 _SEEN = 1e-6  # of mass times size squared: below, six digits of a file show nothing
 
 
@@ -64,7 +64,7 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
         away = float(np.linalg.norm(inertia.center_of_mass))
         if away > size:
             far.append(f'{body.name} ({away:.3g} m)')
-        elif len(asked) < MOST and away > max(
+        elif len(asked) < MAX_MESHES and away > max(
                 0.5 * wide, spans.get(body.name, 0.0), arms.get(body.name, 0.0)):
             asked.append(body.name)
             there = [(float(np.linalg.norm(inertia.center_of_mass - at)), reach)

@@ -25,10 +25,10 @@ from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.kinematics import driven_platform
 
 NUMBERS_AT = np.linspace(0.2, 0.7, 11)  # of a leg, from its base joint: where its number may stand
-ROUNDS = 4  # in which the numbers are placed, each far from the others
+PLACEMENT_ROUNDS = 4  # in which the numbers are placed, each far from the others
 LEG, BASE, TIPS, NORMAL, DRIVE = '#e69f00', '0.3', '#0072b2', '#009e73', '#cc79a7'
 FRONT, BACK = '#a8cdf0', '#f2b8a8'  # of the platform, seen from its +z and its -z side
-SMALL = 0.1  # m; smaller platforms are labelled in mm
+MM_BELOW = 0.1  # m; smaller platforms are labelled in mm
 ZOOM = 0.78  # of axes in space, so that labels at their edges are not cut
 
 
@@ -62,7 +62,7 @@ def draw_platform(
     axes.quiver(*centre, *(0.7 * reach(tips) * pose[:3, 2]), color=NORMAL, linewidth=2.0)
     axes.set_title(title)
     scale_equally(axes)
-    label_axes(axes, 0.5 * float(np.ptp(np.concatenate((base, tips)), axis=0).max()) < SMALL)
+    label_axes(axes, 0.5 * float(np.ptp(np.concatenate((base, tips)), axis=0).max()) < MM_BELOW)
 
 
 def places_of_numbers(axes: Any, base: Array, tips: Array) -> list[Array]:
@@ -70,7 +70,7 @@ def places_of_numbers(axes: Any, base: Array, tips: Array) -> list[Array]:
     viewer = towards_viewer(axes)
     choices = base[:, None] + NUMBERS_AT[:, None] * (tips - base)[:, None]
     places = [each[len(each) // 2] for each in choices]
-    for k in list(range(len(places))) * ROUNDS:
+    for k in list(range(len(places))) * PLACEMENT_ROUNDS:
         away = choices[k][:, None] - np.array((*base, *places[:k], *places[k + 1:]))
         seen = away - (away @ viewer)[..., None] * viewer
         places[k] = choices[k][np.argmax(np.linalg.norm(seen, axis=2).min(axis=1))]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import NameSetError, NotFiniteError, ShapeError
 from liedyn_ros.lie import SO3, so3
-from liedyn_ros.recordings.samples import FEW
+from liedyn_ros.recordings.samples import MAX_LEFT_OUT
 
 NORM = 1e-3  # by which a quaternion of few digits may miss 1
 
@@ -86,7 +86,7 @@ def checked(where: str, samples: PoseSamples) -> PoseSamples:
     blocks = np.hstack([samples.readings, *samples.points.values(), *oriented])
     whole: NDArray[np.bool_] = np.asarray(np.isfinite(blocks).all(axis=1))
     left = int((~whole).sum())
-    if left > FEW * len(whole):
+    if left > MAX_LEFT_OUT * len(whole):
         at = int(np.argmin(whole))
         raise NotFiniteError(
             f'{where}: expected numbers, got {left} of {len(whole)} samples with NaN or '

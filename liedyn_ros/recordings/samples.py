@@ -21,7 +21,7 @@ from liedyn_ros.common.errors import NotFiniteError, ShapeError, StampError
 from liedyn_ros.common.stamps import GAP, GAP_STEPS
 
 Stamps = NDArray[np.int64]
-FEW = 0.1  # share of the samples that may be left out
+MAX_LEFT_OUT = 0.1  # share of the samples that may be left out
 SLOW = 0.5  # s between samples, from which times without a unit are in doubt
 SEVERAL = 30  # samples, in which a unit shows
 LEAP_NS = 86400 * 10**9  # between two samples: they are not of one clock
@@ -140,7 +140,7 @@ def _many_gaps(kind: str, names: Sequence[str], block: Array | None) -> tuple[st
         return None
     bad = ~np.isfinite(block)
     share = bad.mean(axis=0)
-    if not (share > FEW).any():
+    if not (share > MAX_LEFT_OUT).any():
         return None
     worst = int(share.argmax())
     return names[worst], (f'{kind} of {names[worst]} with {100.0 * share[worst]:.3g} % NaN or '
@@ -163,7 +163,7 @@ def _finite(where: str, names: Sequence[str], blocks: dict[str, Array | None],
     if keep is None:
         raise ShapeError(f'{where}: expected numbers, got none')
     left = int((~keep).sum())
-    if left > FEW * len(keep):
+    if left > MAX_LEFT_OUT * len(keep):
         raise NotFiniteError(f'{where}: expected numbers, got {left} of {len(keep)} samples with '
                              'NaN or infinities')
     if left:
@@ -180,7 +180,7 @@ def _in_order(where: str, stamps: Stamps, told: list[str]) -> NDArray[np.intp]:
         raise StampError(f'{where}: expected stamps of one clock, got {stamps[at]} ns and then '
                          f'{stamps[at + 1]} ns, at sample {at + 1}')
     late = int((steps < 0).sum())
-    if late > FEW * len(stamps):
+    if late > MAX_LEFT_OUT * len(stamps):
         raise StampError(f'{where}: expected stamps in order, got {late} of {len(stamps)} before '
                          'the one that came earlier: two publishers or two clocks?')
     order = np.argsort(stamps, kind='stable')
@@ -188,7 +188,7 @@ def _in_order(where: str, stamps: Stamps, told: list[str]) -> NDArray[np.intp]:
         told.append(f'{late} samples came late and were put in their place')
     fresh = np.concatenate([[True], np.diff(stamps[order]) > 0])
     repeated = int((~fresh).sum())
-    if repeated > FEW * len(stamps):
+    if repeated > MAX_LEFT_OUT * len(stamps):
         raise StampError(f'{where}: expected a new stamp with each sample, got {repeated} of '
                          f'{len(stamps)} that repeat the one before')
     if repeated:

@@ -253,18 +253,18 @@ def _require_kept(margins: Margins, law: Law, grid: Grid, z: float) -> None:
 
 def _uniform(states: Rows, rates: Rows) -> float:
     """Return z of the fastest uniform run: the largest below which all limits hold."""
-    def kept(z: float) -> bool:
+    def keeps_limits(z: float) -> bool:
         speed = Speed(np.full(len(states.value), z), np.zeros(1), np.zeros(1))
         return all(not rows.bound.size or rows.used(speed).max() <= 1.0
                    for rows in (states, rates))
 
     z = SLOWEST
-    while kept(4.0 * z):
+    while keeps_limits(4.0 * z):
         z *= 4.0
         if z > FASTEST:
             raise LimitError(UNBOUNDED)
     low, high = z, 4.0 * z
     while high > low * (1.0 + 1e-9):
         middle = (low * high)**0.5
-        low, high = (middle, high) if kept(middle) else (low, middle)
+        low, high = (middle, high) if keeps_limits(middle) else (low, middle)
     return low

@@ -40,9 +40,9 @@ from liedyn_ros.view.waiting import Waiting
 TEXT_RATE = 4.0  # Hz, of what a person reads
 OF_PLATFORM = (('distance to singularity', '-'), ('residual', 'm'), ('iterations', ''),
                ('age', 's'), ('error', 'm'))  # of the plots, with their units
-STEP = 0.005  # of the size: a floating machine moves so far before a camera follows
+CAMERA_STEP = 0.005  # of the size: a floating machine moves so far before a camera follows
 GRID = (160, 160, 164)  # as in RViz
-MOST = 200  # names and sentences of a kind that are shown
+MAX_LINES = 200  # names and sentences of a kind that are shown
 
 
 class LivePage:
@@ -157,7 +157,7 @@ class LivePage:
                 scene, model), daemon=True).start())
         if scene.faults:
             server.gui.add_markdown('\n'.join(
-                f'- not shown: {as_text(fault)}' for fault in scene.faults[:MOST]))
+                f'- not shown: {as_text(fault)}' for fault in scene.faults[:MAX_LINES]))
         return 1.3 * scene.size, scene.middle
 
     def _prepare_pulls(self, scene: TreeScene, model: Model) -> None:
@@ -217,7 +217,7 @@ class LivePage:
             self._aim(middle)
         elif self._moving and self._moving.value:
             step = middle - self._aimed
-            if np.linalg.norm(step) > STEP * self._size:
+            if np.linalg.norm(step) > CAMERA_STEP * self._size:
                 self._aimed = middle
                 for camera in self._cameras():
                     target = camera.look_at + step
@@ -288,7 +288,7 @@ def describe(seen: Seen, units: Mapping[str, str] | None = None) -> str:
     lines = []
     if seen.fault:
         lines.append(f'**No pose:** {as_text(seen.fault)}')
-    lines += [f'- **{as_text(warning)}**' for warning in seen.warnings[:MOST]]
+    lines += [f'- **{as_text(warning)}**' for warning in seen.warnings[:MAX_LINES]]
     if not lines and seen.tracks:
         lines.append('Tracking, no warning.')
     if seen.quiet:
@@ -304,9 +304,9 @@ def describe(seen: Seen, units: Mapping[str, str] | None = None) -> str:
     if seen.efforts:
         lines += ['\n| joint | effort |', '| --- | --- |']
         lines += [f'| {as_text(name)} | {value:.3g} {units.get(name, "")} |'
-                  for name, value in islice(seen.efforts.items(), MOST)]
-        if len(seen.efforts) > MOST:
-            lines.append(f'\n{len(seen.efforts) - MOST} more are not shown.')
+                  for name, value in islice(seen.efforts.items(), MAX_LINES)]
+        if len(seen.efforts) > MAX_LINES:
+            lines.append(f'\n{len(seen.efforts) - MAX_LINES} more are not shown.')
     return '\n'.join(lines) or '*nothing heard yet*'
 
 

@@ -18,7 +18,7 @@ from viser import GuiApi, uplot
 
 from liedyn_ros.common.checks import Array
 
-RATE = 4.0  # Hz, of new plots
+PLOT_RATE = 4.0  # Hz, of new plots
 COLOR = '#1f6fdc'
 PREFIXES = ('', 'm', 'µ', 'n', 'p', 'f')  # a thousandth of the one before
 
@@ -43,7 +43,7 @@ class Plots:
         self._rows.append((now, *values))
         while self._rows[0][0] < now - self._seconds:
             self._rows.popleft()
-        if now - self._drawn < 1.0 / RATE or len(self._rows) < 2:
+        if now - self._drawn < 1.0 / PLOT_RATE or len(self._rows) < 2:
             return
         self._drawn = now
         columns = self.columns(now)

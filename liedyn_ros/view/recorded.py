@@ -18,9 +18,9 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.seen import Description, Machine, Seen
 from liedyn_ros.view.page import LivePage
-from liedyn_ros.view.recording import LONGEST
+from liedyn_ros.view.recording import MAX_DURATION
 
-RATE = 30.0  # pictures a second
+PICTURE_RATE = 30.0  # pictures a second
 PORT = 18_080  # or the next that is free; no address is printed
 
 
@@ -32,7 +32,7 @@ def write_recording(path: Path, machine: Machine, shown: Iterable[tuple[float, S
     Of more than 30 pictures a second some are left out, and it ends after 300 s. home (4, 4), m,
     is that of a platform.
     """
-    page = LivePage('127.0.0.1', PORT, LONGEST, 10.0)
+    page = LivePage('127.0.0.1', PORT, MAX_DURATION, 10.0)
     try:
         page.adopt(machine, np.eye(4) if home is None else home, description)
         page.record_to(path)
@@ -40,10 +40,10 @@ def write_recording(path: Path, machine: Machine, shown: Iterable[tuple[float, S
         for now, seen in shown:
             if first is None or due is None:
                 first = due = now
-            if now - first > LONGEST:
+            if now - first > MAX_DURATION:
                 break
             if now >= due - 1e-9:
-                due = max(due + 1.0 / RATE, now)
+                due = max(due + 1.0 / PICTURE_RATE, now)
                 page.show(seen, now)
     finally:
         page.close()

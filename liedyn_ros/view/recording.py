@@ -18,7 +18,7 @@ import viser
 
 from liedyn_ros.common.whole_files import write_whole
 
-LONGEST = 300.0  # s; then a recording ends by itself
+MAX_DURATION = 300.0  # s; then a recording ends by itself
 START = 'Start recording'
 
 
@@ -66,7 +66,7 @@ class Recording:
                 self._began = self._last = now
             self._serializer.insert_sleep(now - self._last)
             self._last = now
-            if now - self._began >= LONGEST:  # a recording that is forgotten takes no more memory
+            if now - self._began >= MAX_DURATION:  # one that is forgotten takes no more memory
                 self._whole, self._serializer = self._page_of(self._serializer), None
 
     def html(self) -> str:

@@ -22,7 +22,7 @@ from liedyn_ros.stewart.platform.picture import along
 
 PURPLE, PATH = (204, 51, 204), (30, 110, 220)  # of the covariance in RViz; of the path
 AXES = ((220, 40, 40), (30, 150, 40), (60, 110, 245))  # x, y, z; viser's blue is lost in the dark
-LONGEST = 0.4  # of a machine's size: the arrow of the largest vector so far
+ARROW_SIZE = 0.4  # of a machine's size: the arrow of the largest vector so far
 
 
 def rgb(color: Sequence[float] | Array) -> tuple[int, int, int]:
@@ -86,7 +86,7 @@ class Arrows:
             if self._handle is not None:
                 self._handle.visible = False
             return
-        ends = points + LONGEST * self._size / self._largest * vectors
+        ends = points + ARROW_SIZE * self._size / self._largest * vectors
         arrows = np.stack((points, ends), axis=1)
         if self._handle is None:
             self._handle = self._scene.add_arrows(

@@ -15,16 +15,16 @@ from typing import Any
 
 from viser import GuiApi
 
-STEP = 1e-3  # of the range, at most; the next power of ten below it is taken
+SLIDER_STEP = 1e-3  # of the range, at most; the next power of ten below it is taken
 DIGITS = 9  # behind the point, beyond which numbers of steps are rounding errors
 
 
 def add_slider(gui: GuiApi, name: str, least: float, most: float, value: float) -> Any:
     """Add a slider from least to most, both rounded inwards to its step, near a value."""
-    digits = math.ceil(-math.log10(STEP * (most - least)))
+    digits = math.ceil(-math.log10(SLIDER_STEP * (most - least)))
     step = 10.0 ** -digits
     low, high = (round(each * step, DIGITS) for each in (
-        math.ceil(least / step - STEP), math.floor(most / step + STEP)))
+        math.ceil(least / step - SLIDER_STEP), math.floor(most / step + SLIDER_STEP)))
     slider = gui.add_slider(name, low, high, step, low)
     move_slider(slider, value)
     return slider

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from liedyn_ros.common.description import short
+from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model
@@ -32,8 +32,8 @@ def test_a_name_without_a_file_is_refused_by_name(case: str) -> None:
     with pytest.raises(LiedynError) as refused:
         config_file(name)
     assert str(refused.value).startswith(
-        f'configuration file {short(name)}: not found in any of [')
-    assert len(short(name)) < 100
+        f'configuration file {abbreviate(name)}: not found in any of [')
+    assert len(abbreviate(name)) < 100
 
 
 @pytest.mark.parametrize('load', [load_model, load_geometry])

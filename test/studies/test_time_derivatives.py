@@ -42,7 +42,7 @@ def test_derivatives_of_the_reference_are_those_of_time() -> None:
 
 def test_the_reference_is_recovered(tmp_path, monkeypatch: pytest.MonkeyPatch,
                                     capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr(higher_order, 'STEP', 0.05)
+    monkeypatch.setattr(higher_order, 'TIME_STEP', 0.05)
     assert higher_order.fly(tmp_path)
     assert 'The reference was recovered' in capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir() if path.suffix != '.html'} == {

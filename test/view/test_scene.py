@@ -33,7 +33,7 @@ from liedyn_ros.view.platforms.scene import MAGNIFIED, SIGMAS  # noqa: E402
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf  # noqa: E402
 from liedyn_ros.view.plots import fitted, Plots  # noqa: E402
 from liedyn_ros.view.recorded import write_recording  # noqa: E402
-from liedyn_ros.view.recording import LONGEST, Recording  # noqa: E402
+from liedyn_ros.view.recording import MAX_DURATION, Recording  # noqa: E402
 from liedyn_ros.view.shapes import AXES, PATH, PURPLE, rgb, solid_box  # noqa: E402
 from liedyn_ros.view.sliders import add_slider  # noqa: E402
 from liedyn_ros.view.trees.scene import CENTER, EFFORT, LOOP, THRUST  # noqa: E402
@@ -344,7 +344,7 @@ def test_a_recording_is_one_page(page):
 def test_a_recording_that_is_forgotten_ends_and_is_kept(page):
     page.adopt(GEOMETRY, HOME)
     page._recording.start()
-    for now in (1.0, 2.0, 2.0 + LONGEST):
+    for now in (1.0, 2.0, 2.0 + MAX_DURATION):
         page.show(seen_of(MOVED), now)
     assert page._recording._serializer is None
     assert '__VISER_EMBED_DATA__' in page._recording.html()

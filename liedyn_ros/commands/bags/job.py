@@ -33,7 +33,7 @@ from liedyn_ros.model import load_model
 from liedyn_ros.recordings.bags import AnyBag, Bag
 
 _NUMBER = re.compile(r'[-+]?\d+(\.\d+)?(e[-+]?\d+)?')
-SHOWN = 2000  # points of a curve that a report shows
+MAX_POINTS = 2000  # points of a curve that a report shows
 Tell = Callable[[int, int], None]
 
 
@@ -95,7 +95,7 @@ class Curves:
         if values is not None and self._row % self._step == 0:
             for each, value in zip(self.points.values(), values):
                 each.append([1e-9 * (stamp_ns - self._first), value])
-            if self.points and len(next(iter(self.points.values()))) > SHOWN:
+            if self.points and len(next(iter(self.points.values()))) > MAX_POINTS:
                 self._step *= 2
                 self.points = {name: each[::2] for name, each in self.points.items()}
         self._row += 1

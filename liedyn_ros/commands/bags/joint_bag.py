@@ -47,7 +47,7 @@ class JointBagWriter:
                  urdf: str | None = None) -> None:
         """Take the columns; derivatives of torques have no field and are left out."""
         self._path, self._urdf = path, urdf
-        self._robot, self._pace = transforms.RobotFrames(model), Pace(transforms.RATE)
+        self._robot, self._pace = transforms.RobotFrames(model), Pace(transforms.TF_RATE)
         self._names = list(dict.fromkeys(each.partition('.position')[0] for each in columns
                                          if '.position [' in each))
         at = {each.partition(' [')[0]: k for k, each in enumerate(columns, 1)}

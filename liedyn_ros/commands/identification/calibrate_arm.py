@@ -45,7 +45,7 @@ HEAD = ['frame', *(f'{what} {axis}, {unit}' for what, unit in (('turn', 'mrad'),
                    for axis in 'xyz'), 'offset']
 REPORT = 'report.html'
 FIXED = 1e-8  # rad or m: deviation of what is held fixed
-MOST = 100  # reflectors
+MAX_REFLECTORS = 100  # reflectors
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,7 +80,7 @@ def _calibrated(model: Model, options: argparse.Namespace
     samples = pose_table(options.samples, names, PoseColumns(
         options.readings, None if options.point is None else [options.point],
         dict(options.unit), options.pose))
-    if len(samples.points) not in (1, *range(3, MOST)):
+    if len(samples.points) not in (1, *range(3, MAX_REFLECTORS)):
         raise NameSetError(f'{options.samples}: expected one position, x, y and z, or those of '
                            f'three reflectors or more, got {list(samples.points)}; --point names '
                            'one, and --pose their columns')
@@ -183,7 +183,7 @@ def _report(found: ArmCalibration, findings: Findings, options: argparse.Namespa
               'mrad or mm. A dash: not searched.')
     page.table(HEAD, _corrections(found))
     page.items([*_lengths(found), *(
-        [f'hardly told: {", ".join(found.untold)}'] if found.untold else [])])
+        [f'hardly told: {", ".join(found.unobservable)}'] if found.unobservable else [])])
     findings.end(page)
     page.settings({key: str(value) for key, value in vars(options).items()})
     path = options.folder / REPORT

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.commands.identification.motion_plots import motion_plots
-from liedyn_ros.commands.identification.options import add_holding_options, held
+from liedyn_ros.commands.identification.options import add_holding_options, with_locked_joints
 from liedyn_ros.commands.outputs import folder, number_of, without_empty
 from liedyn_ros.commands.reports import Page
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
@@ -35,7 +35,7 @@ from liedyn_ros.identification import (
 from liedyn_ros.identification.verdict import CONDITION
 from liedyn_ros.model import JOINT_TYPES, load_model, Model
 
-NONE = 1e6  # rad/s or m/s, from which a limit is none
+NO_LIMIT = 1e6  # rad/s or m/s, from which a limit is none
 TABLE, TRAJECTORY, REPORT = 'excitation.csv', 'excitation.yaml', 'report.html'
 
 
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write a period of the motion; return 0, 1 where it tells little, 2 after an error."""
     options = parser().parse_args(arguments)
     try:
-        model = held(load_model(options.model), options)
+        model = with_locked_joints(load_model(options.model), options)
         clearance = clearance_of(model, options)
         start = _start(model, dict(options.start)) if options.start else None
         found = excite(
@@ -83,9 +83,9 @@ def limits_of(model: Model, options: argparse.Namespace,
         speed = options.share * float(own.velocity[0])
         if options.speed is not None:
             speed = min(speed, options.speed)
-        if not 0.0 < speed < NONE and speeds is not None:
+        if not 0.0 < speed < NO_LIMIT and speeds is not None:
             speed = speeds[joint.name]
-        if not 0.0 < speed < NONE:
+        if not 0.0 < speed < NO_LIMIT:
             raise LimitError(f'the model gives no velocity limit for joint {joint.name}: give '
                              '--speed', names=(joint.name,))
         middle = 0.5 * (lower + upper)

@@ -23,9 +23,10 @@ import sys
 
 from liedyn_ros.commands.identification.excite import add_limit_options
 from liedyn_ros.commands.identification.model_files import model_files, write_model
-from liedyn_ros.commands.identification.next_motion import proposed, told_by, write_next
+from liedyn_ros.commands.identification.next_motion import (
+    predicted_deviations, proposed, write_next)
 from liedyn_ros.commands.identification.options import (
-    add_holding_options, add_recording_options, held, recorded, require_still)
+    add_holding_options, add_recording_options, with_locked_joints, recorded, require_still)
 from liedyn_ros.commands.identification.report import findings, HEAD, report, summary
 from liedyn_ros.commands.inputs import about
 from liedyn_ros.commands.outputs import folder, number_of, set_aside, without_empty
@@ -49,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         require_extra('identification', 'clarabel')
         whole = load_model(options.model)
-        model = held(whole, options)
+        model = with_locked_joints(whole, options)
         seen = require_still(whole, options)
         print(f'reading {", ".join(str(each) for each in options.recording)}', file=sys.stderr)
         with about(options, [*options.recording, *options.also]):
@@ -102,7 +103,7 @@ def _write(options: argparse.Namespace, result: Identification, whole: Model,
     write_whole(numbers, json.dumps(_numbers(result) | {
         'next_motion': {} if ahead[0] is None else {
             name: after if after < inf else None
-            for name, _, after in told_by(ahead[0])}}, indent=1))
+            for name, _, after in predicted_deviations(ahead[0])}}, indent=1))
     files = [page, numbers, *write_next(options.folder, result, ahead[0])]
     if result.offered:
         files += write_model(options.folder, options.model, result.given, result.model, whole)

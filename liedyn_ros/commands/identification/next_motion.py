@@ -23,7 +23,7 @@ from liedyn_ros.identification import Identification, MotionLimits, next_motion,
 from liedyn_ros.model import JOINT_TYPES
 
 TRAJECTORY, TABLE = 'next_motion.yaml', 'next_motion.csv'
-SHOWN = 12  # unknowns of a report
+MAX_UNKNOWNS = 12  # unknowns of a report
 
 
 def proposed(result: Identification, options: argparse.Namespace) -> tuple[
@@ -57,7 +57,7 @@ def write_next(folder: Path, result: Identification, found: NextMotion | None) -
     return list(files)
 
 
-def told_by(found: NextMotion) -> list[tuple[str, float, float]]:
+def predicted_deviations(found: NextMotion) -> list[tuple[str, float, float]]:
     """Return name and deviations without and with the motion, those that gain most first."""
     rows = [*zip(found.names, found.before.tolist(), found.after.tolist())]
     gain = [before / after if np.isfinite(before) else (np.inf if np.isfinite(after) else 1.0)

@@ -120,7 +120,7 @@ def require_still(model: Model, options: argparse.Namespace) -> set[str]:
     return seen
 
 
-def held(model: Model, options: argparse.Namespace) -> Model:
+def with_locked_joints(model: Model, options: argparse.Namespace) -> Model:
     """Return the model with joints locked as the options say. Raises NameSetError."""
     at = held_positions(model, options)
     if not at:

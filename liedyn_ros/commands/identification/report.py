@@ -17,13 +17,13 @@ import numpy as np
 from scipy.special import stdtrit
 
 from liedyn_ros.commands.identification.motion_plots import motion_plots
-from liedyn_ros.commands.identification.next_motion import SHOWN, told_by
+from liedyn_ros.commands.identification.next_motion import MAX_UNKNOWNS, predicted_deviations
 from liedyn_ros.commands.reports import Findings, Line, Page, plot
 from liedyn_ros.identification import Identification, NextMotion
 from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.identification.verdict import masses_in_sums, ratios
 
-SURE = 0.95
+INTERVAL_LEVEL = 0.95
 ROUNDING = 1e-12  # kg, m, N: what files write for nothing
 METHODS = {'given': 'given model', 'refitted friction': 'given, friction fitted',
            'least squares': 'least squares', 'consistent': 'identified'}
@@ -108,11 +108,12 @@ def _plots(page: Page, result: Identification) -> None:
 
 def _unknowns(page: Page, result: Identification) -> None:
     fit, equations = result.estimate.plain, result.equations
-    wide = float(stdtrit(fit.freedom, 0.5 + 0.5 * SURE))
+    wide = float(stdtrit(fit.freedom, 0.5 + 0.5 * INTERVAL_LEVEL))
     given = given_unknowns(result.given, equations)
     page.heading('Parameters that the recording tells')
-    page.text(f'Sums of parameters, and joint forces, with intervals of {100.0 * SURE:g} % of the '
-              'unbounded fit. The identified ones are those of bodies that exist.')
+    page.text('Sums of parameters, and joint forces, with intervals of '
+              f'{100.0 * INTERVAL_LEVEL:g} % of the unbounded fit. The identified ones are those '
+              'of bodies that exist.')
     page.table(['parameter', 'given', 'identified', 'least squares', '±', ''], [
         [name, *(f'{each:.5g}' if abs(each) > ROUNDING else '0' for each in (old, new, x)),
          f'{wide * s:.2g}', '' if abs(x) > wide * s else 'may\u00a0be\u00a0zero']
@@ -126,13 +127,13 @@ def _ahead(page: Page, result: Identification, found: NextMotion | None, text: s
     page.text(text)
     if found is None:
         return
-    rows = told_by(found)
+    rows = predicted_deviations(found)
     page.text('Standard deviations by these recordings, and with that motion recorded as well, at '
-              f'the noise of these. Shown are {min(len(rows), SHOWN)} of {len(rows)}, those first '
-              'that gain most.')
+              f'the noise of these. Shown are {min(len(rows), MAX_UNKNOWNS)} of {len(rows)}, '
+              'those first that gain most.')
     page.table(['parameter', 'now', 'with the motion'], [
         [name, *(f'{each:.2g}' if np.isfinite(each) else 'unknown' for each in (before, after))]
-        for name, before, after in rows[:SHOWN]])
+        for name, before, after in rows[:MAX_UNKNOWNS]])
     page.plots(motion_plots(result.given, found.excitation))
 
 

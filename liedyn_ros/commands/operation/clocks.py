@@ -19,7 +19,7 @@ from liedyn_ros.commands.operation.finding import Finding, Level
 PART = 'clocks'
 BUILT = 1767225600.0  # s, 2026-01-01: no clock of a robot that runs this can be before
 COARSE = 1e-4  # s, of resolution
-STEP = 1e-3  # s, by which the clocks may drift apart while the doctor looks
+MAX_DRIFT = 1e-3  # s, by which the clocks may drift apart while the doctor looks
 SOURCE = Path('/sys/devices/system/clocksource/clocksource0/current_clocksource')
 LIMIT = 5.0  # s for timedatectl
 
@@ -32,9 +32,9 @@ def difference() -> float:
 def findings(before: float) -> Iterator[Finding]:
     """Provide the state of the clocks; before: `difference` some seconds ago."""
     step = difference() - before
-    yield Finding(PART, Level.OK if abs(step) < STEP else Level.WARN,
+    yield Finding(PART, Level.OK if abs(step) < MAX_DRIFT else Level.WARN,
                   f'the system time moved {1e3 * step:.2f} ms against the monotonic time',
-                  '' if abs(step) < STEP else 'let NTP slew the clock, not step it (chrony)')
+                  '' if abs(step) < MAX_DRIFT else 'let NTP slew the clock, not step it (chrony)')
     if time.time() < BUILT:
         yield Finding(PART, Level.ERROR, f'the time is {time.ctime()}', 'set the clock')
     resolution = time.get_clock_info('time').resolution

@@ -19,7 +19,7 @@ from liedyn_ros.commands.operation.finding import Finding, Level
 PART = 'shared memory'
 FOLDER = Path('/dev/shm')
 SEGMENT = 549_000  # bytes of a participant of Fast DDS by default, with its ports
-SHOWN = 3  # names
+MAX_NAMES = 3  # names
 OF_LOCK = '_el'  # ends the name of the file that a participant holds locked while it is there
 
 
@@ -41,9 +41,9 @@ def findings(folder: Path = FOLDER) -> Iterator[Finding]:
         yield Finding(PART, Level.OK, text)
     if left:
         size = sum(_size(folder / name) for name in left)
-        more = f' and {len(left) - SHOWN} more' if len(left) > SHOWN else ''
+        more = f' and {len(left) - MAX_NAMES} more' if len(left) > MAX_NAMES else ''
         yield Finding(PART, Level.WARN, f'{len(left)} segments of participants that were killed '
-                      f'or crashed hold {size / 1e6:.1f} MB: {", ".join(left[:SHOWN])}{more}',
+                      f'or crashed hold {size / 1e6:.1f} MB: {", ".join(left[:MAX_NAMES])}{more}',
                       'fastdds shm clean, or remove these files')
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from liedyn_ros.commands.reports.page import Page
 
-MOST = 3  # reasons beside a verdict
+MAX_REASONS = 3  # reasons beside a verdict
 
 
 class Findings(NamedTuple):
@@ -35,12 +35,12 @@ class Findings(NamedTuple):
     @property
     def further(self) -> list[str]:
         """Return the findings that are not at the top."""
-        return [*self.reasons[MOST:], *self.others]
+        return [*self.reasons[MAX_REASONS:], *self.others]
 
     def print_top(self) -> None:
         """Print verdict, reasons and next step."""
         print(self.verdict)
-        for text in self.reasons[:MOST]:
+        for text in self.reasons[:MAX_REASONS]:
             print(f'- {text}')
         print(f'Next: {self.next_step}')
 
@@ -52,7 +52,7 @@ class Findings(NamedTuple):
     def begin(self, page: Page) -> None:
         """Put verdict, reasons and next step at the top of a page."""
         page.text(self.verdict, '' if self.good is None else 'good' if self.good else 'bad')
-        page.items(self.reasons[:MOST])
+        page.items(self.reasons[:MAX_REASONS])
         page.text(f'Next: {self.next_step}')
 
     def end(self, page: Page) -> None:

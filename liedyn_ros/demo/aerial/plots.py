@@ -20,7 +20,7 @@ from liedyn_ros.demo.aerial.flight import RecordedFlight
 from liedyn_ros.pictures import (
     BOUND, draw_machine, fill, legend_beside, new_figure, PAGE, PALETTE, RIGHT, save)
 
-SHOWN = 1500  # points of a line that is drawn; more cannot be seen
+MAX_POINTS = 1500  # points of a line that is drawn; more cannot be seen
 POSES = 4  # of the machine along its path
 SETTLED = 2.0  # s after which errors set the scale; the start is at rest, without error
 
@@ -36,7 +36,7 @@ def draw(flight: RecordedFlight, machine: AerialManipulator, folder: Path) -> No
 def _trajectory(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
     figure = new_figure(120.0, PAGE)
     panels = figure.subplots(3, 1, sharex=True)
-    every = max(1, len(flight.times) // SHOWN)
+    every = max(1, len(flight.times) // MAX_POINTS)
     times, flown, wanted = flight.times[::every], flight.q[::every], flight.wanted[::every]
     columns = (
         (panels[0], 'position, m', 'xyz', flown[:, :3], wanted[:, :3]),
@@ -74,7 +74,7 @@ def _errors(flight: RecordedFlight) -> Figure:
 def _commands(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
     figure = new_figure(120.0, PAGE)
     upper, middle, lower = figure.subplots(3, 1)
-    every = max(1, len(flight.command_times) // SHOWN)
+    every = max(1, len(flight.command_times) // MAX_POINTS)
     times = flight.command_times[::every]
     for axes, names, values, label in (
             (upper, machine.rotors, flight.speeds, 'rotor speed, rad/s'),
@@ -95,7 +95,7 @@ def _commands(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
 def _machine(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
     figure = new_figure(92.0, 140.0)
     axes: Any = figure.add_subplot(projection='3d')
-    every = max(1, len(flight.times) // SHOWN)
+    every = max(1, len(flight.times) // MAX_POINTS)
     axes.plot(*flight.wanted[::every, :3].T, color='0.75', linewidth=3.5, label='reference')
     axes.plot(*flight.q[::every, :3].T, color=PALETTE[2], label='flight')
     last = float(flight.times[-1])

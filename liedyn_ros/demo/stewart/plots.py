@@ -21,7 +21,7 @@ from liedyn_ros.pictures import (
     draw_platform, fill, legend_above, new_figure, PAGE, PALETTE, RIGHT, save)
 from liedyn_ros.stewart import StewartGeometry
 
-SHOWN = 2000  # points of a line that is drawn; more cannot be seen
+MAX_POINTS = 2000  # points of a line that is drawn; more cannot be seen
 TALL = 78.0  # mm, a picture of a platform
 
 
@@ -39,7 +39,7 @@ def draw(tracking: Tracking, pace: Pace, geometry: StewartGeometry, folder: Path
 def _trajectory(tracking: Tracking) -> Figure:
     figure = new_figure(95.0)
     upper, lower = figure.subplots(2, 1, sharex=True)
-    every = max(1, len(tracking.times) // SHOWN)
+    every = max(1, len(tracking.times) // MAX_POINTS)
     times = tracking.times[::every]
     relative = [se3.log(se3.compose(se3.inverse(tracking.truth[0]), poses[::every]))
                 for poses in (tracking.truth, tracking.estimate)]
@@ -62,7 +62,7 @@ def _error(tracking: Tracking) -> Figure:
     panels = figure.subplots(2, 3, sharex=True, sharey='row')
     times, errors = tracking.judged_times, tracking.judged_errors
     bounds = SIGMAS * tracking.deviations
-    every = max(1, len(times) // SHOWN)
+    every = max(1, len(times) // MAX_POINTS)
     for k, axes in enumerate(panels.ravel()):
         unit = 1e3 if k < 3 else np.degrees(1.0)
         for sign in (1.0, -1.0):
@@ -94,7 +94,7 @@ def _platform(pose: Array, geometry: StewartGeometry, tracking: Tracking) -> Fig
     figure = new_figure(TALL)
     axes = figure.add_subplot(projection='3d')
     draw_platform(axes, geometry, pose, 'the farthest pose, and the path of the centre')
-    path = tracking.estimate[::max(1, len(tracking.times) // SHOWN), :3, 3]
+    path = tracking.estimate[::max(1, len(tracking.times) // MAX_POINTS), :3, 3]
     axes.plot(*path.T, color=PALETTE[3], linewidth=0.8, label='path')
     fill(axes, above=5.0)
     return figure

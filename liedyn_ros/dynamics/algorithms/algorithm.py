@@ -29,7 +29,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import borrowed
+from liedyn_ros.dynamics.tree.inputs import kernel_array
 from liedyn_ros.jit.bound_kernel import CheckedKernel, Direct
 
 
@@ -101,7 +101,7 @@ class Algorithm(Direct):
         """Return wrenches (*axes, B, 6), or none, with a first axis of 0."""
         if external is None:
             return np.empty((0, *axes[1:], *self._wrench_shape))
-        return borrowed('external', external, (*axes, *self._wrench_shape))
+        return kernel_array('external', external, (*axes, *self._wrench_shape))
 
 
 def of_state(wrenches: Array, state: int) -> dict[str, Array]:

@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRE
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import (
-    borrowed, copied, known, states_of, stop, time_derivatives_of)
+    kernel_array, copied, known, states_of, raise_refusal, time_derivatives_of)
 from liedyn_ros.dynamics.tree.names import Names
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel
@@ -113,7 +113,7 @@ class Hybrid(Algorithm):
         """Return a and tau (K, nv) of q (K, nq), v (K, nv), external (K, B, 6)."""
         q = states_of(self.model, q)
         shape, wrenches = (len(q), self._nv), self._wrenches_of(external, len(q))
-        v, a, tau = borrowed('v', v, shape), copied('a', a, shape), copied('tau', tau, shape)
+        v, a, tau = kernel_array('v', v, shape), copied('a', a, shape), copied('tau', tau, shape)
         self._run_batch(q, v, self._mask(prescribed), a[:, None], tau[:, None], wrenches[:, None])
         return a, tau
 
@@ -122,7 +122,7 @@ class Hybrid(Algorithm):
         """Return a (K, nv) of tau (K, nv) that is not copied: the batch of forward dynamics."""
         q = states_of(self.model, q)
         shape, wrenches = (len(q), self._nv), self._wrenches_of(external, len(q))
-        v, tau, a = borrowed('v', v, shape), borrowed('tau', tau, shape), np.empty(shape)
+        v, tau, a = kernel_array('v', v, shape), kernel_array('tau', tau, shape), np.empty(shape)
         none = np.zeros(self._nv, dtype=bool)
         self._run_batch(q, v, none, a[:, None], tau[:, None], wrenches[:, None])
         return a
@@ -133,7 +133,7 @@ class Hybrid(Algorithm):
         """Return a and tau (K, r + 1, nv) of v (K, nv), external (K, r + 1, B, 6)."""
         q, order = states_of(self.model, q), order_of_rows('a', a, 1)
         shape = len(q), order + 1, self._nv
-        v = borrowed('v', v, shape[::2])
+        v = kernel_array('v', v, shape[::2])
         a, tau = copied('a', a, shape), copied('tau', tau, shape)
         wrenches, which = self._wrenches_of(external, len(q), order + 1), self._mask(prescribed)
         self._run_batch(q, v, which, a, tau, wrenches)
@@ -171,7 +171,7 @@ class Hybrid(Algorithm):
             s, code = self._run_singly(q, v, which, a, tau, wrenches)
         if code != aba.DONE:
             rows = (a[s], tau[s]) if a.shape[1] > 1 else (a[s, 0], tau[s, 0])
-            stop(self.model, code, f'[{s}]', q[s], v=v[s], **known(which, *rows),
+            raise_refusal(self.model, code, f'[{s}]', q[s], v=v[s], **known(which, *rows),
                  **of_state(wrenches, s))
 
     def _run_singly(self, q: Array, v: Array, which: NDArray[np.bool_], a: Array, tau: Array,

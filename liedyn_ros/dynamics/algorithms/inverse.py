@@ -25,7 +25,7 @@ from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDeriva
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import borrowed, states_of, stop
+from liedyn_ros.dynamics.tree.inputs import kernel_array, states_of, raise_refusal
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.jit.bound_kernel import CheckedKernel, direct
 
@@ -72,7 +72,8 @@ class Inverse(Algorithm):
               external: ArrayLike | None = None) -> Array:
         """Return tau (K, nv) of q (K, nq), v and a (K, nv), external (K, B, 6)."""
         q = states_of(self.model, q)
-        v, a = (borrowed(name, value, (len(q), self._nv)) for name, value in (('v', v), ('a', a)))
+        v, a = (kernel_array(name, value, (len(q), self._nv))
+                for name, value in (('v', v), ('a', a)))
         wrenches = self._wrenches_of(external, len(q))
         return self._run_batch(q, v, a[:, None], wrenches[:, None])[:, 0]
 
@@ -80,8 +81,8 @@ class Inverse(Algorithm):
                                external: ArrayLike | None = None) -> Array:
         """Return tau (K, r + 1, nv) of v (K, nv), a (K, r + 1, nv), external (K, r + 1, B, 6)."""
         q, order = states_of(self.model, q), order_of_rows('a', a, 1)
-        v = borrowed('v', v, (len(q), self._nv))
-        a = borrowed('a', a, (len(q), order + 1, self._nv))
+        v = kernel_array('v', v, (len(q), self._nv))
+        a = kernel_array('a', a, (len(q), order + 1, self._nv))
         return self._run_batch(q, v, a, self._wrenches_of(external, len(q), order + 1))
 
     def _bind(self, data: Data) -> CheckedKernel:
@@ -99,6 +100,6 @@ class Inverse(Algorithm):
         tau = np.empty(a.shape)
         s, code = self._lanes.run(LaneTables.inverse, (q, v, a, wrenches, tau))
         if code != DONE:
-            stop(self.model, code, f'[{s}]', q[s], v=v[s],
+            raise_refusal(self.model, code, f'[{s}]', q[s], v=v[s],
                  a=a[s] if a.shape[1] > 1 else a[s, 0], **of_state(wrenches, s))
         return tau

@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import borrowed, refuse, states_of
+from liedyn_ros.dynamics.tree.inputs import kernel_array, refuse, states_of
 from liedyn_ros.model import Model
 
 
@@ -84,7 +84,7 @@ class StateBatches:
     def _of_states(self, kernel: Callable[..., int], shape: tuple[int, ...], q: ArrayLike,
                    v: ArrayLike | None = None, *, blocks: bool = False) -> Array:
         q = states_of(self.model, q)
-        inputs = {} if v is None else {'v': borrowed('v', v, (len(q), self.model.nv))}
+        inputs = {} if v is None else {'v': kernel_array('v', v, (len(q), self.model.nv))}
         result = np.empty((len(q), *shape))
 
         def task(tables: Any, *arrays: Array) -> tuple[int, int]:

@@ -31,7 +31,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.model.parts.geometry import axis_frame, perpendicular
 
 TOLERANCE = 1e-10  # of programs whose numbers are near 1
-ROUNDS = 100  # of the fixed point
+MAX_ROUNDS = 100  # of the fixed point
 SETTLED = 1e-9  # of the largest speed: a change of sliding speeds that ends the rounds
 
 
@@ -109,7 +109,7 @@ def _pressed_impulses(matrix: Array, before: Array, cones: Sequence[Cone], least
     speed = max(float(np.abs(before).max(initial=0.0)), float(least.max(initial=0.0)) * size,
                 1e-300)
     sliding: Array = np.zeros(len(cones))
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         linear = before / speed
         for cone, slid in zip(cones, sliding):
             linear[cone.rows] += cone.matrix.T @ cone.normal * cone.friction * slid / speed
@@ -127,7 +127,7 @@ def _pressed_impulses(matrix: Array, before: Array, cones: Sequence[Cone], least
             return impulses
         sliding = slides
     raise ConvergenceError('impact: expected contacts of which each leaves, slides or sticks, got '
-                           f'none that settled in {ROUNDS} rounds')
+                           f'none that settled in {MAX_ROUNDS} rounds')
 
 
 def _frame(cone: Cone) -> Array:

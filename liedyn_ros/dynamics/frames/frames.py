@@ -31,7 +31,7 @@ from liedyn_ros.dynamics.tree.kernels.axes import LOCAL, LOCAL_WORLD_ALIGNED, WO
 from liedyn_ros.jit.bound_kernel import CheckedKernel, Direct, direct
 from liedyn_ros.lie import se3
 
-Which = str | int | Sequence[str | int]
+FrameSelector = str | int | Sequence[str | int]
 
 
 class Frames(Direct):
@@ -96,7 +96,7 @@ class Frames(Direct):
         return self._all.answer(q, out)
 
     @direct
-    def pose(self, q: ArrayLike, frame: Which) -> Array:
+    def pose(self, q: ArrayLike, frame: FrameSelector) -> Array:
         """Return where a frame is: T_ground_frame (4, 4)."""
         frames, alone = self._listed(frame)
         result = np.empty((len(frames), 4, 4))
@@ -104,7 +104,7 @@ class Frames(Direct):
         return result[0] if alone else result
 
     @direct
-    def twist(self, q: ArrayLike, v: ArrayLike, frame: Which, axes: int = LOCAL) -> Array:
+    def twist(self, q: ArrayLike, v: ArrayLike, frame: FrameSelector, axes: int = LOCAL) -> Array:
         """Return how a frame moves against the ground: six numbers, rad/s and m/s."""
         frames, alone = self._listed(frame)
         result = np.empty((len(frames), 6))
@@ -112,7 +112,7 @@ class Frames(Direct):
         return result[0] if alone else result
 
     @direct
-    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: Which,
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: FrameSelector,
                      axes: int = LOCAL, classical: bool = False) -> Array:
         """
         Return how the motion of a frame changes: six numbers, rad/s^2 and m/s^2, without gravity.
@@ -127,8 +127,8 @@ class Frames(Direct):
         return result[0] if alone else result
 
     @direct
-    def jacobian(self, q: ArrayLike, frame: Which, axes: int = LOCAL, out: Array | None = None
-                 ) -> Array:
+    def jacobian(self, q: ArrayLike, frame: FrameSelector, axes: int = LOCAL,
+                 out: Array | None = None) -> Array:
         """Return J (6, nv) with J v the twist of a frame."""
         try:
             place = self._places[frame]
@@ -140,7 +140,8 @@ class Frames(Direct):
         return self._jacobian.answer(q, place, axes, out)
 
     @direct
-    def jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: Which, axes: int = LOCAL) -> Array:
+    def jacobian_rate(
+            self, q: ArrayLike, v: ArrayLike, frame: FrameSelector, axes: int = LOCAL) -> Array:
         """
         Return dJ/dt (6, nv), the time derivative of the numbers of jacobian.
 
@@ -239,7 +240,7 @@ class Frames(Direct):
             raise unknown_name(ModelError, 'frame', self.model.frames, frame)
         return place
 
-    def _listed(self, frame: Which) -> tuple[NDArray[np.int64], bool]:
+    def _listed(self, frame: FrameSelector) -> tuple[NDArray[np.int64], bool]:
         """Return the places of frames, and whether one alone was asked for."""
         if isinstance(frame, str | int | np.integer):
             return self._alone[self._place(frame)], True

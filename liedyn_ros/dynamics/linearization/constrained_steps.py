@@ -65,7 +65,7 @@ def _of_verlet(
     q1, v1 = constrained_stormer_verlet.step(dynamics, q, v, dt, tau, external)
     rows = independent_constraints(dynamics, q)
 
-    def bend(q: Array, v: Array, y: Array) -> tuple[Array, Array]:
+    def constraint_partials(q: Array, v: Array, y: Array) -> tuple[Array, Array]:
         whole = np.zeros(len(dynamics.jacobian(q)))
         free = _varied(dynamics, q, v, whole)
         whole[rows] = y
@@ -74,7 +74,7 @@ def _of_verlet(
 
     return q1, v1, varied_variational_step(
         dynamics.tree, Step(q, v, q1, v1, dt, tau, external), dynamics.jacobian(q)[rows],
-        dynamics.jacobian(q1)[rows], bend)
+        dynamics.jacobian(q1)[rows], constraint_partials)
 
 
 def _require_near(dynamics: ConstrainedDynamics, q: Array, v: Array) -> None:
@@ -131,4 +131,4 @@ def _varied(dynamics: ConstrainedDynamics, q: Array, a: Array, multipliers: Arra
     """Return the derivatives by q of M a + g - A^T y, and of A a, at rest (nv + m, nv)."""
     rates = np.stack([np.zeros_like(a), a])
     return np.asarray(VariedEquations(
-        dynamics, Motion(q, rates, multipliers[None], None)).whole()[0, 0])
+        dynamics, Motion(q, rates, multipliers[None], None)).kkt_partials()[0, 0])

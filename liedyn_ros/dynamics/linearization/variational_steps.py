@@ -31,7 +31,7 @@ from liedyn_ros.model import Model
 from liedyn_ros.model.kernels import kinds
 
 # Of q, a velocity v and multipliers y: the derivatives by q of A^T y (nv, nv) and of A v (r, nv).
-Bend = Callable[[Array, Array, Array], tuple[Array, Array]]
+ConstraintPartials = Callable[[Array, Array, Array], tuple[Array, Array]]
 
 
 class Step(NamedTuple):
@@ -46,8 +46,9 @@ class Step(NamedTuple):
     external: ArrayLike | None
 
 
-def varied_variational_step(tree: Dynamics, taken: Step, rows: Array, rows1: Array, bend: Bend
-                            ) -> LinearModel:
+def varied_variational_step(
+        tree: Dynamics, taken: Step, rows: Array, rows1: Array,
+        constraint_partials: ConstraintPartials) -> LinearModel:
     """Return the derivatives of a step, with Jacobians (r, nv) of constraints at its ends."""
     model, n, half = tree.model, len(taken.v), 0.5 * taken.dt
     moved, faster, pushed = np.split(np.eye(3 * n), 3)
@@ -58,7 +59,7 @@ def varied_variational_step(tree: Dynamics, taken: Step, rows: Array, rows1: Arr
         (taken.q, taken.v), (taken.q1, taken.v1)))
     # P0 = M v + K + A^T y, at the arrival f = 0 (12.38)
     y = _multipliers(rows, at.start - start.momentum - forces + half * start.weight)
-    bent, _ = bend(taken.q, taken.v, y)
+    bent, _ = constraint_partials(taken.q, taken.v, y)
     need = (start.momentum_by_q - half * start.weight_by_q + bent) @ moved
     need += start.mass @ faster + kick - at.start_by_q @ moved
     turn = model.integrate_derivatives(taken.q, model.difference(taken.q, taken.q1)).by_q
@@ -67,7 +68,7 @@ def varied_variational_step(tree: Dynamics, taken: Step, rows: Array, rows1: Arr
     moved1 = turn @ moved + arrive @ rate
     # M1 v1 = P1 + K1 + A1^T y1, A1 v1 = 0
     y = _multipliers(rows1, end.momentum - at.end - forces + half * end.weight)
-    bent, swung = bend(taken.q1, taken.v1, y)
+    bent, swung = constraint_partials(taken.q1, taken.v1, y)
     need = (bent - end.momentum_by_q - half * end.weight_by_q) @ moved1 + kick
     need += at.end_by_q @ moved + at.end_by_rate @ rate
     whole = np.vstack([moved1, _saddle(end.mass, rows1, rows1, need, -swung @ moved1)])

@@ -35,7 +35,7 @@ from liedyn_ros.dynamics.partial_derivatives.states import StatePool
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.dynamics.tree.inputs import stop
+from liedyn_ros.dynamics.tree.inputs import raise_refusal
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 
 
@@ -219,7 +219,7 @@ class ForwardPartialDerivatives:
         result, code = self._series.jacobians(
             a, self._inverse.time_derivatives(q, v, a, external))
         if code != DONE:
-            stop(self._model, code, '', np.asarray(q))
+            raise_refusal(self._model, code, '', np.asarray(q))
         return result
 
     def by_external(self, q: ArrayLike) -> Array:

@@ -34,7 +34,7 @@ from liedyn_ros.dynamics.partial_derivatives.states import StatePool
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.dynamics.tree.inputs import borrowed
+from liedyn_ros.dynamics.tree.inputs import kernel_array
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.dynamics.tree.taylor import dual_bracket
 from liedyn_ros.jit.bound_kernel import CheckedKernel
@@ -229,7 +229,7 @@ class InversePartialDerivatives:
         about the origin of the ground. With at_body, moment and force keep their directions and
         act at the origin of the moving body, as a weight does.
         """
-        external = borrowed('external', external, (self._bodies, 6))
+        external = kernel_array('external', external, (self._bodies, 6))
         return world_fixed_wrench_jacobian(self._body_jacobians(q), external, at_body)
 
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,

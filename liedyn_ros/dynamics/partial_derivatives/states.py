@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers, Shapes
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.dynamics.tree.inputs import borrowed, states_of, stop
+from liedyn_ros.dynamics.tree.inputs import kernel_array, states_of, raise_refusal
 
 
 class StatePool:
@@ -43,8 +43,9 @@ class StatePool:
         errors of one state, with the state.
         """
         model, q = self._constants.model, states_of(self._constants.model, q)
-        taken = {name: borrowed(name, value, (len(q), model.nv)) for name, value in given.items()}
-        wrenches = np.empty((len(q), 0, 6)) if external is None else borrowed(
+        taken = {name: kernel_array(name, value, (len(q), model.nv))
+                 for name, value in given.items()}
+        wrenches = np.empty((len(q), 0, 6)) if external is None else kernel_array(
             'external', external, (len(q), len(model.bodies), 6))
         weights = [taken.pop('y')] if 'y' in taken else []
         result = results(kind, tuple((len(q), *shape) for shape in shapes))
@@ -56,5 +57,6 @@ class StatePool:
         if code != DONE:
             inputs = {**taken, **({'y': weights[0]} if weights else {}),
                       **({} if external is None else {'external': wrenches})}
-            stop(model, code, f'[{s}]', q[s], **{name: x[s] for name, x in inputs.items()})
+            raise_refusal(
+                model, code, f'[{s}]', q[s], **{name: x[s] for name, x in inputs.items()})
         return result

@@ -16,7 +16,7 @@ from liedyn_ros.common.checks import output, require_own_memory
 from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.dynamics.tree.inputs import (
-    borrowed, known, stop, time_derivatives_of)
+    kernel_array, known, raise_refusal, time_derivatives_of)
 from liedyn_ros.dynamics.tree.kernels.axes import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 from liedyn_ros.model import Model
 from liedyn_ros.model.configuration import with_unit_quaternions
@@ -64,7 +64,7 @@ class Arguments:
         if 'prescribed' in inputs:
             which, tau = inputs.pop('prescribed'), inputs['tau']
             inputs |= known(which, inputs.get('a', tau), tau)
-        stop(self._model, code if self.done == DONE else REFUSED, '', **inputs)
+        raise_refusal(self._model, code if self.done == DONE else REFUSED, '', **inputs)
 
     def _inputs(self, arguments: Any) -> dict[str, Any]:
         return {name: value for name, value in zip(self._names, arguments)
@@ -79,11 +79,11 @@ class Arguments:
         if name == 'classical':
             return bool(value)
         if name == 'q':
-            return with_unit_quaternions(model.link_table, borrowed('q', value, (model.nq,)))
+            return with_unit_quaternions(model.link_table, kernel_array('q', value, (model.nq,)))
         core = (len(model.bodies), 6) if name == 'external' else (model.nv,)
         if rows and name in ('a', 'tau', 'external'):
             return time_derivatives_of(name, value, (*rows, *core))
-        return borrowed(name, value, core)
+        return kernel_array(name, value, core)
 
 
 def require_axes(value: Any) -> int:

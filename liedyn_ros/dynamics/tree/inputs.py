@@ -24,7 +24,7 @@ from liedyn_ros.model import configuration, Model
 _FLOAT64, _BOOL = np.dtype(np.float64), np.dtype(np.bool_)
 
 
-def borrowed(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+def kernel_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
     """
     Return an array that a kernel can read, the given one if it is of the right kind.
 
@@ -43,11 +43,11 @@ def states_of(model: Model, q: ArrayLike) -> Array:
         raise ShapeError(f'q: expected shape (K, {model.nq}), a state a row, got {given.shape}',
                          names=('q',), expected=(-1, model.nq), got=given.shape)
     return configuration.with_unit_quaternions(
-        model.link_table, borrowed('q', given, (len(given), model.nq)))
+        model.link_table, kernel_array('q', given, (len(given), model.nq)))
 
 
 def time_derivatives_of(
-        name: str, value: ArrayLike, shape: tuple[int, ...], take: Any = borrowed) -> Array:
+        name: str, value: ArrayLike, shape: tuple[int, ...], take: Any = kernel_array) -> Array:
     """Return an array with a row for each order, or raise ShapeError or LiedynError."""
     try:
         return take(name, value, shape)
@@ -97,7 +97,7 @@ def refuse(model: Model, suffix: str, q: Array, **inputs: Array) -> NoReturn:
                      'finite, got larger ones', names=('q', *inputs))
 
 
-def stop(model: Model, code: int, suffix: str, q: Array, **inputs: Array) -> NoReturn:
+def raise_refusal(model: Model, code: int, suffix: str, q: Array, **inputs: Array) -> NoReturn:
     """Raise the error for the code with which hybrid dynamics has ended."""
     if code == REFUSED:
         refuse(model, suffix, q, **inputs)

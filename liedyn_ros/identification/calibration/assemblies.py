@@ -25,10 +25,10 @@ from liedyn_ros.identification.calibration.problem import Samples
 from liedyn_ros.model import Model
 
 STARTS = 12  # of the search for other assemblies of a pose
-ROUNDS = 10
-CLEAR = 0.5  # of the error of an assembly, below which another is taken
+MAX_ROUNDS = 10
+ASSEMBLY_GAIN = 0.5  # of the error of an assembly, below which another is taken
 TRUSTED = 3.0  # middle errors: poses within them tell the unknown frames
-FAR = 0.1  # of a machine's size: errors in the middle that no calibration mends
+FAR_OFF = 0.1  # of a machine's size: errors in the middle that no calibration mends
 
 
 def nearest_assemblies(model: Model, body: str, samples: Samples, q: Array,
@@ -49,22 +49,22 @@ def nearest_assemblies(model: Model, body: str, samples: Samples, q: Array,
     poses = [np.array([kinematics(each).poses[at] for each in some]) for some in choices]
     some = samples.rows(rows)
     chosen, trusted = np.zeros(len(rows), dtype=int), np.ones(len(rows), dtype=bool)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         now = np.array([each[k] for each, k in zip(poses, chosen)])
         told = some.rows(trusted)
         frames = frames_of(now[trusted], told.positions, told.rotations, *known)
         errors = [_errors(each, some, k, frames) for k, each in enumerate(poses)]
         last = chosen.copy(), trusted
-        chosen[:] = [int(np.argmin(each)) if each.min() < CLEAR * each[k] else k
+        chosen[:] = [int(np.argmin(each)) if each.min() < ASSEMBLY_GAIN * each[k] else k
                      for each, k in zip(errors, chosen)]
         left = np.array([each[k] for each, k in zip(errors, chosen)])
         trusted = left <= TRUSTED * np.median(left)
         if np.array_equal(last, (chosen, trusted)):
             break
     off, size = np.median(left) * samples.deviations[0], machine_size(model)
-    if samples.rotations is None and off > FAR * size:
-        raise LimitError(f'positions: expected them within {FAR * size:.3g} m of the model, got '
-                         f'a median of {off:.3g} m. Check units, the order of the joints, '
+    if samples.rotations is None and off > FAR_OFF * size:
+        raise LimitError(f'positions: expected them within {FAR_OFF * size:.3g} m of the model, '
+                         f'got a median of {off:.3g} m. Check units, the order of the joints, '
                          'instrument, target and start')
     result, sound = q.copy(), closed.copy()
     result[rows] = [each[k] for each, k in zip(choices, chosen)]

@@ -27,7 +27,7 @@ from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics.constrained.constraints.size import machine_size
 from liedyn_ros.identification.calibration.assemblies import nearest_assemblies
 from liedyn_ros.identification.calibration.causes import Cause, likely_cause, shared_range
-from liedyn_ros.identification.calibration.fit import Fit, fit
+from liedyn_ros.identification.calibration.fit import CalibrationFit, fit
 from liedyn_ros.identification.calibration.held_out import compare, HeldOut
 from liedyn_ros.identification.calibration.loops import (
     accepted, closed_configurations, is_looped, with_closed_loops)
@@ -39,7 +39,7 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import JOINT_TYPES, Model
 
 TOLERANCE = 5e-3, 1e-2  # m and rad: deviations of placements before
-CLEAR = 2.0  # deviations of the mean gain, by which the new geometry has to be better
+GAIN_DEVIATIONS = 2.0  # deviations of the mean gain, by which the new geometry has to be better
 OPEN = 0.25  # share of the variance before, above which a number was hardly measured
 DOUBT = 1e-3  # chance that right deviations give such errors
 ROUNDING = 1e-10  # variance of errors of clean samples, by the assumed deviations
@@ -61,7 +61,7 @@ class ArmCalibration:
     instrument and target (4, 4) are the frames of the measurements. used (n,): the poses used.
     before and after (2,) are rms errors of position (m) and rotation (rad) at held-out poses, nan
     where a rotation is not measured. They and the gain are found where they are first asked for.
-    noise is the size of the errors over the deviations. untold names the numbers that these poses
+    noise is the size of the errors over the deviations. unobservable names the numbers that these
     hardly show. `told` counts the others. problem, fit: the equations and their solution. known
     are the poses (4, 4) of instrument and target that were given.
     """
@@ -76,10 +76,10 @@ class ArmCalibration:
     used: NDArray[np.bool_]
     noise: float
     told: int
-    untold: tuple[str, ...]
+    unobservable: tuple[str, ...]
     remarks: tuple[str, ...]
     problem: ArmProblem
-    fit: Fit
+    fit: CalibrationFit
     deviations_given: bool = False
     known: tuple[Array | None, Array | None] = (None, None)
 
@@ -112,7 +112,8 @@ class ArmCalibration:
     def objections(self) -> tuple[str, ...]:
         """Return why the result is not to be used, none where it is offered."""
         held, result = self.held_out, list(self._left_out())
-        if not (held.gain > CLEAR * held.gain_deviation and held.misfits[1] < held.misfits[0]):
+        better = held.gain > GAIN_DEVIATIONS * held.gain_deviation
+        if not (better and held.misfits[1] < held.misfits[0]):
             result.append('held-out poses do not get clearly better')
         if held.lost:
             result.append(f'poses {_listed(held.lost)} cannot be assembled near their '
@@ -166,9 +167,9 @@ class ArmCalibration:
             if self._left_out():
                 return ('measure the poses that are left out again, or say that they are wrong: '
                         f'--leave-out {" ".join(map(str, left))}')
-        if self.untold:
-            return (f'measure poses that differ by {self.untold[0]}, which these hardly tell as '
-                    f'one of {len(self.untold)} numbers')
+        if self.unobservable:
+            return (f'measure poses that differ by {self.unobservable[0]}, which these hardly '
+                    f'tell as one of {len(self.unobservable)} numbers')
         return 'use the new model' if self.offered else 'measure more poses over a wider range'
 
     @property
@@ -306,7 +307,7 @@ def _configurations(model: Model, samples: Samples, start: ArrayLike | None
     return q, np.ones(len(q), dtype=bool)
 
 
-def _result(problem: ArmProblem, found: Fit, *, given: bool) -> ArmCalibration:
+def _result(problem: ArmProblem, found: CalibrationFit, *, given: bool) -> ArmCalibration:
     unknowns, remarks = problem.unknowns, list[str]()
     factor = found.factor
     if given and factor * found.degrees <= chdtri(found.degrees, DOUBT):

@@ -24,7 +24,7 @@ from liedyn_ros.identification.calibration.loops import is_looped
 from liedyn_ros.identification.calibration.problem import Samples
 from liedyn_ros.model import Model
 
-CLEAR = 0.2  # of the error, below which another way of reading explains the poses
+CAUSE_GAIN = 0.2  # of the error, below which another way of reading explains the poses
 STEPS = 24  # of a turn, that are tried as offsets of a joint
 SHARED = 3  # poses that lie apart in the range of a joint; two do by chance
 Known = tuple[Array | None, Array | None]
@@ -62,7 +62,7 @@ def likely_cause(model: Model, body: str, samples: Samples, known: Known) -> Cau
     after = measure.error(best)
     return Cause(f'{best.text} ({best.option}): errors are {1e3 * after:.3g} mm then, and '
                  f'{1e3 * before:.3g} mm as it is, rms of all poses', best.option) if (
-                     after < CLEAR * before) else None
+                     after < CAUSE_GAIN * before) else None
 
 
 def shared_range(names: tuple[str, ...], readings: Array, left: NDArray[np.bool_]) -> str | None:

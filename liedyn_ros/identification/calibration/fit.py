@@ -26,7 +26,7 @@ from scipy.special import chdtri, gammaincinv
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
 
-ROUNDS = 10  # of weights
+WEIGHT_ROUNDS = 10  # of weights
 TAIL = 0.05  # of right poses, beyond which an error counts linearly
 CHANCE = 0.01  # that a pose is left out though all are right
 # Of MINPACK, relative: of the result, and of what is far from it in deviations anyway, as
@@ -60,7 +60,7 @@ class Problem(Protocol):
         """Return the equations at z (size,)."""
 
 
-class Fit(NamedTuple):
+class CalibrationFit(NamedTuple):
     """
     A solution.
 
@@ -83,7 +83,8 @@ class Fit(NamedTuple):
         return np.asarray(inverse @ inverse.T)
 
 
-def fit(problem: Problem, start: Array, least: float, trusted: NDArray[np.bool_]) -> Fit:
+def fit(problem: Problem, start: Array, least: float,
+        trusted: NDArray[np.bool_]) -> CalibrationFit:
     """
     Return the numbers that explain the samples best, wrong poses left out.
 
@@ -94,7 +95,7 @@ def fit(problem: Problem, start: Array, least: float, trusted: NDArray[np.bool_]
     free = np.ones(len(start), dtype=bool)
     z, d = _bounded(problem, start, free, least, trusted), problem.at(start).errors.shape[1]
     used: NDArray[np.bool_] = np.ones(len(problem.settled), dtype=bool)
-    for _ in range(ROUNDS):
+    for _ in range(WEIGHT_ROUNDS):
         squares = (problem.at(z).errors ** 2).sum(axis=1)
         now = problem.settled & (
             squares <= _variance(squares, d, least) * chdtri(d, CHANCE / len(squares)))
@@ -121,7 +122,7 @@ def _bounded(
         trusted: NDArray[np.bool_]) -> Array:
     """Return the numbers (size,) where great errors of a pose count linearly (Huber)."""
     z, weights = start, trusted.astype(float)
-    for _ in range(ROUNDS):
+    for _ in range(WEIGHT_ROUNDS):
         last, z = z, _least_squares(problem, z, weights, free, ROUGH)
         errors = problem.at(z).errors
         squares, d = (errors ** 2).sum(axis=1), errors.shape[1]
@@ -164,7 +165,7 @@ def _least_squares(
     return z
 
 
-def _result(at: Equations, z: Array, used: NDArray[np.bool_], prior: Array) -> Fit:
+def _result(at: Equations, z: Array, used: NDArray[np.bool_], prior: Array) -> CalibrationFit:
     """Return the solution with its statistics."""
     rows = at.derivatives[used].reshape(-1, len(z))
     if not np.isfinite(rows).all():
@@ -177,7 +178,7 @@ def _result(at: Equations, z: Array, used: NDArray[np.bool_], prior: Array) -> F
     taken = float(((root @ _inverse_root(root, prior)) ** 2).sum())
     degrees = max(at.errors[used].size - taken, 1.0)
     factor = float((at.errors[used] ** 2).sum()) / degrees
-    return Fit(z, used, at.errors, factor, degrees, root)
+    return CalibrationFit(z, used, at.errors, factor, degrees, root)
 
 
 def _inverse_root(root: Array, prior: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3, so3
 
-ROUNDS = 100
+MAX_ROUNDS = 100
 
 
 def frames_of(poses: Array, positions: Array, rotations: Array | None, base: Array | None,
@@ -40,7 +40,7 @@ def frames_of(poses: Array, positions: Array, rotations: Array | None, base: Arr
         turn_target = np.eye(3) if target is None else target[:3, :3]
     place = np.zeros(3) if target is None else target[:3, 3]
     shift = np.zeros(3) if base is None else base[:3, 3]
-    for _ in range(1 if rotations is not None else ROUNDS):
+    for _ in range(1 if rotations is not None else MAX_ROUNDS):
         if rotations is None and base is None:
             turn_base = _turn_between(poses[:, :3, :3] @ place + poses[:, :3, 3], positions)
         shift, place = _places(poses, positions, turn_base, base, target)

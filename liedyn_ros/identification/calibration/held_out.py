@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.identification.calibration.fit import Fit, refit
+from liedyn_ros.identification.calibration.fit import CalibrationFit, refit
 from liedyn_ros.identification.calibration.problem import ArmProblem
 
 FOLDS = 5
@@ -39,7 +39,7 @@ class HeldOut(NamedTuple):
     lost: tuple[int, ...]
 
 
-def compare(problem: ArmProblem, found: Fit) -> HeldOut:
+def compare(problem: ArmProblem, found: CalibrationFit) -> HeldOut:
     """Return given and new at each used pose, the new from fits without a fifth of them."""
     unknowns, rows = problem.unknowns, np.flatnonzero(found.used)
     frames_only = np.arange(unknowns.size) >= unknowns.of_machine

@@ -30,7 +30,7 @@ from liedyn_ros.model import Model
 
 SOME = 10  # poses, at which loops show what they allow
 RANK = 1e-7  # of a number before: gaps below it are rounding
-STEP = 0.1  # rad or m: of joints that are read, between configurations of one branch
+BRANCH_STEP = 0.1  # rad or m: of joints that are read, between configurations of one branch
 MARGIN = 2.0  # of a tolerance above the gaps at the poses
 
 
@@ -53,7 +53,7 @@ def closed_configurations(model: Model, names: tuple[str, ...], start: Array, re
     closing = Closing(closed, free_coordinates(model, names))
     at, open_at = start, dict[int, ConvergenceError]()
     for k, row in enumerate(read):
-        steps = 1 + int(np.abs(row - at[columns]).max() / STEP)
+        steps = 1 + int(np.abs(row - at[columns]).max() / BRANCH_STEP)
         for part in np.linspace(at[columns], row, steps, endpoint=False):
             trial = at.copy()
             trial[columns] = part

@@ -29,7 +29,7 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 
 LOST = 1e6  # deviations: errors of a pose whose loops do not close
-FAR = 0.5  # rad or m: joints that follow so far are in another assembly
+FOLLOWED_FAR = 0.5  # rad or m: joints that follow so far are in another assembly
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ class ArmProblem:
         """Close the loops of a pose near where they were; return whether that is possible."""
         found, left = closing.close(self.begin[k])
         away = np.abs(model.difference(self.begin[k], found)).max()
-        if left > STALLED_RESIDUAL or away > FAR:  # too long a step, or a wrong reading
+        if left > STALLED_RESIDUAL or away > FOLLOWED_FAR:  # too long a step, or a wrong reading
             return False
         self.q[k] = found
         return True

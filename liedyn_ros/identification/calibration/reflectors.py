@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ShapeError
 
-ROUNDS = 50
-SETTLED = 1e-12  # of the size of the reflectors, a change of their places
-LOOSE = 0.1  # rad, or share of the length of a row: reflectors that tell turns worse tell none
+MAX_ROUNDS = 50
+PLACE_CHANGE = 1e-12  # of the size of the reflectors, a change of their places
+TURN_TOLERANCE = 0.1  # rad, or share of the length of a row: reflectors that tell less
 
 
 class Cluster(NamedTuple):
@@ -55,20 +55,20 @@ def cluster_of(measured: ArrayLike) -> Cluster:
     inner = points - middle[:, None]
     places = inner[0]
     size = float(np.sqrt((places**2).sum()))
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         turns = _turns(places, inner)
         last, places = places, np.einsum('nji,nkj->ki', turns, inner) / len(inner)
-        if np.abs(places - last).max() <= SETTLED * size:
+        if np.abs(places - last).max() <= PLACE_CHANGE * size:
             break
     extents = np.linalg.svd(places, compute_uv=False)
-    if not extents[1] > LOOSE * extents[0]:
+    if not extents[1] > TURN_TOLERANCE * extents[0]:
         raise LimitError('positions: expected reflectors that are not on one line, got places '
                          f'with extents of {extents[0]:.3g} and {extents[1]:.3g} m')
     off = inner - np.einsum('nij,kj->nki', turns, places)
     left = float(np.sqrt((off**2).mean()))
     moments = np.linalg.eigvalsh(np.eye(3) * (places**2).sum() - places.T @ places)
     turn = float(np.sqrt((1.0 / moments).mean()))  # rad by 1 m of noise, rms of the axes
-    if left * turn > LOOSE:
+    if left * turn > TURN_TOLERANCE:
         raise LimitError('positions: expected reflectors that keep their distances, got errors of '
                          f'{left:.3g} m at places {extents[0]:.3g} m wide; are all on the body?')
     return Cluster(middle, turns, places, left, (count**-0.5, turn))

@@ -27,7 +27,7 @@ from liedyn_ros.model import JOINT_TYPES, Model
 SAMPLES = 20  # of each period of the highest harmonic, at which limits are looked at
 SHRINK = 0.85
 SHRINKS = 30
-FIRST = 20  # random motions, the best of which is made better
+RANDOM_MOTIONS = 20  # random motions, the best of which is made better
 SEED = 31
 _LARGE = 100.0  # times the torque of a motion, from which a limit tells nothing
 _LEAST = 1e-7  # singular value of normalised columns, below which it is rounding
@@ -109,11 +109,12 @@ def excite(model: Model, limits: MotionLimits, *, start: ArrayLike | None = None
     rng = np.random.default_rng(seed)
     size = (2 * harmonics, len(task.joints))
     best: _Trial | None = None
-    for _ in range(FIRST):
+    for _ in range(RANDOM_MOTIONS):
         best = _better(best, task.trial(rng.normal(size=size), SAMPLES * harmonics))
     if best is None:
         raise ConvergenceError('excitation: expected a motion within the limits, got none from '
-                               f'{FIRST} random ones: is the start near a limit or a singularity?')
+                               f'{RANDOM_MOTIONS} random ones: is the start near a limit or a '
+                               'singularity?')
     step = 0.5
     for _ in range(rounds):
         spread = np.abs(best.coefficients).mean(axis=0)

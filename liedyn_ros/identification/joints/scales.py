@@ -21,7 +21,7 @@ from liedyn_ros.identification.joints.terms import SCALE, Term
 from liedyn_ros.identification.robust_fit import reduced, robust_fit, UNSEEN
 from liedyn_ros.model import Model
 
-ROUNDS = 40
+MAX_ROUNDS = 40
 SETTLED = 1e-6  # relative step of a scale
 _NEAR = 1e-2  # relative step, from which on weights stay
 _STEP = 0.5  # greatest relative step
@@ -52,7 +52,7 @@ def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], sta
     fit = robust_fit(found.rows, found.forces)
     steps: Array = np.full(len(at), np.inf)
     x, count = fit.x, len(equations.names)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         wide = _with_errors(model, found, at, x)
         if (np.abs(steps) > _NEAR).any():
             fit = robust_fit(wide.rows, wide.forces)
@@ -69,8 +69,8 @@ def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], sta
         scales[at] *= 1.0 + steps
         found = scaled(equations, scales)
     raise ConvergenceError(
-        f'scales: expected steps below {SETTLED:g} after {ROUNDS} rounds, got {steps}: leave out '
-        'joints that carry little')
+        f'scales: expected steps below {SETTLED:g} after {MAX_ROUNDS} rounds, got {steps}: leave '
+        'out joints that carry little')
 
 
 def scaled(equations: Equations, scales: Array) -> Equations:

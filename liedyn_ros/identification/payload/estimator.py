@@ -29,7 +29,7 @@ BLOCK = 0.5  # s, over which errors of the forces may be alike
 BLOCKS = 256  # in memory; then two become one
 LEAST = 8  # blocks, from which a covariance follows
 SEEN = 1e-6  # of the largest singular value, normalised
-ROUNDS = 3
+WEIGHT_ROUNDS = 3
 # Makers state constants of motors to 10 % or so: an even chance within has this deviation.
 SCALE = 0.1 / 3.0**0.5
 _THICK = 1e-6  # of mass times length^2, the least second moment of a body that is written
@@ -212,7 +212,7 @@ class PayloadEstimator:
         total = blocks.sum(axis=0)
         count = self.samples
         weight = np.ones(self._joints)
-        for _ in range(ROUNDS):
+        for _ in range(WEIGHT_ROUNDS):
             x, root = _solved(np.einsum('j,jkl->kl', weight, total), p)
             full = np.append(-x, 1.0)
             squares = np.maximum(np.einsum('k,jkl,l->j', full, total, full), 0.0) / count

@@ -22,7 +22,7 @@ from liedyn_ros.identification.payload.estimator import Payload, PayloadEstimato
 from liedyn_ros.identification.payload.window import MotionWindow
 from liedyn_ros.model import JOINT_TYPES, Model
 
-RATE = 100.0  # Hz, at which samples are used; more of them tell little that is new
+SAMPLE_RATE = 100.0  # Hz, at which samples are used; more of them tell little that is new
 WINDOW = 21  # samples that a derivative follows from: 0.2 s
 GAP = 5.0  # periods without a sample, after which derivatives begin again
 BACK = 1.0  # s, by which a clock that was set back makes a new recording
@@ -102,7 +102,7 @@ class PayloadStream:
             passed = 1e-9 * (stamp_ns - self._last_ns)
             if passed <= 0.0:
                 raise StampError(f'stamp: expected one after {self._last_ns} ns, got {stamp_ns}')
-            if passed < (1.0 - _SOME) / RATE:
+            if passed < (1.0 - _SOME) / SAMPLE_RATE:
                 return
             if passed > GAP * self._period:
                 self._begin_again()

@@ -17,7 +17,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.description import short
+from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.xacro_reader import expand, has_xacro
@@ -43,7 +43,7 @@ def load_model(
     DescriptionError.
     """
     if not isinstance(path, (str, os.PathLike)):
-        raise DescriptionError(f'expected a path, got {short(path)}')
+        raise DescriptionError(f'expected a path, got {abbreviate(path)}')
     suffix = Path(path).suffix
     if suffix not in _OPTIONS:
         raise DescriptionError(f'{path}: expected a file {", ".join(_OPTIONS)}, got '
@@ -77,7 +77,7 @@ def _load(source: Any, suffix: str, name: Any, **options: Any) -> Model:
         elif (option, suffix) != ('strict', '.xml'):  # MuJoCo is strict by itself
             what = 'xacro arguments' if option == 'arguments' else f'option {option}'
             raise DescriptionError(f'{name}: expected no {what} for {suffix}, as it is '
-                                   f'{_OF[option]}, got {short(value)}')
+                                   f'{_OF[option]}, got {abbreviate(value)}')
     return _LOADERS[suffix](source, **given)
 
 
@@ -92,7 +92,7 @@ def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None
     """
     if not isinstance(arguments, Mapping | None):
         raise DescriptionError(
-            f'{path}: expected xacro arguments as a Mapping of names, got {short(arguments)}')
+            f'{path}: expected xacro arguments as a Mapping of names, got {abbreviate(arguments)}')
     if not has_xacro():
         raise DescriptionError(f'{path}: expected the Python package xacro, which expands .xacro '
                                'files (with ROS: apt install ros-${ROS_DISTRO}-xacro, else: '

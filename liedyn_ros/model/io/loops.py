@@ -26,7 +26,7 @@ from xml.etree.ElementTree import Element as XML
 import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.description import short
+from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError, LiedynError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import se3
@@ -85,7 +85,7 @@ def add_loops(robot: Element, builder: ModelBuilder, urdf_constraints: bool) -> 
                      (_side(constraint, side) for side in _SIDES), None)
             continue
         builder.add_warning(
-            f'constraint {short(constraint.value.get("name", "without a name"))}: not read, '
+            f'constraint {abbreviate(constraint.value.get("name", "without a name"))}: not read, '
             'as urdfdom has not decided on this element: the option urdf_constraints reads '
             'it as a closure, or write it as an element loop')
     for coupling in robot.each('coupling'):
@@ -252,9 +252,9 @@ def add_plugins(plugins: Iterable[Element], builder: ModelBuilder, links: Sequen
             _add_closed_loop(plugin, builder, links)
         elif follower and follower not in mimics:
             builder.add_warning(
-                f'plugin {said(plugin.value)}: joint {short(follower)} mimics '
-                f'{short(plugin.value.get("joint"))}: not read: add a coupling by a file for '
-                'annotate, or write the element mimic')
+                f'plugin {said(plugin.value)}: joint {abbreviate(follower)} mimics '
+                f'{abbreviate(plugin.value.get("joint"))}: not read: add a coupling by a file '
+                'for annotate, or write the element mimic')
         elif not follower and not any(map(_QUIET.search, (name.rpartition(':')[2], file))):
             others.append(f'{name} of {file}')
     if others:
@@ -270,8 +270,8 @@ def _add_detachable(plugin: Element, builder: ModelBuilder, links: Sequence[str]
     a = _one_of((scope + parent, parent), links)
     b = _one_of((f'{inner}::{child}', f'{scope}{inner}::{child}',
                  *((scope + child, child) if own else ())), links)
-    what = (f'plugin {said(plugin.value)}: it fixes {short(child)} of {short(inner)} to '
-            f'{short(parent)}')
+    what = (f'plugin {said(plugin.value)}: it fixes {abbreviate(child)} of {abbreviate(inner)} to '
+            f'{abbreviate(parent)}')
     if a is None or b is None or a == b:
         builder.add_warning(f'{what}, which are not both of this model: not read')
         return
@@ -286,8 +286,8 @@ def _add_closed_loop(plugin: Element, builder: ModelBuilder, links: Sequence[str
                      for link in (given.get('parent', ''), given.get('child', '')))
     if parent is None or child is None or parent == child:
         builder.add_warning(f'plugin {name}: it closes a loop: expected the links parent and '
-                            f'child, got {short(given.get("parent"))} and '
-                            f'{short(given.get("child"))}: add it by a file for annotate')
+                            f'child, got {abbreviate(given.get("parent"))} and '
+                            f'{abbreviate(given.get("child"))}: add it by a file for annotate')
         return
     at = place_of(plugin, *(('position', 'rotation') if {'position', 'rotation'} & set(given)
                             else ('xyz', 'rpy')))

@@ -20,7 +20,7 @@ from xml.etree.ElementTree import SubElement
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import listed
-from liedyn_ros.common.description import short
+from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
 from liedyn_ros.model.io.loops import add_dialects, add_loops, FORCES
@@ -183,7 +183,8 @@ def _mimics_of_control(robot: Element, joints: list[Element], builder: ModelBuil
             coupled, says = follower.find('mimic') is not None, joint.value.get('mimic', '')
             if says and (coupled or 'mimic' in given) == is_off(says):
                 builder.add_warning(
-                    f'joint {joint.text("name")}: mimic {short(says)} of ros2_control not read: '
+                    f'joint {joint.text("name")}: mimic {abbreviate(says)} of ros2_control not '
+                    'read: '
                     + ('it follows another joint by its own element mimic' if coupled else
                        'it moves by itself, as it has no element mimic: write one'))
             if 'mimic' in given and not coupled:

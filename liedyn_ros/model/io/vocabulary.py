@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element as XML
 
 from liedyn_ros.common.checks import listed
-from liedyn_ros.common.description import parse_number, short
+from liedyn_ros.common.description import parse_number, abbreviate
 
 _WORDS = Path(__file__).with_name('vocabulary.txt')
 _OFF = '', 'false', 'none'
@@ -138,7 +138,7 @@ def _is_on(xml: XML, by_default: bool) -> bool:
 
 def said(xml: XML, attribute: str = 'name') -> str:
     """Return an attribute for a message, whatever it is."""
-    return short(xml.get(attribute, 'without a name')).strip('\'"')
+    return abbreviate(xml.get(attribute, 'without a name')).strip('\'"')
 
 
 def _named(xml: XML) -> str:

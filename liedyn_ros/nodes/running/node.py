@@ -41,7 +41,7 @@ from liedyn_ros.ros.streams.stream import Stream
 
 GOAL_PERIOD = 0.02  # s, of looks at a run that is waited for
 REST = 1.0  # s beyond its duration, in which a run must have come to rest
-SAME = 1e-6  # rad or m, by which a path begins where the joints stand
+START_TOLERANCE = 1e-6  # rad or m, by which a path begins where the joints stand
 CYCLES = 0.5, 3.0  # of the period, which a cycle takes at least and at most
 
 
@@ -286,7 +286,8 @@ def from_standing(request: Any, standing: dict[str, float]) -> JointTrajectory:
             f'trajectory.joint_names: expected those of the run that goes on, {list(standing)}, '
             f'and no poses, got {list(given.joint_names)}; the run stands now', names=standing)
     start = [standing[name] for name in given.joint_names]
-    if given.points and np.abs(np.subtract(given.points[0].positions, start)).max() < SAME:
+    if given.points and np.allclose(
+            given.points[0].positions, start, rtol=0.0, atol=START_TOLERANCE):
         return given
     return JointTrajectory(joint_names=given.joint_names, points=[
         JointTrajectoryPoint(positions=start), *given.points])

@@ -23,7 +23,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.messages.conversions import from_pose
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.ros.streams.stream import Aside
+from liedyn_ros.ros.streams.stream import UnservedCallbackGroup
 from liedyn_ros.seen import Seen, Solved
 from liedyn_ros.stewart import BranchSource, Flag
 from liedyn_ros.stewart.reports.health import LEGS, SINGULARITY
@@ -45,7 +45,7 @@ class _Topic:
         # Best effort: a publisher never waits for a view.
         self._handle = node.open_subscription(
             message_type, topic, lambda message: None, sensor_data(depth),
-            callback_group=Aside()).handle
+            callback_group=UnservedCallbackGroup()).handle
         self._type, self._depth, self._last = message_type, depth, None
         self.name, self._heard = topic, 0.0
         self.taken = 0  # messages

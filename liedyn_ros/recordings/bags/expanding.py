@@ -20,7 +20,7 @@ import zstandard
 
 from liedyn_ros.common.untrusted_files import open_regular
 
-LARGEST = 2**28  # bytes of a chunk or message: some hundred pictures
+MAX_BYTES = 2**28  # bytes of a chunk or message: some hundred pictures
 RATIO = 1000  # of all that a file expands to and its size, beyond LARGEST
 WINDOW = 2**27  # bytes that a decompressor may hold
 BLOCK = 2**20
@@ -31,13 +31,13 @@ class Expander:
 
     def __init__(self, size: int) -> None:
         """Take the size of the file, bytes."""
-        self._left = LARGEST + RATIO * size
+        self._left = MAX_BYTES + RATIO * size
 
     def expand(self, data: bytes, compression: str, cut: bool = False) -> bytes:
         """Return the content of a part; cut: as much of it as there is."""
         if not compression:
             return data
-        most = min(LARGEST, self._left)
+        most = min(MAX_BYTES, self._left)
         if compression == 'zstd':
             with zstandard.ZstdDecompressor(max_window_size=WINDOW).stream_reader(
                     BytesIO(data), read_across_frames=True) as reader:

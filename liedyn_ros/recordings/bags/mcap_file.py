@@ -42,7 +42,7 @@ _FAULTS = (McapError, ValueError, struct.error, MemoryError, zstandard.ZstdError
 _RECORD_FAULTS = McapError, ValueError, struct.error
 # A message of less than 2^24 bytes, by the first bytes of its record.
 _PLAUSIBLE = re.compile(rb'\x05...\0\0\0\0\0', re.DOTALL)
-MOST = 50  # places of damage that are told one by one
+MAX_PLACES = 50  # places of damage that are told one by one
 RECORDS = 1_000_000, 2  # messages of a file, and more for each of its bytes
 
 
@@ -121,9 +121,10 @@ class McapFile:
         yield from self._in_order(sorted(
             each.chunk_start_offset for each in summary.chunk_indexes
             if each.chunk_start_offset < size))
-        if self._places > MOST:
+        if self._places > MAX_PLACES:
             self.losses.append(Loss(
-                self.path.name, f'bytes lost at {self._places - MOST} more places', 'damage'))
+                self.path.name, f'bytes lost at {self._places - MAX_PLACES} more places',
+                'damage'))
         if self._nameless:
             self.losses.append(Loss(self.path.name, f'{self._nameless} messages lost',
                                     'what names their topics is damaged'))
@@ -156,7 +157,7 @@ class McapFile:
 
     def _lose(self, at: int, size: int, reason: str) -> None:
         self._places += 1
-        if self._places <= MOST:
+        if self._places <= MAX_PLACES:
             self.losses.append(Loss(
                 self.path.name, f'{size} bytes lost from byte {at}', reason))
 

@@ -29,7 +29,7 @@ from liedyn_ros.model import JOINT_TYPES, load_model, load_urdf, Model, to_urdf
 TOPIC, TYPE = '/tf', 'tf2_msgs/msg/TFMessage'
 DESCRIPTION, TEXT = '/robot_description', 'std_msgs/msg/String'
 ODOMETRY, SEVERAL = 'nav_msgs/msg/Odometry', 'sensor_msgs/msg/MultiDOFJointState'
-RATE = 50.0  # Hz, as the nodes send transforms by default
+TF_RATE = 50.0  # Hz, as the nodes send transforms by default
 STORE = get_typestore(Stores.LATEST)
 
 

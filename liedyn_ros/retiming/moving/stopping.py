@@ -26,7 +26,7 @@ from liedyn_ros.retiming.result import Retimed
 from liedyn_ros.retiming.retime import any_run, retime
 
 DOUBLINGS, HALVINGS = 7, 5  # of the way, tried from a part of the path on
-FEW = 20  # intervals of a try
+TRIAL_INTERVALS = 20  # intervals of a try
 FURTHER = 1.0, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0  # times the way, where the tries were too coarse
 WAITS = 0.0, 1.0 / 64.0, 1.0 / 32.0, 1.0 / 16.0, 0.125, 0.25, 0.5  # of the rest, before a stop
 
@@ -100,7 +100,7 @@ class _Tries(NamedTuple):
         path = PathPart(self.path, 0.0, min(way, self.path.length))
         if few:
             return any_run(self.dynamics, path, self.limits or MotionLimits(), start=self.start,
-                           intervals=FEW, external=self.external, budget=self.budget)
+                           intervals=TRIAL_INTERVALS, external=self.external, budget=self.budget)
         return retime(self.dynamics, path, self.limits, start=self.start,
                       intervals=self.intervals, strict=self.strict, external=self.external,
                       budget=self.budget)

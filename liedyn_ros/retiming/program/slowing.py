@@ -32,20 +32,20 @@ def slowing(grid: Grid, unknowns: Array, margins: Margins) -> float:
     rows = [_terms(margins, each, grid, unknowns) for each in (margins.states, margins.rates)
             if each.bound.size]
 
-    def kept(factor: float) -> bool:
+    def keeps_limits(factor: float) -> bool:
         return all(_most(powers, terms, factor) <= 1.0 for powers, terms in rows)
 
-    if kept(1.0):
+    if keeps_limits(1.0):
         return 1.0
     low, high = 0.25, 1.0
-    while not kept(low):  # ends, since rest keeps all limits
+    while not keeps_limits(low):  # ends, since rest keeps all limits
         low, high = low / 4.0, low
         if low < SLOWEST:
             raise ConvergenceError('retiming: expected a run that a slower one brings within the '
                                    'limits; give more intervals')
     while high > low * (1.0 + CLOSE):
         middle = (low * high)**0.5
-        low, high = (middle, high) if kept(middle) else (low, middle)
+        low, high = (middle, high) if keeps_limits(middle) else (low, middle)
     return low
 
 

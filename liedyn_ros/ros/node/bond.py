@@ -27,9 +27,9 @@ HEARTBEAT_PERIOD = Parameter(
     's', least=0.0, most=10.0)
 TOPIC = 'bond'
 TIMEOUT = 4.0  # s, that bond's own nodes state: the manager has its own
-NONE = 'no bond with the lifecycle manager: '
+NO_BOND = 'no bond with the lifecycle manager: '
 REMEDY = 'set bond_timeout: 0.0 in the manager'
-NO_MESSAGES = f'{NONE}expected the package bond, got none; {REMEDY}'
+NO_MESSAGES = f'{NO_BOND}expected the package bond, got none; {REMEDY}'
 
 
 def status_type() -> Any | None:
@@ -100,4 +100,4 @@ def join(node: Any) -> None:
     try:
         Bond(node, message_type, period)
     except RCLError as error:
-        node.get_logger().error(f'{NONE}{error}; {REMEDY}')
+        node.get_logger().error(f'{NO_BOND}{error}; {REMEDY}')

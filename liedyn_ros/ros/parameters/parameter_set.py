@@ -24,7 +24,7 @@ from liedyn_ros.ros.parameters.parameter_files import unknown_parameters
 KINDS: Mapping[type, str] = {bool: 'bool', int: 'integer', float: 'double', str: 'string'}
 
 
-LONGEST = 50  # characters of a default in a table
+MAX_DEFAULT = 50  # characters of a default in a table
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def as_markdown(parameters: Sequence[Parameter]) -> str:
     for p in parameters:
         unit = f' {p.unit}' if p.unit else ''
         allowed = f'; {p.range_text}' if p.range_text != 'any' else ''
-        default = '[...]' if len(repr(p.default)) > LONGEST else repr(p.default)
+        default = '[...]' if len(repr(p.default)) > MAX_DEFAULT else repr(p.default)
         rows.append(f'| `{p.name}`{"*" * p.run_time} | `{default}`{unit} | {p.description}'
                     f'{allowed} |')
     return '\n'.join(rows)

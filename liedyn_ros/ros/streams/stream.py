@@ -36,7 +36,7 @@ MAX_WAITING = 64  # requests that wait for others of their service
 LOOK_PERIOD = 0.5  # s, of checks whether rclpy has ended and for events of the middleware
 
 
-class Aside(CallbackGroup):
+class UnservedCallbackGroup(CallbackGroup):
     """A callback group that no executor serves: who made it takes the messages."""
 
     def can_execute(self, entity: Any) -> bool:
@@ -136,7 +136,7 @@ class Stream:
         self._services: list[Service] = []
         self._clients: list[Client] = []
         self._timers: list[tuple[Timer, Callable[[], None]]] = []
-        self._group, self._ended = Aside(), False
+        self._group, self._ended = UnservedCallbackGroup(), False
         self.taken = self.passed_over = 0  # messages of all subscriptions
         self._ages = AgeStatistics()
         self._context = node.context.handle

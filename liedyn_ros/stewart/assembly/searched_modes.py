@@ -32,7 +32,7 @@ from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Status
 ROUND, ROUNDS = 500, 12  # starts of a round, and most rounds
 QUIET = 3  # rounds without a new pose, after which the search ends
 HITS = 3  # starts that lead to each pose by then, at least
-SAME = 1e-6  # entries of one pose, in characteristic lengths
+SAME_POSE = 1e-6  # entries of one pose, in characteristic lengths
 
 
 class Search(NamedTuple):
@@ -95,7 +95,7 @@ def _count(pose: Array, found: list[Array], hits: list[int], size: float) -> Non
     """Add a pose, or count it with the one that it is."""
     for k, other in enumerate(found):
         apart = np.abs(pose - other)
-        if max(apart[:3, :3].max(), apart[:3, 3].max() / size) < SAME:
+        if max(apart[:3, :3].max(), apart[:3, 3].max() / size) < SAME_POSE:
             hits[k] += 1
             return
     found.append(pose)

@@ -25,7 +25,7 @@ from scipy.special import chdtri, fdtri, gammaincinv, ndtri
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.identification.calibration.fit import CHANCE, Fit, fit, refit
+from liedyn_ros.identification.calibration.fit import CHANCE, CalibrationFit, fit, refit
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
 from liedyn_ros.stewart.calibration.measured import Frames, Measured
@@ -93,7 +93,7 @@ class Calibration:
     gauge: tuple[str, ...]
     remarks: tuple[str, ...]
     problem: Problem
-    fit: Fit
+    fit: CalibrationFit
     assumed: bool  # whether the deviations were not given
 
     @cached_property
@@ -107,7 +107,7 @@ class Calibration:
         return self.held_out.better
 
     @property
-    def untold(self) -> tuple[Unknown, ...]:
+    def unobservable(self) -> tuple[Unknown, ...]:
         """Return the combinations that these poses hardly tell."""
         return tuple(part for part in self.unknown if part.share > OPEN)
 
@@ -156,7 +156,7 @@ def calibrate(
                    deviations is None)
 
 
-def _scales_help(geometry: Geometry, wide: float, problem: Problem, found: Fit) -> bool:
+def _scales_help(geometry: Geometry, wide: float, problem: Problem, found: CalibrationFit) -> bool:
     """Return whether scales of the readings explain more of the errors than chance does (F)."""
     rows, count = np.flatnonzero(found.used), len(geometry.leg_names)
     samples = problem.samples.rows(rows)
@@ -171,7 +171,7 @@ def _scales_help(geometry: Geometry, wide: float, problem: Problem, found: Fit) 
     return gain > float(fdtri(count, found.degrees - count, 1.0 - DOUBT))
 
 
-def _repetition(found: Fit) -> tuple[float, tuple[str, ...]]:
+def _repetition(found: CalibrationFit) -> tuple[float, tuple[str, ...]]:
     """
     Return how many samples count as one, as errors of those in a row are alike, and say so.
 
@@ -194,7 +194,7 @@ def _repetition(found: Fit) -> tuple[float, tuple[str, ...]]:
         'beginning again between others, or measure in another order',)
 
 
-def _factor(found: Fit, given: bool) -> tuple[float, tuple[str, ...]]:
+def _factor(found: CalibrationFit, given: bool) -> tuple[float, tuple[str, ...]]:
     """Return the variance of an error in deviations, and what is wrong with these."""
     if not given:
         return found.factor, ()
@@ -209,7 +209,7 @@ def _factor(found: Fit, given: bool) -> tuple[float, tuple[str, ...]]:
 
 
 def _result(
-        problem: Problem, found: Fit, covariance: Array, factor: float,
+        problem: Problem, found: CalibrationFit, covariance: Array, factor: float,
         remarks: tuple[str, ...], possible: NDArray[np.bool_], assumed: bool) -> Calibration:
     parameters, geometry = problem.parameters, problem.parameters.geometry
     errors = parameters.errors(found.z)
@@ -228,7 +228,7 @@ def _result(
         found, assumed)
 
 
-def _outliers(problem: Problem, found: Fit, factor: float, possible: NDArray[np.bool_]
+def _outliers(problem: Problem, found: CalibrationFit, factor: float, possible: NDArray[np.bool_]
               ) -> tuple[Outlier, ...]:
     """Return the poses that were left out, each with the leg that explains it alone."""
     effects, d = problem.by_readings(found.z), found.errors.shape[1]

@@ -89,7 +89,7 @@ def _candidates(
     tried = np.concatenate((start[None], se3.compose(start, se3.exp(twists))))
     meter = PlatformMeter(geometry)
     side = np.sign(meter.measure(start).signed_value)
-    return np.asarray(tried[meter.margins(tried).kept & (
+    return np.asarray(tried[meter.margins(tried).within_limits & (
         meter.signed_values(tried) * side > least)])
 
 

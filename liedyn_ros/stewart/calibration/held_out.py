@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.identification.calibration.fit import Fit, refit
+from liedyn_ros.identification.calibration.fit import CalibrationFit, refit
 from liedyn_ros.stewart.calibration.problem import corrected, moved, Problem
 from liedyn_ros.stewart.calibration.start import poses_of
 from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
 
 FOLDS = 5
-CLEAR = 2.0  # deviations of the mean gain, by which the new geometry has to be better
+GAIN_DEVIATIONS = 2.0  # deviations of the mean gain, by which the new geometry has to be better
 
 
 class Accuracy(NamedTuple):
@@ -60,10 +60,10 @@ class HeldOut(NamedTuple):
         """Return whether the new geometry is clearly better."""
         worse = not self.after.misfit < self.before.misfit or np.isinf(
             [self.after.position, self.after.rotation]).any()
-        return bool(self.gain > CLEAR * self.error and not worse)
+        return bool(self.gain > GAIN_DEVIATIONS * self.error and not worse)
 
 
-def compare(problem: Problem, found: Fit, assumed: bool = False) -> HeldOut:
+def compare(problem: Problem, found: CalibrationFit, assumed: bool = False) -> HeldOut:
     """
     Return old and new at each used pose, the new from fits without a fifth of them.
 

@@ -36,7 +36,7 @@ HALVINGS = 8  # of a step that makes the errors greater
 SETTLED = 1e-8  # rad and characteristic lengths, of the last step
 ROUNDED = 1e-9  # of a step whose gain is rounding
 LOST = 1e6  # deviations: errors of a pose that some leg does not reach
-LONGEST = 0.5  # rad and characteristic lengths, of a step
+MAX_STEP = 0.5  # rad and characteristic lengths, of a step
 
 
 class Deviations(NamedTuple):
@@ -109,7 +109,7 @@ class Problem:
         for _ in range(ITERATIONS):
             step = -np.nan_to_num(_least_squares(by_pose, errors))
             size = np.abs(step * self._units / self._units[0]).max(axis=1)
-            step *= np.minimum(1.0, LONGEST / np.maximum(size, 1e-300))[:, None]
+            step *= np.minimum(1.0, MAX_STEP / np.maximum(size, 1e-300))[:, None]
             last, before = self.poses, (errors ** 2).sum(axis=1)
             for _ in range(HALVINGS):
                 self.poses = last @ se3.exp(step)

@@ -25,7 +25,7 @@ FEW, TRIALS = 8, 40  # poses of a search's beginning, and how many searches
 REFINEMENTS = 3  # of a search
 LESS = 1e-9  # share by which a search has to be better than those before it
 GROSS = 1.0  # rad and characteristic lengths: a sample that far off has no pose
-FAR = 5.0  # of the middle error, beyond which a pose does not agree with the others
+OUTLIER_RATIO = 5.0  # of the middle error, beyond which a pose does not agree with the others
 
 
 class Start(NamedTuple):
@@ -62,7 +62,7 @@ def start(geometry: Geometry, readings: Array, measured: Measured, home: Array) 
     else:
         poses, solved = poses_of(geometry, readings, home)
         frames, squares = _agreed(poses, measured, solved, size)
-    middle = FAR ** 2 * float(np.median(squares))
+    middle = OUTLIER_RATIO ** 2 * float(np.median(squares))
     trusted, possible = squares <= middle, squares <= max(middle, GROSS ** 2)
     if possible.mean() < 0.5:  # they are named as what they are, such as in other units
         possible = np.ones_like(possible)
@@ -127,7 +127,7 @@ def _agreed(poses: Array, measured: Measured, solved: NDArray[np.bool_], size: f
     squares = np.where(solved, _squares(poses, measured, found, size), np.inf)
     if known:
         return found, squares
-    near = np.flatnonzero(squares <= FAR ** 2 * np.median(squares[rows]))
+    near = np.flatnonzero(squares <= OUTLIER_RATIO ** 2 * np.median(squares[rows]))
     frames = _frames(poses[near], measured.rows(near))
     return frames, np.where(solved, _squares(poses, measured, frames, size), np.inf)
 

@@ -30,7 +30,7 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import SE3, se3
 from liedyn_ros.stewart.commissioning import joints, leg_faults
 from liedyn_ros.stewart.commissioning.common_faults import common_faults
-from liedyn_ros.stewart.commissioning.explanations import EVERY, Finding, Fit, simplest
+from liedyn_ros.stewart.commissioning.explanations import EVERY, Finding, Diagnosis, simplest
 from liedyn_ros.stewart.commissioning.joints import AGAINST, DECIDES, joint_columns, Weighed
 from liedyn_ros.stewart.commissioning.leg_faults import SPREAD, Tolerance
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
@@ -125,7 +125,8 @@ def _allowed(geometry: StewartGeometry, first: Array, home: Array) -> Array:
     twists = rng.uniform(-1.0, 1.0, (TRIED, 6)) * np.linspace(0.05, 1.0, TRIED)[:, None]
     tried, meter = se3.compose(first, se3.exp(twists * reach)), PlatformMeter(geometry)
     side = np.sign(meter.measure(home).signed_value)
-    allowed = meter.margins(tried).kept & (meter.signed_values(tried) * side > SINGULARITY_WARNING)
+    allowed = meter.margins(tried).within_limits & (
+        meter.signed_values(tried) * side > SINGULARITY_WARNING)
     return np.asarray(tried[allowed])
 
 
@@ -208,7 +209,7 @@ def default_tolerance(geometry: StewartGeometry, readings: Array) -> Tolerance:
     return Tolerance(ACCURACY * size / geometry.reading_unit[0])
 
 
-def _noise(found: Fit, fits: list[Fit], readings: Array, least: float) -> float:
+def _noise(found: Diagnosis, fits: list[Diagnosis], readings: Array, least: float) -> float:
     """Return the deviation of the readings that the best of the simple explanations leaves."""
     if found.unexplained >= MANY:
         return np.inf
@@ -223,7 +224,8 @@ def _noise(found: Fit, fits: list[Fit], readings: Array, least: float) -> float:
     return NOISE_FACTOR * max(float(np.sqrt(min(variances))), least)
 
 
-def _geometry_unknown(geometry: StewartGeometry, fits: list[Fit], readings: Array) -> Fit:
+def _geometry_unknown(
+        geometry: StewartGeometry, fits: list[Diagnosis], readings: Array) -> Diagnosis:
     """Return that the geometry is wrong where half of the legs or more remain unexplained."""
     fit = min((fit for fit in fits if not fit.fault.kind), key=lambda fit: float(np.median(
         np.abs(readings / fit.fault.unit - fit.fault.expected))))
@@ -241,7 +243,7 @@ def _geometry_unknown(geometry: StewartGeometry, fits: list[Fit], readings: Arra
 
 def _result(
         geometry: StewartGeometry, poses: Array, expected: Array, readings: Array,
-        home: ArrayLike, tolerance: Tolerance, found: Fit, fits: list[Fit],
+        home: ArrayLike, tolerance: Tolerance, found: Diagnosis, fits: list[Diagnosis],
         weighed: Weighed) -> Commissioning:
     """Return the commissioning's result, with faults of home and legs that are undecided."""
     start = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
@@ -270,7 +272,7 @@ def _result(
         tolerance, pose)
 
 
-def _order_instead(found: Fit, fits: list[Fit]) -> tuple[Finding, ...]:
+def _order_instead(found: Diagnosis, fits: list[Diagnosis]) -> tuple[Finding, ...]:
     """
     Return another order of the legs where it explains the readings as well as a mirrored frame.
 
@@ -285,7 +287,7 @@ def _order_instead(found: Fit, fits: list[Fit]) -> tuple[Finding, ...]:
         for finding in fit.findings if finding.kind == 'order')
 
 
-def _alternatives(found: Fit, fits: list[Fit]) -> tuple[str, ...]:
+def _alternatives(found: Diagnosis, fits: list[Diagnosis]) -> tuple[str, ...]:
     """Return a remark where other faults of all legs explain the readings as simply."""
     if found.unexplained or not found.findings:
         return ()

@@ -32,9 +32,9 @@ LIKELY = 3.0  # factor by which the size of readings may differ from a unit's
 ANGLES = np.radians(np.arange(0.0, 360.0, 5.0))
 RADII = np.asarray(np.geomspace(0.3, 3.0, 60), dtype=float)
 HEIGHTS = np.asarray(np.linspace(-3.0, 3.0, 121), dtype=float)  # characteristic lengths
-ROUNDS = 8  # of a fit
+FIT_ROUNDS = 8  # of a fit
 STARTS = 3  # best places of a grid from which a number is fitted
-FAR = 1e9  # an error where a rod does not reach
+UNREACHED = 1e9  # an error where a rod does not reach
 
 
 class CommonFault(NamedTuple):
@@ -219,11 +219,11 @@ def _fitted(
 
     def errors(x: Array) -> Array:
         found = values_of(geometry, poses, *family.move(x)) - given
-        return np.where(np.isfinite(found), found, FAR)
+        return np.where(np.isfinite(found), found, UNREACHED)
     losses = np.abs(errors(family.grid)).sum(axis=(1, 2))
     x = best = family.grid[np.argsort(losses)[:STARTS]]
     least = np.full(len(x), np.inf)
-    for _ in range(ROUNDS):  # Gauss-Newton with weights 1 / |error|: least absolute errors
+    for _ in range(FIT_ROUNDS):  # Gauss-Newton with weights 1 / |error|: least absolute errors
         at, ahead = np.split(errors(np.concatenate((x, x + family.step))), 2)
         now = np.abs(at).sum(axis=(1, 2))
         best, least = np.where(now < least, x, best), np.minimum(now, least)
@@ -234,7 +234,7 @@ def _fitted(
             (weights * slopes ** 2).sum(axis=(1, 2)), 1e-300)
     number = _refined(errors, best[[least.argmin()]], family.step)
     expected = errors(number)[0] + given
-    if not np.abs(expected).max() < FAR:
+    if not np.abs(expected).max() < UNREACHED:
         return None
     return CommonFault(family.kind, family.text(float(number[0])), 1.5 + unit.cost, expected,
                        unit.unit, unit.unit_name)

@@ -44,7 +44,7 @@ class Finding(NamedTuple):
     text: str
 
 
-class Fit(NamedTuple):
+class Diagnosis(NamedTuple):
     """The rest of a fault of all legs, explained by their order and leg by leg."""
 
     fault: CommonFault
@@ -60,7 +60,7 @@ class Fit(NamedTuple):
 
 def simplest(
         geometry: StewartGeometry, faults: Sequence[CommonFault], readings: Array,
-        tolerance: Tolerance) -> tuple[Fit, list[Fit]]:
+        tolerance: Tolerance) -> tuple[Diagnosis, list[Diagnosis]]:
     """Return the simplest explanation, of equal ones that which leaves least, and all."""
     fits = [fit_legs_of(geometry, fault, readings, tolerance) for fault in faults]
     return min(fits, key=lambda fit: (round(fit.cost, 6), fit.rests.sum())), fits
@@ -68,7 +68,7 @@ def simplest(
 
 def fit_legs_of(
         geometry: StewartGeometry, fault: CommonFault, readings: Array, tolerance: Tolerance
-) -> Fit:
+) -> Diagnosis:
     """Return the simplest order and faults of single legs that a fault of all legs leaves."""
     values = readings / fault.unit - fault.offset
     legs = leg_faults.fit_legs(fault.expected, values, tolerance)
@@ -79,7 +79,7 @@ def fit_legs_of(
     from scipy.optimize import linear_sum_assignment  # which takes long, and no node needs it
     rows, order = linear_sum_assignment(costs)
     kinds, scales, offsets, _, rests = (part[rows, order] for part in legs)
-    return Fit(
+    return Diagnosis(
         fault, fault.cost + costs[rows, order].sum(),
         int((kinds == leg_faults.UNEXPLAINED).sum()),
         _findings(geometry, fault, values, legs, order),

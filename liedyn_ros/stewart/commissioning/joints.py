@@ -22,16 +22,16 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.commissioning import leg_faults
-from liedyn_ros.stewart.commissioning.explanations import EVERY, Finding, Fit
+from liedyn_ros.stewart.commissioning.explanations import EVERY, Finding, Diagnosis
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 
 DECIDES = float(np.log(100.0))  # ratio of likelihoods, in logarithms, that names joints
 AGAINST = float(np.log(1000.0))  # the same against joints, which come first
-SURE = 10.0  # the same, to call joints off where nothing else is found: by chance once in 1e5
-LARGEST = 0.1  # of the platform's size: deviation that joints may have
+JOINTS_OFF_RATIO = 10.0  # the same, where nothing else is found: by chance once in 1e5
+JOINT_DEVIATION = 0.1  # of the platform's size: deviation that joints may have
 RATIOS = np.asarray(np.concatenate(([0.0], np.geomspace(1e-2, 1e5, 141))), dtype=float)[:, None]
-STEP = 1e-6  # of the platform's size, of differences
+DIFFERENCE_STEP = 1e-6  # of the platform's size, of differences
 UNDECIDED = 'geometry_or_legs'
 OWN = leg_faults.DEAD, leg_faults.SENSE  # faults of a leg that no joint explains
 OWN_KINDS = 'dead', 'sense', 'offset_or_sense'
@@ -58,7 +58,7 @@ class Weighed(NamedTuple):
     advantage: float
     joints: Evidence
     legs: Evidence
-    fit: Fit
+    fit: Diagnosis
     order: tuple[int, ...]
     errors: Array
     columns: Array
@@ -66,7 +66,7 @@ class Weighed(NamedTuple):
 
 def joint_columns(geometry: StewartGeometry, poses: Array) -> Array:
     """Return d(value of a leg) / d(its joints of base, platform), (6, n, 6), at poses, m."""
-    step = STEP * geometry.characteristic_length
+    step = DIFFERENCE_STEP * geometry.characteristic_length
     columns = np.empty((6, len(poses), 6))
     for axis in range(6):
         name = ('base_joints', 'platform_joints')[axis // 3]
@@ -106,12 +106,12 @@ def evidence(
 
 
 def weigh(
-        geometry: StewartGeometry, poses: Array, readings: Array, found: Fit,
-        fits: Sequence[Fit], least: float) -> Weighed:
+        geometry: StewartGeometry, poses: Array, readings: Array, found: Diagnosis,
+        fits: Sequence[Diagnosis], least: float) -> Weighed:
     """Return joints against the faults of legs of what was found. least: of noise, m or rad."""
     legs = _open(found)
     columns = joint_columns(geometry, poses)
-    most = LARGEST * geometry.characteristic_length
+    most = JOINT_DEVIATION * geometry.characteristic_length
     places = [(fit, order, _errors(fit, order, readings)) for fit, order in _about(found, fits)]
     joints = [_less(fit, evidence(errors[legs], columns[legs], least, most))
               for fit, _, errors in places]
@@ -120,7 +120,8 @@ def weigh(
     return Weighed(joints[best].log - alone.log, joints[best], alone, *places[best], columns)
 
 
-def of_legs(found: Fit, fits: Sequence[Fit], readings: Array, least: float) -> Evidence:
+def of_legs(
+        found: Diagnosis, fits: Sequence[Diagnosis], readings: Array, least: float) -> Evidence:
     """Return the best of the faults found, and of an offset, a scale or both of every leg."""
     legs = _open(found)
     best = _of_kinds(tuple(found.kinds), found, found.order, readings, legs, least)
@@ -130,26 +131,27 @@ def of_legs(found: Fit, fits: Sequence[Fit], readings: Array, least: float) -> E
     return best
 
 
-def _open(found: Fit) -> list[int]:
+def _open(found: Diagnosis) -> list[int]:
     """Return the legs whose errors joints may explain; all where few of them are left."""
     legs = [leg for leg in EVERY if found.kinds[leg] not in OWN]
     return legs if len(legs) >= FEWEST else list(EVERY)
 
 
 def _of_kinds(
-        kinds: tuple[int, ...], fit: Fit, order: tuple[int, ...], readings: Array,
+        kinds: tuple[int, ...], fit: Diagnosis, order: tuple[int, ...], readings: Array,
         legs: Sequence[int], least: float) -> Evidence:
     """Return how well faults of the kinds explain what a fault of all legs leaves."""
     errors = _errors(fit, order, readings)[legs]
     return _less(fit, evidence(errors, [_columns(kinds[leg], fit, leg) for leg in legs], least))
 
 
-def _less(fit: Fit, found: Evidence) -> Evidence:
+def _less(fit: Diagnosis, found: Evidence) -> Evidence:
     """Return an evidence less the part that a fault of all legs was chosen to fit."""
     return found._replace(log=found.log - DECIDES * bool(fit.fault.kind))
 
 
-def _about(found: Fit, fits: Sequence[Fit]) -> Iterator[tuple[Fit, tuple[int, ...]]]:
+def _about(found: Diagnosis, fits: Sequence[Diagnosis]
+           ) -> Iterator[tuple[Diagnosis, tuple[int, ...]]]:
     """Return the places about which joints may be off: the file, then what was found."""
     for fit in fits:
         if not fit.fault.kind and fit.fault.unit_name == found.fault.unit_name:
@@ -160,13 +162,13 @@ def _about(found: Fit, fits: Sequence[Fit]) -> Iterator[tuple[Fit, tuple[int, ..
         yield found, found.order
 
 
-def _errors(fit: Fit, order: tuple[int, ...], readings: Array) -> Array:
+def _errors(fit: Diagnosis, order: tuple[int, ...], readings: Array) -> Array:
     """Return values that readings are, less those of a fault of all legs, (6, n)."""
     fault = fit.fault
     return np.asarray((readings[:, order] / fault.unit - fault.offset - fault.expected).T)
 
 
-def _columns(kind: int, found: Fit, leg: int) -> Array:
+def _columns(kind: int, found: Diagnosis, leg: int) -> Array:
     """Return the columns (n, k) of a fault of a leg."""
     values = found.fault.expected[:, leg]
     scale = values / np.abs(values).max()
@@ -178,7 +180,7 @@ def _columns(kind: int, found: Fit, leg: int) -> Array:
         leg_faults.UNEXPLAINED: np.eye(len(values))}.get(kind, np.ones((len(values), 1)))
 
 
-def judged(geometry: StewartGeometry, found: Fit, weighed: Weighed, few: bool) -> Fit:
+def judged(geometry: StewartGeometry, found: Diagnosis, weighed: Weighed, few: bool) -> Diagnosis:
     """
     Return joints that are off, joints or faults of legs, or what was found.
 
@@ -191,7 +193,7 @@ def judged(geometry: StewartGeometry, found: Fit, weighed: Weighed, few: bool) -
     legs = [finding for finding in others if len(finding.legs) == 1]
     gain = weighed.advantage
     size = f'by about {weighed.joints.size:.2g} m each'
-    if gain > (DECIDES if found.findings else SURE):
+    if gain > (DECIDES if found.findings else JOINTS_OFF_RATIO):
         text = (f'joints are off the geometry file, {size}: {_left(geometry, weighed.joints)} '
                 f'remains, where faults of single legs leave {_left(geometry, weighed.legs)}. Or '
                 'the frames of the known poses are off. calibrate_stewart finds both, from about '
@@ -211,7 +213,7 @@ def _left(geometry: StewartGeometry, explained: Evidence) -> str:
     return f'{explained.noise:.2g} {geometry.reading_unit[1]}'
 
 
-def _of_geometry(weighed: Weighed, own: Sequence[Finding], finding: Finding) -> Fit:
+def _of_geometry(weighed: Weighed, own: Sequence[Finding], finding: Finding) -> Diagnosis:
     """Return an explanation by the joints of all legs, in which no reading is corrected."""
     fit = weighed.fit
     kept = [other for other in fit.findings if other.kind in ('unit', fit.fault.kind) or (

@@ -55,7 +55,7 @@ class Margins(NamedTuple):
         return self.values[..., kernels.CLEARANCES * self.legs:]
 
     @property
-    def kept(self) -> NDArray[np.bool_]:
+    def within_limits(self) -> NDArray[np.bool_]:
         """Return (...), whether every limit is kept."""
         return np.asarray((self.values >= 0.0).all(axis=-1))
 

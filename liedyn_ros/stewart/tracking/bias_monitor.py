@@ -24,10 +24,10 @@ from liedyn_ros.stewart.tracking.tracker import TrackedPose
 MEMORY = 10.0  # s, over which a path is remembered
 LEAST_BIAS = 5.0  # deviations of a leg's reading, below which a bias is not named
 CHANCE = 1e-9  # of a chi-square above its limit, where all is well
-SHOWN = 36.0  # by how much a bias lowers the chi-square of a path
+BIAS_GAIN = 36.0  # by how much a bias lowers the chi-square of a path
 LEAD = 60.0  # of a named leg over any other in that: odds of exp(30)
 CONSTANT = 1.1  # times its expectation, and six deviations, of what a constant bias may leave
-LARGEST = 100.0  # times its expectation, of a sample's chi-square in the sums over a path
+MAX_CHI_SQUARE = 100.0  # times its expectation, of a sample's chi-square in the sums over a path
 MEMORIES = 0.001, 0.01, 0.1, 1.0  # of MEMORY
 FEWEST = 5.0  # samples of a path
 MOSTLY = 0.5  # of the samples, in which a leg that is named was judged
@@ -183,7 +183,7 @@ class BiasMonitor:
         elapsed = 0.0 if self._last_ns is None else 1e-9 * (stamp_ns - self._last_ns)
         self._last_ns = stamp_ns
         self._keeps[:] = [math.exp(elapsed * rate) for rate in self._rates]
-        most = LARGEST * self._degrees
+        most = MAX_CHI_SQUARE * self._degrees
         share = most / chi_square if chi_square > most else 1.0
         self._factors[kernels.SQUARE] = self._factors[kernels.WEIGHT] = factor
         kernels.add_sample(
@@ -197,12 +197,12 @@ class BiasMonitor:
                 continue
             best, left, second, bias = kernels.best_leg(self._sums[memory])
             expected = self._degrees * weight
-            if left > CONSTANT * expected + 6.0 * math.sqrt(2.0 * expected) + SHOWN:
+            if left > CONSTANT * expected + 6.0 * math.sqrt(2.0 * expected) + BIAS_GAIN:
                 if explained:
                     self._forget(memory)
                 continue
             explained = True
-            if square - left > SHOWN and (
+            if square - left > BIAS_GAIN and (
                     abs(bias) > LEAST_BIAS * noise * float(self._solver.deviations[best])):
                 shown = True
                 judged = float(self._sums[memory, best, kernels.JUDGED])

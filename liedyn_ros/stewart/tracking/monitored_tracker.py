@@ -338,8 +338,8 @@ class MonitoredTracker:
         if motion is None:
             return sample if rates is None else sample._replace(
                 lengths=sample.lengths + latency * rates)
-        self._motion = late = motion.late(latency)
-        moved, changed = late.since()
+        self._motion = late = motion.compensated(latency)
+        moved, changed = late.latency_correction()
         return sample._replace(lengths=sample.lengths + moved,
                                rates=None if rates is None else rates + changed)
 

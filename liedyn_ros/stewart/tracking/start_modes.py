@@ -28,8 +28,8 @@ from liedyn_ros.stewart.platform.state import PlatformMeter
 if TYPE_CHECKING:
     from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredTracker
 
-SAME = 1e-3  # rad and characteristic lengths, between two solves of one pose, at most
-DEVIATIONS = 6.0  # of the lengths' noise
+SAME_POSE = 1e-3  # rad and characteristic lengths, between two solves of one pose, at most
+NOISE_DEVIATIONS = 6.0  # of the lengths' noise
 
 
 class StartModes:
@@ -64,9 +64,10 @@ class StartModes:
         """
         found, meter = self.solver.solve(lengths), self._meter
         modes = [mode.pose for mode in found.modes if mode.of_machine]
-        if modes and meter.measure(pose).margins.kept:
-            modes = [mode for mode, kept in zip(modes, meter.margins(np.array(modes)).kept)
-                     if kept]
+        if modes and meter.measure(pose).margins.within_limits:
+            within = meter.margins(np.array(modes)).within_limits
+            modes = [mode for mode, kept in zip(modes, within) if kept]
         # Near where two poses meet they are as far apart as the root of what the lengths miss.
-        complete = found.complete and found.nearest_complex > 2.0 * math.sqrt(DEVIATIONS * noise)
-        return MachineModes(tuple(modes), complete, SAME * meter.characteristic_length)
+        apart = 2.0 * math.sqrt(NOISE_DEVIATIONS * noise)
+        complete = found.complete and found.nearest_complex > apart
+        return MachineModes(tuple(modes), complete, SAME_POSE * meter.characteristic_length)

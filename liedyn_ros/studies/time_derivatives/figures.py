@@ -18,7 +18,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.pictures import BOUND, new_figure, PAGE, PALETTE, save
-from liedyn_ros.studies.time_derivatives.timing import Curve, Fit, FIXED_ORDER, Timing
+from liedyn_ros.studies.time_derivatives.timing import Curve, CostPolynomial, FIXED_ORDER, Timing
 
 STYLES = ('-', '--', ':', '-.')
 BASE = slice(0, 3), slice(3, 6)  # columns of angular parts and moments; of linear parts, forces
@@ -88,7 +88,7 @@ def draw_timing(timing: Timing, path: Path) -> None:
     save(figure, path)
 
 
-def _draw_curves(ax: Axes, curves: Curve, fits: dict[str, Fit], label: str) -> None:
+def _draw_curves(ax: Axes, curves: Curve, fits: dict[str, CostPolynomial], label: str) -> None:
     for name, points in curves.items():
         marker = 's' if 'CasADi' in name else 'o'
         color = PALETTE[0 if name.startswith('inverse') else 1]

@@ -34,7 +34,7 @@ from liedyn_ros.studies.time_derivatives import timing
 from liedyn_ros.studies.time_derivatives.reference import SmoothReference
 from liedyn_ros.studies.time_derivatives.timing import Timing
 
-STEP = 0.01  # s
+TIME_STEP = 0.01  # s
 MAX_ERROR = 1e-8  # of the largest force derivative, or of 1
 
 
@@ -54,7 +54,8 @@ def fly(folder: Path) -> bool:
     """Apply inverse, then forward dynamics; return whether the reference was recovered."""
     dynamics = Dynamics(load_yaml(config_file('aerial_manipulator.yaml')))
     reference = SmoothReference(Reference())
-    times: Array = np.arange(round(reference.period / STEP) + 1).astype(np.float64) * STEP
+    count = round(reference.period / TIME_STEP) + 1
+    times: Array = np.arange(count).astype(np.float64) * TIME_STEP
     print('The paper gives no parameters of its machine: masses, lengths and gains are our own')
     print(f'Reference: {len(times)} states with derivatives', flush=True)
     q = np.array([reference.configuration(t) for t in times.tolist()])

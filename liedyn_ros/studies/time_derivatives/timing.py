@@ -29,7 +29,7 @@ OWN = ('inverse', 'forward')
 Curve = dict[str, list[tuple[int, float]]]  # (bodies or order, us)
 
 
-class Fit(NamedTuple):
+class CostPolynomial(NamedTuple):
     """A polynomial through times: its coefficients, lowest first, and the worst relative error."""
 
     variable: str
@@ -59,12 +59,12 @@ class Timing(NamedTuple):
     by_order: Curve
 
     @property
-    def linear(self) -> dict[str, Fit]:
+    def linear(self) -> dict[str, CostPolynomial]:
         """Return the fits of O(N) to the times of this package."""
         return {name: fit('N', self.by_bodies[name], 1) for name in OWN}
 
     @property
-    def quadratic(self) -> dict[str, Fit]:
+    def quadratic(self) -> dict[str, CostPolynomial]:
         """Return the fits of O(r^2) to the times of this package."""
         return {name: fit('r', self.by_order[name], 2) for name in OWN}
 
@@ -121,12 +121,12 @@ def _bound(function: Callable[..., None], *arguments: Any) -> Callable[[], None]
     return lambda: function(*arguments)
 
 
-def fit(variable: str, points: list[tuple[int, float]], degree: int) -> Fit:
+def fit(variable: str, points: list[tuple[int, float]], degree: int) -> CostPolynomial:
     """Return the polynomial with the least squares of relative errors."""
     x, y = np.array(points, dtype=float).T
     weighted = np.vander(x, degree + 1, increasing=True) / y[:, None]
     coefficients, *_ = np.linalg.lstsq(weighted, np.ones(len(y)))
-    return Fit(variable, tuple(coefficients.tolist()),
+    return CostPolynomial(variable, tuple(coefficients.tolist()),
                float(np.abs(weighted @ coefficients - 1.0).max()))
 
 

@@ -17,7 +17,7 @@ from liedyn_ros.common.errors import ConvergenceError, LimitError, ModelError, S
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.calibration import calibrate_arm
 from liedyn_ros.identification.calibration.calibrate import _configurations, _samples
-from liedyn_ros.identification.calibration.fit import Fit
+from liedyn_ros.identification.calibration.fit import CalibrationFit
 from liedyn_ros.identification.calibration.problem import ArmProblem
 from liedyn_ros.identification.calibration.unknowns import unknowns_of
 from liedyn_ros.lie import se3, so3
@@ -137,7 +137,7 @@ def test_offsets_alone_are_found_from_few_positions():
     places, _ = measured(poses_at(model, q + off), rng)
     found = calibrate_arm(model, 'tool', q, places, offsets=True, instrument=BASE)
     offsets = np.array([found.offset(f'joint_{k}') for k in range(6)])
-    told = [k for k in range(6) if f'joint_{k} offset' not in found.untold]
+    told = [k for k in range(6) if f'joint_{k} offset' not in found.unobservable]
     assert found.offered and len(told) >= 5
     np.testing.assert_allclose(offsets[told], off[told], atol=1e-3)
     assert np.isnan(found.after[1])
@@ -268,7 +268,7 @@ def test_a_covariance_keeps_its_digits_where_the_prior_holds_some_numbers():
     """Against 60 digits: two directions of six have 1e-18 of the greatest information."""
     rng, prior = np.random.default_rng(4), np.full(6, 1e3)
     root = np.linalg.qr(1e6 * rng.normal(size=(30, 4)) @ rng.normal(size=(4, 6)), 'r')
-    fit = Fit(np.zeros(6), np.ones(30, bool), np.zeros((30, 1)), 1.0, 24.0, root)
+    fit = CalibrationFit(np.zeros(6), np.ones(30, bool), np.zeros((30, 1)), 1.0, 24.0, root)
     with mp.workdps(60):
         exact = mp.inverse(mp.matrix(root).T * mp.matrix(root) / 4 + mp.diag(list(prior ** -2.0)))
         wanted = np.array(exact.tolist(), dtype=float)

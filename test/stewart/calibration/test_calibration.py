@@ -307,13 +307,13 @@ def test_what_the_poses_do_not_tell_is_named(geometry, home):
     found = calibrate(geometry, machine.readings(poses, rng), seen('full', poses, rng), home=home,
                       deviations=TOLD)
     # Without turns a base joint and its platform joint are one number: 18 shifts, each of both.
-    assert len(found.untold) >= 18
+    assert len(found.unobservable) >= 18
     shifted = np.zeros((6, 7))
     shifted[2, [0, 3]] = 1.0
-    basis = np.array([each.errors / each.deviation for each in found.untold])
+    basis = np.array([each.errors / each.deviation for each in found.unobservable])
     shares = basis @ (shifted.ravel() / np.sqrt(2.0))
     assert shares @ shares > 0.99
-    assert all(each.text for each in found.untold)
+    assert all(each.text for each in found.unobservable)
 
 
 def test_a_shifted_instrument_changes_nothing(geometry, home):

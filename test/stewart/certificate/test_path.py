@@ -81,7 +81,7 @@ def test_a_limit_is_named_where_it_is_exceeded(geometry, home, change, to, name)
     after = se3.compose(home, se3.exp(
         (proof.end + 0.02) * se3.log(se3.compose(se3.inverse(home), to))))
     meter = PlatformMeter(limited)
-    assert meter.measure(before).margins.kept and not meter.measure(after).margins.kept
+    assert [meter.measure(each).margins.within_limits for each in (before, after)] == [True, False]
 
 
 def test_a_tube_holds_the_poses_beside_the_screw(geometry, home, random_poses):

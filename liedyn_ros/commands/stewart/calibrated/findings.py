@@ -58,14 +58,15 @@ def findings(found: Calibration, task: Task, remark: str = '') -> Findings:
     result += [*task.samples.remarks, *found.gauge]
     if len(found.outliers) > MAX_LISTED:
         result.append(f'{len(found.outliers) - MAX_LISTED} more samples are left out')
-    if found.untold:
+    if found.unobservable:
         result.append(
-            f'these poses hardly tell {len(found.untold)} of {len(found.unknown)} numbers, first '
-            f'{found.untold[0].text}')
+            f'these poses hardly tell {len(found.unobservable)} of {len(found.unknown)} numbers, '
+            f'first {found.unobservable[0].text}')
     return Findings(
         'The calibrated geometry is offered.' if found.offered else 'The given geometry stays.',
-        found.offered, reasons, 'use the new geometry' if found.offered and not found.untold else
-        remark or 'measure more poses (--next)', result)
+        found.offered, reasons,
+        'use the new geometry' if found.offered and not found.unobservable
+        else remark or 'measure more poses (--next)', result)
 
 
 def of_outlier(outlier: Outlier, task: Task) -> str:

@@ -156,7 +156,7 @@ def axes_of(
     poses = np.tile(np.eye(4), (COARSE ** 3, 1, 1))
     poses[:, :3, :3] = rotation.matrix
     poses[:, :3, 3] = np.stack(np.meshgrid(x, y, z, indexing='ij'), axis=-1).reshape(-1, 3)
-    kept = poses[PlatformMeter(geometry).margins(poses).kept, :3, 3]
+    kept = poses[PlatformMeter(geometry).margins(poses).within_limits, :3, 3]
     if len(kept):
         steps = np.array([x[1] - x[0], y[1] - y[0], z[1] - z[0]])
         box = list(zip(np.maximum(kept.min(axis=0) - steps, (-far, -far, lower)),

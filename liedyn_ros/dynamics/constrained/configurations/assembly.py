@@ -42,7 +42,7 @@ from liedyn_ros.model import Closure, JOINT_TYPES, Model, pose
 from liedyn_ros.model.parts.geometry import checked_pose
 
 ATTEMPTS = 50  # starts
-SAME = 1e-6  # distance below which configurations are the same
+SAME_CONFIGURATION = 1e-6  # distance below which configurations are the same
 SEED = 1
 # A step towards the constraints, rad or m: longer ones lead elsewhere. It may grow from step to
 # step, as large machines have far to go.
@@ -93,7 +93,7 @@ def assemblies(constraints: Constraints | Dynamics, start: ArrayLike | None = No
     found: list[Array] = []
     for q, left in _closed(constraints, start, held, attempts, within_limits):
         if left <= STALLED_RESIDUAL and all(
-                _apart(constraints.model, q, other) > SAME for other in found):
+                _apart(constraints.model, q, other) > SAME_CONFIGURATION for other in found):
             found.append(q)
     if not found:
         assemble(constraints, start, held=held, attempts=1, within_limits=within_limits)
@@ -112,7 +112,7 @@ def other_assembly(constraints: Constraints, q: ArrayLike, *,
     held: Held = {joint.name: float(q[joint.qi]) for joint in model.joint_list
                   if joint.actuated and JOINT_TYPES[joint.type_name].nv == 1}
     found = [other for other in assemblies(constraints, q, held=held, attempts=attempts)
-             if _apart(model, q, other) > SAME]
+             if _apart(model, q, other) > SAME_CONFIGURATION]
     if not found:
         raise ConvergenceError(
             f'q: expected another assembly with {sorted(held)} held, got none in {attempts} '
@@ -237,7 +237,7 @@ def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
     need = -rows @ v
     v[passive] = inverse @ need
     left = float(np.abs(rows @ v).max(initial=0.0))
-    if left > SAME * (1.0 + np.abs(need).max(initial=0.0)):
+    if left > SAME_CONFIGURATION * (1.0 + np.abs(need).max(initial=0.0)):
         raise ModelError(f'v: expected known rates that the loops allow, got ones that leave '
                          f'{left:.3g} open')
     return v
@@ -245,7 +245,7 @@ def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
 
 def refuse_free(constraints: Constraints, passive: NDArray[np.bool_], free: Array) -> NoReturn:
     """Raise the error for known coordinates that leave motions (f, p) of passive ones free."""
-    moving = np.abs(free).max(axis=0, initial=0.0) > SAME
+    moving = np.abs(free).max(axis=0, initial=0.0) > SAME_CONFIGURATION
     names = np.array(constraints.model.coordinate_names)[passive][moving].tolist()
     raise ModelError(f'known: expected coordinates that decide the motion, got ones that '
                      f'leave {names} free')

@@ -32,7 +32,7 @@ from liedyn_ros.model import Closure, Model
 
 ROUNDED = 1e-2  # largest gap, compared with the size of the machine, that rounding may leave
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -6, -1  # of tolerances that are tried, by tens
-LOOSE = 100.0  # of such a gap: smaller parts of a row do not count as independent
+ROW_TOLERANCE = 100.0  # of such a gap: smaller parts of a row do not count as independent
 LOOSEST, TIGHTEST = 1e-2, 1e-6
 STARTS, REACH = 20, 0.1  # of an assembly within tolerances; rad or m between configurations near
 
@@ -173,7 +173,7 @@ def _weakened(closure: Closure, type_name: str, axis: str) -> Closure:
 
 
 def _loose(gap: float) -> float:
-    return min(max(LOOSE * gap, TIGHTEST), LOOSEST)
+    return min(max(ROW_TOLERANCE * gap, TIGHTEST), LOOSEST)
 
 
 def _gaps(constraints: Constraints, f: Array) -> dict[str, ClosureGap]:

@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 
 SMALLEST_LENGTH = 1e-6  # of the longest column: shorter ones can be rounding errors
-ROUNDS = 3  # of scaling; further ones hardly change the pivots of machines that were tried
+SCALING_ROUNDS = 3  # of scaling; further ones hardly change the pivots of machines that were tried
 
 
 def rank_of(sizes: Array, tolerance: float = RANK_TOLERANCE) -> int:
@@ -53,7 +53,7 @@ def equilibrated(constraints: Constraints, q: Array, free: NDArray[np.bool_]) ->
     (12.59, Ruiz 2001). A is scaled as they are.
     """
     rows, sizes = (each[:, free] for each in constraints.rows_and_sizes(q))
-    for done in range(2 * ROUNDS + 1):
+    for done in range(2 * SCALING_ROUNDS + 1):
         lengths = np.sqrt((sizes * sizes).sum(axis=(done + 1) % 2, keepdims=True))
         lengths[lengths == 0.0] = 1.0
         rows, sizes = rows / lengths, sizes / lengths

@@ -82,7 +82,7 @@ def _changes(constraints: Constraints, q: Array, rates: Array, further: int) -> 
     size, levels = constraints.row_sizes[:, None], 2 + further
     varied = VariedEquations(constraints, Motion(
         q, rates, np.zeros((len(rates) - 1, constraints.m)), None))
-    by = varied.whole()[:, :, constraints.model.nv:] / size  # of A a + A' v and its rates
+    by = varied.kkt_partials()[:, :, constraints.model.nv:] / size  # of A a + A' v and its rates
     left, values, right = np.linalg.svd(varied.jacobian[0] / size)
     rank = rank_of(values)
     inverse = (right[:rank].T / values[:rank]) @ left[:, :rank].T

@@ -64,7 +64,7 @@ class VariedEquations:
         self._rates.add_partials(self._rates.vary_forces(multipliers), 0, 0, -1.0, 0, result)
         return result
 
-    def whole(self) -> Array:
+    def kkt_partials(self) -> Array:
         """Return partials of ID - A^T lam, then of A a + A' v, (r + 1, r + 3, nv + m, nv)."""
         rates, n = self._motion.rates, self._motion.rates.shape[1]
         result = self.forces(self.jacobian.shape[1])

@@ -138,7 +138,7 @@ class HybridLoopJacobians(LoopJacobians):
         result = self._result(rows, orders)
         hybrid_changes(
             self._constraints.data.workspace, task.table,
-            varied.whole(), varied.jacobian, reactions, self._lanes, self._changes[:orders],
+            varied.kkt_partials(), varied.jacobian, reactions, self._lanes, self._changes[:orders],
             result)
         return self._blocks(result, rows, orders)
 

@@ -17,7 +17,7 @@ from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import ParameterArrays
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PRODUCT_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, shapes_of, vector_of
-from liedyn_ros.dynamics.tree.inputs import borrowed
+from liedyn_ros.dynamics.tree.inputs import kernel_array
 from liedyn_ros.dynamics.tree.kernels.tables import DATA_WIDTH
 
 
@@ -43,9 +43,9 @@ class ParameterBuffers:
         """Return the arrays of kernels, or raise LiedynError or ShapeError for another model."""
         model = self._model
         vector = vector_of(parameters, model, shapes_of(model))
-        wrenches = self._no_wrenches if external is None else borrowed(
+        wrenches = self._no_wrenches if external is None else kernel_array(
             'external', external, (len(model.bodies), 6))
         return ParameterArrays(
             *self._buffers, parameters.ground, parameters.of_coordinates, parameters.of_bodies,
-            parameters.of_closures, vector, borrowed('q', q, (model.nq,)), wrenches,
+            parameters.of_closures, vector, kernel_array('q', q, (model.nq,)), wrenches,
             self._dissipation)

@@ -39,7 +39,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.parameter_buffers impor
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
-from liedyn_ros.dynamics.tree.inputs import borrowed
+from liedyn_ros.dynamics.tree.inputs import kernel_array
 
 Motion = tuple[ArrayLike, ArrayLike, ArrayLike]  # q, v and a
 
@@ -75,7 +75,7 @@ class LoopProducts:
         """Return the product with rates dq, dv, da, dtau (nv,) after a call of the dynamics."""
         n = self._nv
         given = dict(zip(('dq', 'dv', 'da', 'dtau'), rates))
-        direction = [borrowed(name, x, (n,)) for name, x in given.items()]
+        direction = [kernel_array(name, x, (n,)) for name, x in given.items()]
         out, functions = np.empty(2 * n + self._m), None
         if self._constraints.functions:
             rows, v, a = self._functions(motion)
@@ -113,8 +113,8 @@ class LoopProducts:
         another_gradient follows a gradient of the same solution.
         """
         n, m = self._nv, self._m
-        y = borrowed('y', y, (n,))
-        z = np.zeros(m) if z is None else borrowed('z', z, (m,))
+        y = kernel_array('y', y, (n,))
+        z = np.zeros(m) if z is None else kernel_array('z', z, (m,))
         by = np.empty((4, n))
         if not kernel(self._constraints.data.workspace, task.table, self._buffers, arrays,
                       functions, y, z, by):

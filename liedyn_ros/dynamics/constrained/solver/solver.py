@@ -39,7 +39,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
-from liedyn_ros.dynamics.tree.inputs import stop
+from liedyn_ros.dynamics.tree.inputs import raise_refusal
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
 
@@ -405,7 +405,7 @@ class Solver:
         if code != solver.REFUSED:
             refuse_massless(self.constraints, task, state.q, suffix)
         name, given = ('tau', state.tau) if task.kind == solver.HYBRID else ('a', state.a)
-        stop(self.model, code, suffix, state.q, v=state.v, **{
+        raise_refusal(self.model, code, suffix, state.q, v=state.v, **{
             name: given[0] if state.single else given})
 
 

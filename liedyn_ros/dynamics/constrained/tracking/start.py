@@ -22,7 +22,7 @@ from liedyn_ros.model import JOINT_TYPES
 
 ATTEMPTS = 10  # starts of an assembly
 ROUNDED = 1e-3  # greatest residual of a start that is closed but for rounded numbers
-FEW = 4  # joints in an advice
+ADVISED_JOINTS = 4  # joints in an advice
 AWAY = 0.3  # rad or m of the measured joints, where the assemblies are apart
 
 
@@ -98,6 +98,6 @@ def _advice(constraints: Constraints, start: Array, known: NDArray[np.bool_]) ->
     if len(found) < 2 or not others:
         return ''
     apart = np.array([abs(found[0][joint.qi] - found[1][joint.qi]) for joint in others])
-    chosen = [others[i] for i in np.argsort(-apart)[:FEW]]
+    chosen = [others[i] for i in np.argsort(-apart)[:ADVISED_JOINTS]]
     one, other = (' '.join(f'{joint.name}:={q[joint.qi]:.2g}' for joint in chosen) for q in found)
     return f". Give start, such as '{one}' or '{other}'"

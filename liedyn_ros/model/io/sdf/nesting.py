@@ -19,7 +19,7 @@ from xml.etree.ElementTree import Element as Xml, SubElement
 import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.description import short
+from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.packages import candidates, PATHS
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model.io.loops import SCOPE
@@ -256,7 +256,7 @@ def _move(model: Element, inner: Element, prefix: str) -> None:
         inner.fail('a model in a model that is not static: fix it by a joint to the world', name)
     if inner.value.get('placement_frame'):
         inner.fail('no placement_frame: write the pose of the model',
-                   short(inner.value.get('placement_frame')))
+                   abbreviate(inner.value.get('placement_frame')))
     frame = name if prefix else f'_merged__{name}{MODEL}'
     links = [link.text('name') for link in inner.each('link')]
     if not links:

@@ -36,7 +36,7 @@ from liedyn_ros.stewart.platform.description.leg_types import (
 from liedyn_ros.stewart.platform.description.masses import read_masses
 from liedyn_ros.stewart.platform.description.tool_frame import with_tool
 
-LARGEST = 20.0  # m, of a platform; beyond it numbers are taken for mm
+MAX_SIZE = 20.0  # m, of a platform; beyond it numbers are taken for mm
 RAISES = {'raises': 1.0, 'lowers': -1.0}  # what a positive turn of a crank does
 WHOLE_TURN = 2.0 * math.pi  # rad; beyond it the angles of a frame are taken for degrees
 _LEGS = re.compile(rb'^legs\s*:', re.MULTILINE)
@@ -68,7 +68,7 @@ def load_geometry(path: str | Path) -> StewartGeometry:
                   if isinstance(leg, OffsetStrut) and abs(leg.lead) > largest}:
         warnings.warn(f"{path}: lead: {coarse} m per turn is more than the platform's radius; "
                       'a file has m, and this looks like mm', DescriptionWarning, stacklevel=2)
-    if (reach := np.abs(geometry.platform_joints).max()) > LARGEST:
+    if (reach := np.abs(geometry.platform_joints).max()) > MAX_SIZE:
         warnings.warn(f'{path}: a joint is {reach:g} m from the origin of the platform; a file '
                       'has m, and this looks like mm', DescriptionWarning, stacklevel=2)
     return geometry

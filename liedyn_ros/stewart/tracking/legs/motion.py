@@ -62,13 +62,13 @@ class LegMotion(NamedTuple):
                           for name in ('lengths', 'rates'))
         return found[max(times)]._replace(lengths=lengths, rates=rates)
 
-    def late(self, latency: Array) -> 'LegMotion':
+    def compensated(self, latency: Array) -> 'LegMotion':
         """Return the motion of readings that are older (n,), s, than their sample (14.50)."""
         readings, late = self.at(), self._replace(latency=latency)
         growth = late.at().length_variance - readings.length_variance
         return late._replace(excess=math.sqrt(self.excess ** 2 + max(growth, 0.0)))
 
-    def since(self) -> tuple[Array, Array]:
+    def latency_correction(self) -> tuple[Array, Array]:
         """Return by how much readings and rates (n,) have changed since they were taken."""
         now, then = self.at(), self._after(0.0)
         return now.lengths - then.lengths, now.rates - then.rates
