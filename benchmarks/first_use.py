@@ -51,7 +51,7 @@ NODES = {
     'aerial_manipulator_controller': ('nodes.aerial.controller', {}),
     'loop_state_publisher': (
         'nodes.loops.state_publisher', {'model_file': ROOT / 'config' / 'four_bar.yaml'}),
-    'path_runner': ('nodes.running', MODEL), 'view': ('view', {})}
+    'path_runner': ('nodes.path_runner', MODEL), 'view': ('view', {})}
 ACTIVE = re.compile(r'\]: active')
 TIMEOUT, LOOK = 1800.0, 0.1  # s
 SECONDS = 1.0 / os.sysconf('SC_CLK_TCK')

@@ -30,7 +30,8 @@ OPENERS = {'np.loadtxt', 'np.genfromtxt', 'np.fromfile', 'np.memmap',
 READERS = {
     'commands/operation/clocks.py', 'commands/operation/environment.py', 'common/on_demand.py',
     'commands/operation/real_time.py', 'commands/operation/security_policy.py', 'bags/types.py',
-    'commands/operation/shared_memory.py', 'commands/stewart/drawn/workspace.py', 'ros/launch.py',
+    'commands/operation/shared_memory.py', 'commands/stewart/drawings/workspace.py',
+    'ros/launch.py',
     'common/untrusted_files.py', 'demo/processes.py', 'demo/watching.py', 'model/io/vocabulary.py',
     'ros/process/scheduling.py'}
 LOADERS = {'yaml.BaseLoader', 'yaml.SafeLoader', 'yaml.CSafeLoader'}

@@ -27,7 +27,7 @@ import yaml
 from liedyn_ros.nodes.aerial import parameters as aerial
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, MODEL
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
-from liedyn_ros.nodes.running.parameters import PATH_RUNNER
+from liedyn_ros.nodes.path_runner.parameters import PATH_RUNNER
 from liedyn_ros.nodes.stewart import parameters as stewart
 from liedyn_ros.nodes.view.parameters import VIEW
 from liedyn_ros.ros.node.lifecycle import OF_ALL_NODES

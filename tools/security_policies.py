@@ -41,7 +41,7 @@ from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
-from liedyn_ros.nodes.running.node import PathRunnerNode
+from liedyn_ros.nodes.path_runner.node import PathRunnerNode
 from liedyn_ros.nodes.stewart.controller import StewartControllerNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
@@ -51,7 +51,7 @@ from liedyn_ros.ros.node import bond
 from liedyn_ros.ros.node.goals import GoalServer
 from liedyn_ros.ros.node.lifecycle import AUTOSTART, ManagedNode, OF_ALL_NODES
 from liedyn_ros.ros.parameters.parameter_set import Parameter
-from liedyn_ros.seen import Page
+from liedyn_ros.view_state import Page
 
 POLICIES = Path(__file__).resolve().parents[1] / 'config' / 'policies'
 

@@ -274,7 +274,7 @@ SUBJECTS = {subject.node: subject for subject in (
             message.position[message.name.index('hip')] - 0.1) < CLOSE,
         encoders, ('model_file:=linkage_leg.urdf', 'loops_file:=linkage_leg_loops.yaml')),
     Subject(
-        'path_runner', 'liedyn_ros.nodes.running', (JointTrajectory, 'joint_trajectory'),
+        'path_runner', 'liedyn_ros.nodes.path_runner', (JointTrajectory, 'joint_trajectory'),
         lambda message: finite(message.points[0].positions, len(LEG)), standing_joints,
         ('model_file:=linkage_leg.urdf',), (RetimeTrajectory, 'path_runner/run', path), running,
         matched=False),

@@ -70,7 +70,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         _verb('export', 'a model file for the C library', 'liedyn_ros.export.command')),
     'a Stewart platform': (
         _verb('platform rotary', 'the geometry file of a hexapod of servos, with a drawing',
-              f'{_COMMANDS}.stewart.drawn.rotary_hexapod',
+              f'{_COMMANDS}.stewart.drawings.rotary_hexapod',
               f'{_COMMANDS}.stewart.drawing_options:rotary_parser'),
         _verb('platform check', 'readings at known poses beside the geometry',
               f'{_COMMANDS}.stewart.check'),
@@ -79,10 +79,10 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         _verb('platform path', 'a proof that a path meets no singularity',
               f'{_COMMANDS}.stewart.path'),
         _verb('platform workspace', 'a map of the workspace',
-              f'{_COMMANDS}.stewart.drawn.workspace',
+              f'{_COMMANDS}.stewart.drawings.workspace',
               f'{_COMMANDS}.stewart.drawing_options:workspace_parser'),
         _verb('platform modes', 'every pose that six leg lengths allow',
-              f'{_COMMANDS}.stewart.drawn.assembly_modes',
+              f'{_COMMANDS}.stewart.drawings.assembly_modes',
               f'{_COMMANDS}.stewart.drawing_options:modes_parser')),
     'a recording': (
         _verb('bag process', 'poses or joint efforts of a bag, as tables and pages',

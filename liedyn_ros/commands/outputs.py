@@ -17,7 +17,7 @@ from pathlib import Path
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.extras import remedy_of
-from liedyn_ros.seen import Description, Machine, Seen
+from liedyn_ros.view_state import Description, Machine, Seen
 
 SUFFIXES = '.png', '.pdf', '.svg'
 

@@ -18,7 +18,7 @@ PROGRAMS = {
     'aerial_manipulator_simulator': 'liedyn_ros.nodes.aerial.simulator',
     'dynamics_server': 'liedyn_ros.nodes.dynamics.server',
     'loop_state_publisher': 'liedyn_ros.nodes.loops.state_publisher',
-    'path_runner': 'liedyn_ros.nodes.running.node',
+    'path_runner': 'liedyn_ros.nodes.path_runner.node',
     'robot_view': 'liedyn_ros.view.__main__',
     'stewart_controller': 'liedyn_ros.nodes.stewart.controller',
     'stewart_dynamics_simulator': 'liedyn_ros.nodes.stewart.dynamics_simulator',

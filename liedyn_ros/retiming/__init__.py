@@ -11,8 +11,8 @@
 from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.closure_forces import contact_limits
 from liedyn_ros.retiming.limits import ClosureLimits, FrameLimits, MotionLimits
-from liedyn_ros.retiming.moving.replanning import replan
-from liedyn_ros.retiming.moving.stopping import Stop, stop_along, stop_run
+from liedyn_ros.retiming.replanning.replanning import replan
+from liedyn_ros.retiming.replanning.stopping import Stop, stop_along, stop_run
 from liedyn_ros.retiming.online.scaling import (
     OnlineScaling, ScaledInstant, ScalingStatus, speed_for_lag)
 from liedyn_ros.retiming.paths import (

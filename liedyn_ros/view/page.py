@@ -27,7 +27,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.markup import as_text
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Model
-from liedyn_ros.seen import Description, Machine, Seen
+from liedyn_ros.view_state import Description, Machine, Seen
 from liedyn_ros.view.access import open_server, TOKEN
 from liedyn_ros.view.platforms.scene import PlatformScene
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.seen import Description, Machine, Seen
+from liedyn_ros.view_state import Description, Machine, Seen
 from liedyn_ros.view.page import LivePage
 from liedyn_ros.view.recording import MAX_DURATION
 

@@ -19,7 +19,7 @@ from benchmarks.identification import coverage
 from benchmarks.stewart import calibration, defaults, safety
 from liedyn_ros.commands import work
 from liedyn_ros.commands.bags import process_bag
-from liedyn_ros.commands.stewart.drawn import workspace
+from liedyn_ros.commands.stewart.drawings import workspace
 from liedyn_ros.common.resources import config_file
 
 pytestmark = pytest.mark.full

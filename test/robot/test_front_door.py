@@ -186,7 +186,7 @@ def test_poses_take_matrices_and_refuse_what_is_none():
 @pytest.mark.parametrize(('missing', 'module', 'remedy'), [
     ('rclpy', 'liedyn_ros.nodes.dynamics.server', 'source its setup'),
     *(('matplotlib', f'liedyn_ros.{module}', r"pip install 'matplotlib>.*'") for module in (
-        'commands.stewart.drawn.assembly_modes', 'commands.stewart.drawn.workspace',
+        'commands.stewart.drawings.assembly_modes', 'commands.stewart.drawings.workspace',
         'demo.__main__', 'studies.stewart_pose.study'))])
 def test_what_is_not_installed_is_named_with_its_remedy(missing, module, remedy):
     script = ('import importlib.util as u; found = u.find_spec; '

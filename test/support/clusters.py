@@ -19,7 +19,8 @@ TESTS = Path(__file__).parents[1]
 # What the workers of all tests import. A worker of its own takes 2 s for that.
 MODULES = ('distributed.nanny', 'benchmarks.identification.coverage',
            'benchmarks.stewart.calibration', 'benchmarks.stewart.safety',
-           'liedyn_ros.commands.bags.process_bag', 'liedyn_ros.commands.stewart.drawn.workspace',
+           'liedyn_ros.commands.bags.process_bag',
+           'liedyn_ros.commands.stewart.drawings.workspace',
            'support.work_parts')
 # A cluster gives up a worker that it lost so long ago and that is not there: perhaps lost again.
 SETTINGS = {'distributed.worker.multiprocessing-method': 'forkserver',

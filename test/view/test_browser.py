@@ -15,7 +15,7 @@ from support.ports import free_port
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model
-from liedyn_ros.seen import Seen
+from liedyn_ros.view_state import Seen
 from liedyn_ros.stewart import load_geometry
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')

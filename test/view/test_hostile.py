@@ -25,7 +25,7 @@ from support.ports import free_port
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_urdf
-from liedyn_ros.seen import Description, Seen
+from liedyn_ros.view_state import Description, Seen
 from liedyn_ros.stewart import load_geometry
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')

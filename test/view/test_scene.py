@@ -21,7 +21,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import load_model
-from liedyn_ros.seen import Seen, seen_of as seen_of_model, Solved
+from liedyn_ros.view_state import Seen, seen_of as seen_of_model, Solved
 from liedyn_ros.stewart import (
     leg_ends, leg_lengths, load_geometry, PoseSolver)
 from liedyn_ros.stewart.platform.picture import BEYOND, MIDDLE

@@ -22,7 +22,7 @@ from liedyn_ros.dynamics import LOCAL_WORLD_ALIGNED
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.lie import so3
 from liedyn_ros.model import load_model, load_urdf, Visual
-from liedyn_ros.seen import Description, Seen
+from liedyn_ros.view_state import Description, Seen
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
 trimesh = pytest.importorskip('trimesh', reason='the view brings it')

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from tools.command_line import no_arguments
 
-from liedyn_ros.commands.retiming.drawn import picture
+from liedyn_ros.commands.retiming.drawings import picture
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
 from liedyn_ros.pictures import BOUND, legend_above, new_figure, PAGE, RIGHT, save, WRONG
 

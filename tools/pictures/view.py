@@ -30,7 +30,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.model import load_model
-from liedyn_ros.seen import Description, Seen, Solved
+from liedyn_ros.view_state import Description, Seen, Solved
 from liedyn_ros.stewart import (
     LegNoise, LegSimulation, load_geometry, MonitoredTracker, SmoothTrajectory)
 from liedyn_ros.view.page import LivePage

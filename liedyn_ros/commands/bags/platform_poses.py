@@ -18,12 +18,12 @@ from typing import Any
 from liedyn_ros.commands.bags.job import (
     Curves, damaged, Job, Outcome, Reasons, require_messages, Tell)
 from liedyn_ros.commands.bags.tables import table_writer, TABLES
-from liedyn_ros.commands.stewart.processed.messages import Reporter
-from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
-from liedyn_ros.commands.stewart.processed.shown import Shown, written
-from liedyn_ros.commands.stewart.processed.tracking import (
+from liedyn_ros.commands.stewart.bag_processing.messages import Reporter
+from liedyn_ros.commands.stewart.bag_processing.platform_settings import settings_of
+from liedyn_ros.commands.stewart.bag_processing.shown import Shown, written
+from liedyn_ros.commands.stewart.bag_processing.tracking import (
     actuators_of, platform_of, Processed, processed, tracker_of)
-from liedyn_ros.commands.stewart.processed.writers import (
+from liedyn_ros.commands.stewart.bag_processing.writers import (
     BagWriter, COLUMNS, INTEGERS, row_of, TEXTS)
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError

@@ -29,7 +29,7 @@ from liedyn_ros.commands.bags.platform_poses import platform_job
 from liedyn_ros.commands.bags.shown_joints import ShownJoints
 from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, TABLES
 from liedyn_ros.commands.identification.options import start_of
-from liedyn_ros.commands.stewart.processed.shown import written
+from liedyn_ros.commands.stewart.bag_processing.shown import written
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import whole_folder, write_whole
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
@@ -38,7 +38,7 @@ from liedyn_ros.recordings import measured_joints
 from liedyn_ros.recordings.bags import (
     AnyBag, Bag, joint_state_messages, JointStateMessage, TableBag)
 from liedyn_ros.recordings.bags.transforms import urdf_of
-from liedyn_ros.seen import Description
+from liedyn_ros.view_state import Description
 
 STAMP, REASON = 'stamp [ns]', 'reason'
 Rows = Iterable[tuple[int, list[float] | None, str]]  # stamps (ns), values, why there are none

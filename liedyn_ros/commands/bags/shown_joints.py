@@ -16,9 +16,9 @@ from pathlib import Path
 
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.bags.tables import Cell
-from liedyn_ros.commands.stewart.processed.shown import STEP_NS
+from liedyn_ros.commands.stewart.bag_processing.shown import STEP_NS
 from liedyn_ros.model import Model
-from liedyn_ros.seen import Description, Seen
+from liedyn_ros.view_state import Description, Seen
 
 
 class ShownJoints:

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         if options.picture:
-            from liedyn_ros.commands.retiming.drawn import picture
+            from liedyn_ros.commands.retiming.drawings import picture
         run = _run(options)
         _write(run, options)
         if options.picture:

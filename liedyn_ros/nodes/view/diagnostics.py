@@ -16,7 +16,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from liedyn_ros.nodes.view.topics import ViewTopics
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.diagnostics import PeriodicDiagnostics, Report
-from liedyn_ros.seen import Page
+from liedyn_ros.view_state import Page
 
 LEAST_DRAWN = 0.5  # share of the pictures of `rate`, below which a warning follows
 

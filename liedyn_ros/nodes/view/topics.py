@@ -24,7 +24,7 @@ from liedyn_ros.ros.messages.conversions import from_pose
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import UnservedCallbackGroup
-from liedyn_ros.seen import Seen, Solved
+from liedyn_ros.view_state import Seen, Solved
 from liedyn_ros.stewart import BranchSource, Flag
 from liedyn_ros.stewart.reports.health import LEGS, SINGULARITY
 

@@ -23,7 +23,7 @@ from liedyn_ros.aerial import Lags
 from liedyn_ros.commands import outputs
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.seen import seen_of
+from liedyn_ros.view_state import seen_of
 from liedyn_ros.studies.actuator_lag import figures
 from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, SETTLED
 from liedyn_ros.studies.options import lag_parser

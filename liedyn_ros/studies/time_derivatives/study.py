@@ -27,7 +27,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_yaml
-from liedyn_ros.seen import seen_of
+from liedyn_ros.view_state import seen_of
 from liedyn_ros.studies.options import higher_order_parser, ORDER
 from liedyn_ros.studies.time_derivatives import figures
 from liedyn_ros.studies.time_derivatives import timing

@@ -17,7 +17,7 @@ import numpy as np
 from viser import SceneApi
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.seen import Seen
+from liedyn_ros.view_state import Seen
 from liedyn_ros.stewart import leg_lengths, PlatformPicture
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.picture import GREY, JOINT, LIGHT, MIDDLE, ROD, STEEL, TUBE

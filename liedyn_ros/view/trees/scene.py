@@ -22,7 +22,7 @@ from liedyn_ros.dynamics import FloatingBase
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Closure, Joint, JOINT_TYPES, Model, Rotor
 from liedyn_ros.model.kernels import kinds
-from liedyn_ros.seen import Description, Seen
+from liedyn_ros.view_state import Description, Seen
 from liedyn_ros.view.platforms.scene import Path
 from liedyn_ros.view.shapes import Arrows
 from liedyn_ros.view.trees.figure import TreeFigure

@@ -22,7 +22,7 @@ from liedyn_ros.common.packages import candidates
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model import Visual
 from liedyn_ros.model.io.xml_parts import origin
-from liedyn_ros.seen import Description
+from liedyn_ros.view_state import Description
 
 PLAIN = (0.75, 0.77, 0.8, 1.0)  # of a shape that says no colour
 MESHES = ('.stl', '.obj', '.dae', '.ply', '.glb', '.gltf')

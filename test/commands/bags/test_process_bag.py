@@ -18,8 +18,8 @@ from support.recordings.bag_files import joint_state, STORE, write_bag, write_mc
 from support.recordings.leg_recordings import COUNT, HOME, LEGS, messages, motion, numbers, rows_of
 
 from liedyn_ros.commands.bags import process_bag
-from liedyn_ros.commands.stewart.processed.messages import STEWART_STATUS, TYPES
-from liedyn_ros.commands.stewart.processed.platform_settings import node_settings
+from liedyn_ros.commands.stewart.bag_processing.messages import STEWART_STATUS, TYPES
+from liedyn_ros.commands.stewart.bag_processing.platform_settings import node_settings
 from liedyn_ros.lie import se3
 
 ROOT = Path(__file__).parents[3]

@@ -21,7 +21,7 @@ from support.recordings.calibration_tables import (
 import yaml
 
 from liedyn_ros.commands.stewart import calibrate, path
-from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
+from liedyn_ros.commands.stewart.bag_processing.platform_settings import settings_of
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (

@@ -11,7 +11,7 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.commands.stewart.drawn import rotary_hexapod
+from liedyn_ros.commands.stewart.drawings import rotary_hexapod
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import leg_lengths, load_geometry
 from liedyn_ros.stewart.home import geometry_home

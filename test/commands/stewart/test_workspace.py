@@ -13,7 +13,7 @@ import re
 import pytest
 import yaml
 
-from liedyn_ros.commands.stewart.drawn import workspace
+from liedyn_ros.commands.stewart.drawings import workspace
 from liedyn_ros.common.resources import config_file
 
 

@@ -19,7 +19,7 @@ from support.recordings.bag_files import write_bag
 from support.recordings.leg_recordings import COUNT, messages, motion, numbers, rows_of
 
 from liedyn_ros.commands.bags import process_bag
-from liedyn_ros.commands.stewart.processed.messages import STORE
+from liedyn_ros.commands.stewart.bag_processing.messages import STORE
 
 pytestmark = pytest.mark.ros
 LIVE_FIELDS = {'solve_time', 'age', 'passed_over'}

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.commands.reports import Line, Page, plot
-from liedyn_ros.commands.stewart.calibrated.findings import (
+from liedyn_ros.commands.stewart.calibration.findings import (
     accuracy_rows, as_row, FACTORS, findings, MAX_LISTED, QUANTITIES)
-from liedyn_ros.commands.stewart.calibrated.task import Task
+from liedyn_ros.commands.stewart.calibration.task import Task
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration import Calibration, NextPoses

@@ -23,7 +23,7 @@ from support.comparison import assert_same
 from trajectory_msgs.msg import (
     JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint)
 
-from liedyn_ros.nodes.running.node import PathRunnerNode
+from liedyn_ros.nodes.path_runner.node import PathRunnerNode
 
 pytestmark = pytest.mark.ros
 LEG = ['hip', 'knee', 'crank_joint', 'rod_joint']

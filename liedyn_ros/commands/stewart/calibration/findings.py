@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from liedyn_ros.commands.reports import Findings
-from liedyn_ros.commands.stewart.calibrated.task import Task
+from liedyn_ros.commands.stewart.calibration.task import Task
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import SE3

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 
-from liedyn_ros.commands.stewart.processed.platform_settings import NODE
-from liedyn_ros.commands.stewart.processed.tracking import Processed, Reported
+from liedyn_ros.commands.stewart.bag_processing.platform_settings import NODE
+from liedyn_ros.commands.stewart.bag_processing.tracking import Processed, Reported
 from liedyn_ros.common.stamps import Pace
 from liedyn_ros.stewart import BranchSource, Flag, MonitoredTracker, Start, Status
 from liedyn_ros.stewart.reports.health import Part, PoseHealth

@@ -29,7 +29,7 @@ from liedyn_ros.common.errors import BudgetError, LiedynError, LimitError, NameS
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 from liedyn_ros.nodes.dynamics.machines import read_machine
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about
-from liedyn_ros.nodes.running.parameters import PATH_RUNNER
+from liedyn_ros.nodes.path_runner.parameters import PATH_RUNNER
 from liedyn_ros.ros.messages.conversions import stamp_of
 from liedyn_ros.ros.node.goals import GoalServer, Watch
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
@@ -175,7 +175,7 @@ class PathRunnerNode(ManagedNode):
         if standing is not None:
             request.trajectory = from_standing(request, standing)
         planned = answers.retime(request, response, budget_of)
-        from liedyn_ros.nodes.running.path_run import PathRun
+        from liedyn_ros.nodes.path_runner.path_run import PathRun
         run = PathRun(planned, answers.messages, list(request.trajectory.joint_names))
         with self.lock:
             self._ready()

@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Run the node: python -m liedyn_ros.nodes.running."""
+"""Run the node: python -m liedyn_ros.nodes.path_runner."""
 
-from liedyn_ros.nodes.running.node import main
+from liedyn_ros.nodes.path_runner.node import main
 
 main()

@@ -17,8 +17,8 @@ import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
 
 from liedyn_ros.commands.bags.tables import Cell
-from liedyn_ros.commands.stewart.processed.messages import made, packed, STORE, TYPES
-from liedyn_ros.commands.stewart.processed.tracking import Processed
+from liedyn_ros.commands.stewart.bag_processing.messages import made, packed, STORE, TYPES
+from liedyn_ros.commands.stewart.bag_processing.tracking import Processed
 from liedyn_ros.lie.kernels.motion import position_quaternion
 
 _UPPER = np.triu_indices(6)
