@@ -34,7 +34,7 @@ from liedyn_ros.build.rooms import objects_folder
 from liedyn_ros.build.sources import digest, PACKAGE
 from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.whole_files import write_whole
+from liedyn_ros.common.whole_files import own_folder, write_whole
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.export.functions import frames, partials, trees
 from liedyn_ros.jit.pointers import COUNT
@@ -191,11 +191,10 @@ def _results(names: Sequence[str]) -> frozenset[str]:
 def _bitcode(*entries: Entry) -> bytes:
     """Return the bitcode of functions of the C library, kept where objects are."""
     source = Path(str(sys.modules[entries[0].function.__module__].__file__))
-    kept = objects_folder() / f'{digest(source)}-{entries[0].name}.bc'
+    kept = own_folder(objects_folder()) / f'{digest(source)}-{entries[0].name}.bc'
     if not kept.exists():
         bitcode, _ = lowered(
             Source(each.name, each.function, each.types, False) for each in entries)
-        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(kept, bitcode)
     return kept.read_bytes()
 

@@ -37,7 +37,7 @@ import numpy as np
 
 from liedyn_ros.build.sources import digest, PACKAGE, reachable
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.whole_files import write_whole
+from liedyn_ros.common.whole_files import own_folder, write_whole
 from liedyn_ros.jit.kinds import choices_of, text_of
 from liedyn_ros.jit.rooms import changed, FOLDER, room_of
 
@@ -63,7 +63,7 @@ class Part:
 
     def file(self, processor: str, suffix: str) -> Path:
         """Return where its object, or the rows of its entries, is kept."""
-        return objects_folder() / processor / f'{self.module}-{self.digest}{suffix}'
+        return own_folder(objects_folder() / processor) / f'{self.module}-{self.digest}{suffix}'
 
 
 def objects_folder() -> Path:
@@ -179,7 +179,6 @@ def compile_modules(processors: Sequence[str], names: Iterable[str]) -> None:
             if max(map(_words, line.split()[1:3])) > MOST_WORDS:
                 raise LiedynError(f'{line}: expected at most {MOST_WORDS} words')
         for processor in processors:
-            part.file(processor, '.o').parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_whole(part.file(processor, '.o'), emitted(bitcode, PROCESSORS[processor]))
             write_whole(part.file(processor, '.rows'), '\n'.join(lines).encode())
         print(part.module, flush=True)

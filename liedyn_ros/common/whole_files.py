@@ -15,6 +15,9 @@ from contextlib import contextmanager
 import os
 from pathlib import Path
 import shutil
+import stat
+
+from liedyn_ros.common.errors import LiedynError
 
 
 @contextmanager
@@ -41,6 +44,22 @@ def whole_folder(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with _beside(path) as place:
         yield place
+
+
+def own_folder(path: Path) -> Path:
+    """
+    Return a folder whose content is as trusted as its user, made where there is none.
+
+    Raises LiedynError for a link, a folder of another user, and one that others may write to.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = path.lstat()
+    if stat.S_ISLNK(found.st_mode) or found.st_uid not in (0, os.geteuid()) or (
+            found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+        raise LiedynError(f'{path}: expected a folder that its user alone may write to, got '
+                          f'{stat.filemode(found.st_mode)} of user {found.st_uid}: remove it',
+                          names=(str(path),), got=stat.filemode(found.st_mode))
+    return path
 
 
 @contextmanager

@@ -15,7 +15,8 @@ import stat
 
 import pytest
 
-from liedyn_ros.common.whole_files import whole_file, whole_folder, write_whole
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.whole_files import own_folder, whole_file, whole_folder, write_whole
 
 
 @pytest.mark.parametrize('content', ['new \u03c9\n', b'new \xff\n'])
@@ -72,6 +73,28 @@ def folder_of(path):
             place.mkdir()
             (place / 'a').write_text('new')
     return write
+
+
+def test_a_folder_of_ours_is_no_link_and_nobody_else_may_write_to_it(tmp_path):
+    """What is in it is linked and run."""
+    assert stat.S_IMODE(own_folder(tmp_path / 'a' / 'b').stat().st_mode) == 0o700
+    (tmp_path / 'link').symlink_to(tmp_path / 'a')
+    (tmp_path / 'shared').mkdir()
+    (tmp_path / 'shared').chmod(0o777)
+    for path in (tmp_path / 'link', tmp_path / 'shared'):
+        with pytest.raises(LiedynError) as caught:
+            own_folder(path)
+        assert caught.value.names == (str(path),)
+
+
+def test_a_folder_of_another_user_is_refused(tmp_path, monkeypatch):
+    own_folder(tmp_path / 'a')
+    monkeypatch.setattr(os, 'geteuid', lambda: (tmp_path / 'a').stat().st_uid + 1)
+    if (tmp_path / 'a').stat().st_uid == 0:
+        os.chown(tmp_path / 'a', 12345, -1)
+    with pytest.raises(LiedynError) as caught:
+        own_folder(tmp_path / 'a')
+    assert caught.value.names == (str(tmp_path / 'a'),)
 
 
 def test_a_pipe_is_written_to(tmp_path):

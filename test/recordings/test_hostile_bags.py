@@ -8,6 +8,7 @@
 
 """Bags that mean harm, or were harmed: bombs, pipes, code for names, flipped bytes, a log."""
 
+from contextlib import closing
 import os
 import random
 import shutil
@@ -170,6 +171,72 @@ def test_the_log_beside_a_file_of_sqlite_is_read(tmp_path):
     database.close()
     bag = Bag(tmp_path / 'killed #1?%20')
     assert len(list(bag.messages(['/joint_states']))) == 102
+    assert {each.name for each in bag.path.iterdir()} == {'a.db3', 'a.db3-wal'}
+
+
+def sqlite_bag(path, count=9):
+    write_bag(path, as_messages(NAMES, *states(NAMES, count)), storage='sqlite')
+    return next(path.glob('*.db3'))
+
+
+ENDLESS = 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT'
+
+
+@pytest.mark.parametrize('schema', [
+    f'ALTER TABLE schema RENAME TO s; CREATE VIEW schema AS {ENDLESS} 4 AS schema_version, '
+    '"" AS ros_distro FROM n WHERE x < 0',
+    f'DROP TABLE message_definitions; CREATE VIEW message_definitions AS {ENDLESS} x AS id, '
+    '"" AS topic_type, "" AS encoding, "" AS encoded_message_definition, '
+    '"" AS type_description_hash FROM n',
+    'CREATE TABLE m (id INTEGER PRIMARY KEY, topic_id, timestamp, '
+    'data GENERATED ALWAYS AS (zeroblob(268000000))); '
+    'INSERT INTO m (id, topic_id, timestamp) SELECT id, topic_id, timestamp FROM messages; '
+    'DROP TABLE messages; ALTER TABLE m RENAME TO messages',
+    'CREATE VIRTUAL TABLE m USING fts5(topic_id, timestamp, data); DROP TABLE messages; '
+    'ALTER TABLE m RENAME TO messages'], ids=['no end', 'rows', 'blobs', 'module'])
+def test_the_schema_of_a_file_of_sqlite_is_not_trusted(tmp_path, schema):
+    file = sqlite_bag(tmp_path / 'bag', 5000)
+    with closing(sqlite3.connect(file)) as database:
+        database.executescript(schema + '; VACUUM')
+    begin = time.process_time()
+    with pytest.raises(DescriptionError) as caught:
+        sum(1 for _ in Bag(file).raw_messages(['/joint_states']))
+    assert str(file) in str(caught.value)
+    assert time.process_time() - begin < SECONDS
+
+
+def test_pages_of_sqlite_that_are_their_own_children_end(tmp_path):
+    """Each inner page leads to itself on all its ways: rows without end in a small file."""
+    file = sqlite_bag(tmp_path / 'bag', 5000)
+    with closing(sqlite3.connect(file)) as database:
+        size, = database.execute('PRAGMA page_size').fetchone()
+        root, = database.execute('SELECT rootpage FROM sqlite_master WHERE name = "messages"'
+                                 ).fetchone()
+    content = bytearray(file.read_bytes())
+    page = size * (root - 1)
+    assert content[page] == 5  # an inner page of a table
+    cells = int.from_bytes(content[page + 3:page + 5], 'big')
+    leaf = content[page + 8:page + 12]
+    inner = len(content) // size + 1
+    for level in range(12):  # a chain of pages, each with all its children the next one
+        copy = bytearray(content[page:page + size])
+        below = leaf if level == 11 else (inner + level + 1).to_bytes(4, 'big')
+        copy[8:12] = below
+        for k in range(cells):
+            at = int.from_bytes(copy[12 + 2 * k:14 + 2 * k], 'big')
+            copy[at:at + 4] = below
+        content += copy
+    content[page + 8:page + 12] = inner.to_bytes(4, 'big')
+    for k in range(cells):
+        at = page + int.from_bytes(content[page + 12 + 2 * k:page + 14 + 2 * k], 'big')
+        content[at:at + 4] = inner.to_bytes(4, 'big')
+    content[28:32] = (len(content) // size).to_bytes(4, 'big')
+    file.write_bytes(content)
+    begin = time.process_time()
+    with pytest.raises(DescriptionError) as caught:
+        sum(1 for _ in Bag(file).raw_messages(['/joint_states']))
+    assert str(file) in str(caught.value)
+    assert time.process_time() - begin < SECONDS
 
 
 @pytest.mark.parametrize('name', [
@@ -187,8 +254,7 @@ def test_the_name_of_a_type_is_no_code(tmp_path, monkeypatch, name):
 
 def test_nor_is_it_in_a_file_of_sqlite(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_bag(tmp_path / 'bag', as_messages(NAMES, *states(NAMES, 9)), storage='sqlite')
-    file, = (tmp_path / 'bag').glob('*.db3')
+    file = sqlite_bag(tmp_path / 'bag')
     with sqlite3.connect(file) as database:
         columns = [each[1] for each in database.execute('PRAGMA table_info(topics)')]
         row = dict(zip(columns, database.execute('SELECT * FROM topics').fetchone()))

@@ -153,6 +153,7 @@ def test_paths_go_through_their_waypoints() -> None:
 @pytest.mark.parametrize(('waypoints', 'error', 'words'), [
     ([[0.0]], LimitError, 'waypoints: expected at least 2, got 1'),
     ([[0.0], [1.0], [1.0]], LimitError, 'got 1 and 2 equal'),
+    ([[0.0], [1e104]], LimitError, r'got 1e\+104'), ([[0.0], [1e300]], LimitError, r'got 1e\+300'),
     ([[0.0], [np.nan]], NotFiniteError, r'waypoints\[1, 0\]'),
     ([0.0, 1.0], ShapeError, r'waypoints: expected shape \(-1, 1\)')])
 def test_bad_waypoints_are_refused(waypoints: list, error: type[Exception], words: str) -> None:

@@ -11,11 +11,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 import contextlib
 import os
 from pathlib import Path
 import re
+import shutil
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -31,7 +32,7 @@ import zstandard
 from liedyn_ros.common.checks import listed, unknown_name
 from liedyn_ros.common.errors import DescriptionError, NameSetError
 from liedyn_ros.common.untrusted_files import open_regular, read_file
-from liedyn_ros.recordings.bags.expanding import Expander
+from liedyn_ros.recordings.bags.expanding import Expander, LARGEST, RATIO
 from liedyn_ros.recordings.bags.mcap_file import Loss, McapFile, RawMessage
 
 SUFFIXES = '.mcap', '.db3'
@@ -41,6 +42,7 @@ _UNDECODED = (SerdeError, TypesysError, KeyError, ValueError, IndexError, TypeEr
               RecursionError, AttributeError, OverflowError, MemoryError)
 PACKED, BY_MESSAGE = '.zstd', 'message'  # of compressed files, and of compressed messages
 MAX_DEFINITION = 2**18  # characters of a definition; that of a camera has some 2**13
+STEPS, STRIDE = (1_000_000, 100), 10_000  # of SQLite's program: of a file, more a byte; of a look
 # Types and fields of a definition become code of rosbags: a name is to be one, and nothing more.
 _TYPE, _FIELD = (re.compile(pattern, re.ASCII) for pattern in (
     r'[A-Za-z]\w{0,100}(/[A-Za-z]\w{0,100}){1,3}', r'[A-Za-z]\w{0,100}'))
@@ -219,7 +221,15 @@ class Bag:
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[Reader]:
     try:
-        with Reader(_Logged(path) if _has_log(path) else path) as reader:
+        with contextlib.ExitStack() as stack:
+            opened = _with_log(path, stack)
+            guard = _guard(sum(each.stat().st_size for each in (
+                path.rglob('*') if path.is_dir() else (path,)) if each.is_file()))
+            apsw.connection_hooks.append(guard)
+            try:
+                reader = stack.enter_context(Reader(opened))
+            finally:
+                apsw.connection_hooks.remove(guard)
             yield reader
     except _FAULTS as error:
         raise DescriptionError(
@@ -277,10 +287,54 @@ def _is_of_bag(path: Path) -> bool:
         path.suffix == PACKED and Path(path.stem).suffix in SUFFIXES)
 
 
-def _has_log(path: Path) -> bool:
-    """Return whether an SQLite file has a log, as one has whose recorder was killed."""
+def _guard(size: int) -> Callable[[apsw.Connection], None]:
+    """
+    Return what bounds a connection of SQLite by the size of a file, and trusts no schema of it.
+
+    A view may count without end, a module of a table be led astray by its content, a page be its
+    own child or be of many messages: a few pages hold as many as one has time for.
+    """
+    left = STEPS[0] + STEPS[1] * size
+
+    def look() -> bool:
+        nonlocal left
+        left -= STRIDE
+        return left < 0
+
+    def guard(connection: apsw.Connection) -> None:
+        connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST)
+        for option, on in ((apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+                           (apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+                           (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
+                           (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)):
+            connection.config(option, on)
+        connection.drop_modules(())
+        connection.set_progress_handler(look, STRIDE)
+        held, = next(connection.execute('SELECT total(length(data)) FROM messages'))
+        if held > LARGEST + RATIO * size:
+            raise ValueError(f'expected messages of at most {RATIO} times the size of the file, '
+                             f'got {held:g} bytes')
+
+    return guard
+
+
+def _with_log(path: Path, stack: contextlib.ExitStack) -> Path:
+    """
+    Return an SQLite file to open, with its log if it has one, as one whose recorder was killed.
+
+    SQLite would leave a file beside them, so they are copied into a folder that goes with the
+    stack; but for a file that others have open, or had, which has that file already.
+    """
     log = path.with_name(f'{path.name}-wal')
-    return path.suffix == '.db3' and log.is_file() and log.stat().st_size > 0
+    if path.suffix != '.db3' or not log.is_file() or not log.stat().st_size:
+        return path
+    if not path.with_name(f'{path.name}-shm').exists():
+        place = Path(stack.enter_context(TemporaryDirectory(prefix='liedyn_bag_')))
+        for each in (path, log):
+            with open_regular(each) as source, (place / each.name).open('wb') as copy:
+                shutil.copyfileobj(source, copy)
+        path = place / path.name
+    return _Logged(path)
 
 
 class _Logged(type(Path())):  # type: ignore[misc]

@@ -24,6 +24,7 @@ from liedyn_ros.model import Joint, JOINT_TYPES, Model
 from liedyn_ros.retiming.paths.moving_end import end_of, MovingEnd
 
 DEGREE = 5  # of splines: the third derivative is continuous
+FARTHEST = 1.0 / np.finfo(float).eps  # rad or m of a move; a longer one has no digit of a turn
 
 
 class PathSamples(NamedTuple):
@@ -153,7 +154,13 @@ def chords(waypoints: Array) -> Array:
 
 
 def lengths(moves: Array) -> Array:
-    """Return lengths of the moves between waypoints, (K,); raises LimitError for 0."""
+    """Return lengths of the moves between waypoints, (K,); raises LimitError for 0 and too far."""
+    for k, move in enumerate(moves):
+        if not abs(move).max() < FARTHEST:
+            raise LimitError(
+                f'waypoints[{k + 1}]: expected a move of less than {FARTHEST:.3g} from the one '
+                f'before, got {abs(move).max():g}', names=(f'waypoints[{k + 1}]',),
+                expected=FARTHEST, got=float(abs(move).max()))
     steps = np.linalg.norm(moves, axis=1)
     if not steps.all():
         k = int(np.flatnonzero(steps == 0.0)[0])
