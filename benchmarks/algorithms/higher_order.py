@@ -62,7 +62,7 @@ class State:
         self.tau = self.dynamics.inverse.time_derivatives(self.q, self.v, self.a)
         forward = self.dynamics.forward  # that does not estimate what rounding leaves of an order
         self.forward = partial(forward.time_derivatives, max_error=math.inf)
-        self.forward_batch = partial(forward.batch_time_derivatives, max_error=math.inf)
+        self.forward_batch = partial(forward.time_derivatives_batch, max_error=math.inf)
         got = self.forward(self.q, self.v, self.tau)
         agree(self.motion[1], got[0])
 
@@ -88,7 +88,7 @@ class State:
         q, v, a, tau = (np.repeat(x[None], BATCH, axis=0)
                         for x in (self.q, self.v, self.a, self.tau))
         if name == 'inverse':
-            return Call(self.dynamics.inverse.batch_time_derivatives, (q, v, a))
+            return Call(self.dynamics.inverse.time_derivatives_batch, (q, v, a))
         return Call(self.forward_batch, (q, v, tau))
 
 

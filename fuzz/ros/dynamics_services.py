@@ -14,11 +14,11 @@ from typing import Any
 
 from fuzz.ros.stand_ins import answered
 from fuzz.target import Run, Target
-from geometry_msgs.msg import Quaternion, Transform
+from geometry_msgs.msg import Pose, Quaternion, Transform
 from liedyn_interfaces.msg import (
-    BodyWrench, DynamicsQuery, TreeAcceleration, TreeEffort, TreeState)
+    BodyWrench, DynamicsQuery, FrameTarget, TreeAcceleration, TreeEffort, TreeState)
 from liedyn_interfaces.srv import (
-    DescribeModel, Dynamics, EquationsOfMotion, Linearize, RetimeTrajectory)
+    DescribeModel, Dynamics, EquationsOfMotion, InverseKinematics, Linearize, RetimeTrajectory)
 from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import (
     JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint)
@@ -32,8 +32,8 @@ from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 FILES = 'aerial_manipulator.yaml', 'four_bar.yaml'
 SERVICES = {
     'describe_model': DescribeModel, 'equations_of_motion': EquationsOfMotion,
-    'forward': Dynamics, 'hybrid': Dynamics, 'inverse': Dynamics, 'linearize': Linearize,
-    'retime': RetimeTrajectory}
+    'forward': Dynamics, 'hybrid': Dynamics, 'inverse': Dynamics,
+    'inverse_kinematics': InverseKinematics, 'linearize': Linearize, 'retime': RetimeTrajectory}
 EVALUATIONS = 2000  # of the motions of a request, and of samples and programs of a retiming
 
 
@@ -50,7 +50,7 @@ def _callbacks(model: Any) -> dict[str, Any]:
     def serve(name: str, request: Any, response: Any) -> None:
         method = getattr(answers, name)
         further: tuple[Any, ...] = ()
-        if name == 'linearize':
+        if name in ('linearize', 'inverse_kinematics'):
             further = (Budget(evaluations=EVALUATIONS),)
         if name == 'retime':
             further = (lambda retiming: retiming.RetimingBudget(evaluations=EVALUATIONS),)
@@ -58,7 +58,8 @@ def _callbacks(model: Any) -> dict[str, Any]:
             method(request.query, response.answer)
         else:
             method(request, response, *further)
-        getattr(response, 'answer', response).success = True
+        outcome = getattr(response, 'answer', response)
+        outcome.success = name != 'inverse_kinematics' or outcome.success
 
     return {name: (kind, partial(serve, name)) for name, kind in SERVICES.items()}
 
@@ -91,6 +92,9 @@ def _request(service: str, state: TreeState, body: str, driven: list[str]) -> An
         return EquationsOfMotion.Request(state=state)
     if kind is Linearize:
         return Linearize.Request(states=[state], step=0.01)
+    if kind is InverseKinematics:
+        return InverseKinematics.Request(
+            start=state, targets=[FrameTarget(frame=body, poses=[Pose()])], starts=3)
     if kind is RetimeTrajectory:
         return _path(state, driven)
     query = DynamicsQuery(state=state, external=[BodyWrench(body=body)])

@@ -65,7 +65,7 @@ class Dynamics(Direct, StateBatches):
     The dynamics M(q) a + b(q, v) = tau of a model.
 
     inverse, forward and hybrid are algorithms: each is called for one state, and has
-    time_derivatives, batch and batch_time_derivatives besides (dynamics.algorithm). frames has
+    time_derivatives, batch and time_derivatives_batch besides (dynamics.algorithm). frames has
     poses, twists, accelerations and Jacobians of frames by name.
 
     Arrays are flat: q (nq,), v, a and tau (nv,), laid out as the model says; SI units. external

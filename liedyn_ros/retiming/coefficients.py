@@ -100,4 +100,4 @@ def torques(dynamics: Machine, q: Array, v: Array, a: Array, external: Array | N
         found = dynamics.inverse.batch(q, v, a, external=rows).solution
         return np.stack([*np.moveaxis(found.tau, 2, 0), *(each.of(found) for each in closures)],
                         axis=2)
-    return dynamics.inverse.batch_time_derivatives(q, v, a, rows)
+    return dynamics.inverse.time_derivatives_batch(q, v, a, rows)

@@ -99,14 +99,14 @@ def test_batches(loaded: Case) -> None:
     d, rng, model = loaded.dynamics, loaded.rng, loaded.model
     q = np.array([model.random(rng) for _ in range(11)])
     v, motion = rng.normal(size=(11, model.nv)), rng.normal(size=(11, 3, model.nv))
-    tau = d.inverse.batch_time_derivatives(q, v, motion)
+    tau = d.inverse.time_derivatives_batch(q, v, motion)
     for s in range(11):
         assert_same(tau[s], d.inverse.time_derivatives(q[s], v[s], motion[s]))
     assert_same(d.inverse.batch(q, v, motion[:, 0]), tau[:, 0])
     assert_same(d.forward.batch(q, v, tau[:, 0]), motion[:, 0], 1e-8)
-    assert_same(d.forward.batch_time_derivatives(q, v, tau), motion, 1e-6)
+    assert_same(d.forward.time_derivatives_batch(q, v, tau), motion, 1e-6)
     given = rng.random(model.nv) < 0.5
-    found = d.hybrid.batch_time_derivatives(q, v, given, motion, tau)
+    found = d.hybrid.time_derivatives_batch(q, v, given, motion, tau)
     assert_same(found[0], motion, 1e-6)
     assert_same(found[1], tau, 1e-6)
 

@@ -96,9 +96,14 @@ def test_a_gripper_changes_no_call():
         np.testing.assert_allclose(many, [tau, tau], atol=1e-12)
         orders = np.zeros((3, robot.model.nv))
         for series in (robot.inverse.time_derivatives(q, rest, orders),
-                       robot.inverse.batch_time_derivatives([q], [rest], [orders])[0]):
+                       robot.inverse.time_derivatives_batch([q], [rest], [orders])[0]):
             assert series.shape == orders.shape
             np.testing.assert_allclose(series[0], tau, atol=1e-12)
+        driven, many = robot.model.actuated, robot.hybrid.time_derivatives_batch
+        for one, each in zip(robot.hybrid.time_derivatives(q, rest, driven, orders, orders), many(
+                [q], [rest], driven, [orders], [orders])):
+            assert one.shape == orders.shape
+            np.testing.assert_array_equal(one, each[0])
         assert robot.mass_matrix(q).shape == (robot.model.nv, robot.model.nv)
         np.testing.assert_allclose(
             robot.bias(q, rest), robot.gravity_vector(q) + robot.spring_forces(q), atol=1e-12)

@@ -192,7 +192,7 @@ def _with_torques(model: Model, motion: Motion, stamps: Stamps, chosen: slice, o
         tau = dynamics.inverse.batch(q, v, full).tau
         tau = tau.reshape(len(q), order + 1, model.nv)
     elif order:
-        tau = Dynamics(model).inverse.batch_time_derivatives(q, v, rates)
+        tau = Dynamics(model).inverse.time_derivatives_batch(q, v, rates)
     else:
         tau = Dynamics(model).inverse.batch(q, v, a)[:, None]
     names, columns = motion_columns(model, order), list[Array]()

@@ -14,7 +14,7 @@ An algorithm is an object with one call for each form:
     algorithm(q, v, ...)                        one state
     algorithm.time_derivatives(q, v, ...)       one state; a, tau, external with an axis of orders
     algorithm.batch(q, v, ...)                  K states, one a row
-    algorithm.batch_time_derivatives(q, v, ...) K states, each with an axis of orders
+    algorithm.time_derivatives_batch(q, v, ...) K states, each with an axis of orders
 
 A new algorithm is one module with one such class, and one attribute of Dynamics.
 """

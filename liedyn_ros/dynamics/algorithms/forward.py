@@ -86,11 +86,11 @@ class Forward(Algorithm):
         """Return a (K, nv) of q (K, nq), v and tau (K, nv), external (K, B, 6)."""
         return self._hybrid.forward_batch(q, v, tau, external)
 
-    def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+    def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                                external: ArrayLike | None = None, *,
                                max_error: float = NO_DIGIT) -> Array:
         """Return a (K, r + 1, nv) of tau (K, r + 1, nv), external (K, r + 1, B, 6)."""
-        return self._hybrid.batch_time_derivatives(
+        return self._hybrid.time_derivatives_batch(
             q, v, self._none, tau, tau, external, max_error=max_error)[0]
 
     def _bind(self, data: Data) -> CheckedKernel:

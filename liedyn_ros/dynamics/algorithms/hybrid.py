@@ -127,7 +127,7 @@ class Hybrid(Algorithm):
         self._run_batch(q, v, none, a[:, None], tau[:, None], wrenches[:, None])
         return a
 
-    def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed,
+    def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed,
                                a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
                                *, max_error: float = NO_DIGIT) -> tuple[Array, Array]:
         """Return a and tau (K, r + 1, nv) of v (K, nv), external (K, r + 1, B, 6)."""

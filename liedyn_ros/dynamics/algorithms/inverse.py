@@ -77,7 +77,7 @@ class Inverse(Algorithm):
         wrenches = self._wrenches_of(external, len(q))
         return self._run_batch(q, v, a[:, None], wrenches[:, None])[:, 0]
 
-    def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+    def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                                external: ArrayLike | None = None) -> Array:
         """Return tau (K, r + 1, nv) of v (K, nv), a (K, r + 1, nv), external (K, r + 1, B, 6)."""
         q, order = states_of(self.model, q), order_of_rows('a', a, 1)

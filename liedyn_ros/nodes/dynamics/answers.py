@@ -17,19 +17,21 @@ from builtin_interfaces.msg import Time
 from liedyn_interfaces.msg import (
     BodyWrench, DynamicsAnswer, DynamicsQuery, TreeAcceleration, TreeEffort, TreeState)
 from liedyn_interfaces.srv import (
-    DescribeModel, EquationsOfMotion, Linearize, RetimeTrajectory)
+    DescribeModel, EquationsOfMotion, InverseKinematics, Linearize, RetimeTrajectory)
 import numpy as np
 
 from liedyn_ros.common.budget import Budget
-from liedyn_ros.common.checks import require_finite
+from liedyn_ros.common.checks import named_values, require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.dynamics import Dynamics, FloatingBase
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT, require_digits
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.algorithms import (
     Algorithms, Compute, LoopAlgorithms, Result, TreeAlgorithms)
 from liedyn_ros.nodes.dynamics.inputs import explain, Inputs
 from liedyn_ros.nodes.dynamics.linear_models import handle_linearize
+from liedyn_ros.nodes.dynamics.reaching import handle_inverse_kinematics
 from liedyn_ros.nodes.dynamics.reading import QueryReader
 from liedyn_ros.nodes.dynamics.writing import write_description, write_result
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
@@ -61,14 +63,21 @@ class DynamicsAnswers:
             else TreeAlgorithms(self._dynamics))
         self._messages = TreeMessages(model)
         self._reader = QueryReader(self._messages, with_loops=self.with_loops)
-        self._dissipation = dissipation
+        self._dissipation, self._solvers = dissipation, dict[Any, Any]()
         self.payload: Any = None  # PayloadStream, once it is watched
+        self.external_efforts: Any = None  # ExternalEfforts likewise
 
     def watch_payload(self, body: str, *, offsets: bool) -> None:
         """Estimate from now on what a body carries. Raises ModelError."""
         from liedyn_ros.identification import PayloadStream  # which most servers never need
         self.payload = PayloadStream(
             self.model, body, offsets=offsets, dissipation=self._dissipation)
+
+    def watch_external_efforts(self, gain: float, levels: str) -> None:
+        """Estimate from now on what touches the machine. Raises LiedynError."""
+        from liedyn_ros.nodes.dynamics.external_efforts import ExternalEfforts  # likewise
+        self.external_efforts = ExternalEfforts(
+            self._own(), gain=gain, levels=named_values('external_effort_levels', levels))
 
     @property
     def messages(self) -> TreeMessages:
@@ -113,9 +122,14 @@ class DynamicsAnswers:
     def linearize(self, request: Linearize.Request, response: Linearize.Response,
                   budget: Budget) -> None:
         """Find linear models about states, also for the goal and the result of the action."""
-        dynamics = (self._algorithms.another() if isinstance(self._algorithms, LoopAlgorithms)
-                    else self._dynamics)
-        handle_linearize(dynamics, self._messages, request, response, budget)
+        handle_linearize(self._own(), self._messages, request, response, budget)
+
+    def inverse_kinematics(
+            self, request: InverseKinematics.Request, response: InverseKinematics.Response,
+            budget: Budget) -> None:
+        """Find configurations at which frames are at targets, and say whether they are."""
+        handle_inverse_kinematics(
+            self._dynamics, self._messages, self._solvers, request, response, budget)
 
     def retime(self, request: RetimeTrajectory.Request, response: RetimeTrajectory.Response,
                budget_of: Callable[[ModuleType], Any]) -> Any:
@@ -124,10 +138,13 @@ class DynamicsAnswers:
             from liedyn_ros.nodes.dynamics.retiming import request as retiming
         except ModuleNotFoundError as error:  # without its conic solver
             raise LiedynError(str(error)) from error
-        dynamics = (self._algorithms.another() if isinstance(self._algorithms, LoopAlgorithms)
-                    else self._dynamics)
-        return retiming.handle_retime(dynamics, self._geometry(), self._messages, request,
+        return retiming.handle_retime(self._own(), self._geometry(), self._messages, request,
                                       response, budget_of(retiming))
+
+    def _own(self) -> Dynamics | ConstrainedDynamics:
+        """Return dynamics for work that would hold the tables of closed loops long."""
+        return (self._algorithms.another() if isinstance(self._algorithms, LoopAlgorithms)
+                else self._dynamics)
 
     def _geometry(self) -> StewartGeometry | None:
         """Return the geometry of a platform, None of another machine."""

@@ -30,14 +30,22 @@ MODEL = (
     Parameter('urdf_constraints', False, 'read the element `<constraint>` of a URDF, a proposal '
               'to urdfdom, as a closure; it is otherwise named in a warning', run_time=True),
 )
-DYNAMICS_SERVER = MODEL + (
+DYNAMICS = MODEL + (
     Parameter('dissipation', True, 'apply the damping and the friction of the model to its joints',
               run_time=True),
     Parameter('hold_couplings', False, 'hold the mimic joints and gears of a model without closed '
               'loops too; with closed loops they are held always', run_time=True),
+)
+DYNAMICS_SERVER = DYNAMICS + (
     Parameter('payload_body', '', 'body, such as a flange, whose payload is estimated from '
               '`joint_states`; empty for none'),
     Parameter('payload_offsets', False, 'estimate constant errors of the efforts beside the '
               'payload'),
+    Parameter('external_effort_gain', 0.0, 'estimate from `joint_states` what touches a machine, '
+              'with the time constant 1 / gain; 0 for no estimate', '1/s',
+              least=0.0, most=10_000.0),
+    Parameter('external_effort_levels', '', 'external efforts that tell contact, as '
+              '`learn_contact_levels` finds them, e.g. `shoulder:=4.2 elbow:=1.7` [N m or N]; '
+              'empty for none'),
 )
 SOURCES = ('model_file', 'robot_description')

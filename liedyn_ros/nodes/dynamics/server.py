@@ -19,12 +19,12 @@ from liedyn_interfaces.action import Linearize as LinearizeAction
 from liedyn_interfaces.action import RetimeTrajectory as RetimeAction
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
 from liedyn_interfaces.srv import (
-    DescribeModel, Dynamics, EquationsOfMotion, Linearize, RetimeTrajectory)
+    DescribeModel, Dynamics, EquationsOfMotion, InverseKinematics, Linearize, RetimeTrajectory)
 from rcl_interfaces.msg import Parameter as ParameterMessage, SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.parameter import Parameter as RosParameter
 from std_msgs.msg import String
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
 from liedyn_ros.common.errors import BudgetError, LiedynError
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
@@ -33,6 +33,7 @@ from liedyn_ros.nodes.dynamics.linear_models import (
 from liedyn_ros.nodes.dynamics.machines import read_machine
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, SOURCES
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about
+from liedyn_ros.nodes.dynamics.reaching import number_of_poses
 from liedyn_ros.ros.node.goals import GoalServer, Watch
 from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.process.run import run
@@ -41,7 +42,7 @@ from liedyn_ros.ros.qos import DEPTH, LATCHED
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.stream import Stream
 
-BESIDE = 16  # requests, and goals, of linear models: a small one waits for no large ones
+BESIDE = 16  # requests, and goals, that take long: a small one waits for no large ones
 ALGORITHMS = {  # services, and the methods of DynamicsAnswers
     'inverse_dynamics': 'inverse', 'forward_dynamics': 'forward', 'hybrid_dynamics': 'hybrid'}
 
@@ -74,10 +75,11 @@ class DynamicsServerNode(ManagedNode):
         for name, method in ALGORITHMS.items():
             stream.open_service(Dynamics, f'~/{name}', partial(self._serve_query, method))
         stream.open_service(Trigger, '~/reset_payload', self._reset_payload)
+        stream.open_service(SetBool, '~/learn_contact_levels', self._learn_contact_levels)
         stream.start()
-        slow = Stream(self, name='slow_services', guarded=False, beside=BESIDE,
-                      size_of=number_of_states)
+        slow = Stream(self, name='slow_services', guarded=False, beside=BESIDE, size_of=_size)
         slow.open_service(Linearize, '~/linearize', self._linearize)
+        slow.open_service(InverseKinematics, '~/inverse_kinematics', self._inverse_kinematics)
         slow.start()
         planning = Stream(self, name='planning_services', guarded=False)
         planning.open_service(RetimeTrajectory, '~/retime', self._retime)
@@ -112,6 +114,9 @@ class DynamicsServerNode(ManagedNode):
         if self.parameters['payload_body']:
             from liedyn_ros.nodes.dynamics.payload import PayloadTopics
             PayloadTopics(self, self.parameters['payload_body'], self._payload)
+        if self.parameters['external_effort_gain']:
+            from liedyn_ros.nodes.dynamics.external_efforts import ExternalEffortTopics
+            ExternalEffortTopics(self, self._external_efforts)
 
     def parameters_changed(self) -> None:
         """Take over the model by which the new parameters were judged."""
@@ -153,6 +158,10 @@ class DynamicsServerNode(ManagedNode):
         except BudgetError as error:
             raise BudgetError(f'{error}; a goal of the action linearize may take more') from error
 
+    def _inverse_kinematics(self, request: InverseKinematics.Request,
+                            response: InverseKinematics.Response) -> None:
+        self._ready().inverse_kinematics(request, response, service_budget(self._ready))
+
     def _work_on_goal(self, goal: LinearizeAction.Goal, result: LinearizeAction.Result,
                       watch: Watch) -> None:
         self._ready()
@@ -182,6 +191,16 @@ class DynamicsServerNode(ManagedNode):
             raise LiedynError('expected the parameter payload_body to name a body, got none')
         self._payload().reset()
         response.success, response.message = True, 'the payload is estimated again'
+
+    def _external_efforts(self) -> Any:
+        """Return what estimates them, None without a model or where nobody asked."""
+        return None if self._answers is None else self._answers.external_efforts
+
+    def _learn_contact_levels(
+            self, request: SetBool.Request, response: SetBool.Response) -> None:
+        if self._ready().external_efforts is None:
+            raise LiedynError('external_effort_gain: expected a parameter above 0, got 0')
+        response.success, response.message = True, self._external_efforts().learn(request.data)
 
     def _ready(self) -> DynamicsAnswers:
         if not self.active:
@@ -233,6 +252,9 @@ class DynamicsServerNode(ManagedNode):
                 hold_couplings=values['hold_couplings'], stamp=self.get_clock().now().to_msg())
             if values['payload_body']:
                 answers.watch_payload(values['payload_body'], offsets=values['payload_offsets'])
+            if values['external_effort_gain']:
+                answers.watch_external_efforts(
+                    values['external_effort_gain'], values['external_effort_levels'])
             return answers
         except LiedynError:
             raise
@@ -273,6 +295,12 @@ class DynamicsServerNode(ManagedNode):
         except LiedynError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
+
+
+def _size(request: Linearize.Request | InverseKinematics.Request) -> float:
+    """Return by what the work of a request grows, 1 and more."""
+    return (number_of_states(request) if isinstance(request, Linearize.Request)
+            else number_of_poses(request))
 
 
 def _accepted(changes: Iterable[RosParameter]) -> dict[str, Any]:

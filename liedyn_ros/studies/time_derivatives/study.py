@@ -62,8 +62,8 @@ def fly(folder: Path) -> bool:
     motion = np.array([reference.motion(t, ORDER + 2) for t in times.tolist()])
     print(f'Inverse dynamics to order {ORDER}, then forward dynamics', flush=True)
     v, wanted = motion[:, 0].copy(), motion[:, 1:].copy()
-    tau = dynamics.inverse.batch_time_derivatives(q, v, wanted)
-    a = dynamics.forward.batch_time_derivatives(q, v, tau)
+    tau = dynamics.inverse.time_derivatives_batch(q, v, wanted)
+    a = dynamics.forward.time_derivatives_batch(q, v, tau)
     errors = np.abs(a - wanted).max(axis=2)
     sizes = np.abs(tau).max(axis=2)
     scaled = errors / np.maximum(1.0, sizes)
@@ -86,7 +86,7 @@ def fly(folder: Path) -> bool:
 def hybrid_errors(dynamics: Dynamics, q: Array, v: Array, a: Array, tau: Array) -> Array:
     """Return errors (K, r + 1) of hybrid dynamics, given the arms' motion and the base wrench."""
     arm = np.arange(dynamics.model.nv) >= 6
-    got = dynamics.hybrid.batch_time_derivatives(q, v, arm, a, tau)
+    got = dynamics.hybrid.time_derivatives_batch(q, v, arm, a, tau)
     return np.asarray(np.maximum(*(np.abs(x - y).max(axis=2) for x, y in zip(got, (a, tau)))))
 
 

@@ -11,6 +11,7 @@
 import numpy as np
 import pytest
 from support.comparison import assert_same
+from support.machines.collision import ARM, collision, STEP
 from support.machines.looped_machines import five_bar
 from support.machines.random_models import random_model
 
@@ -24,14 +25,6 @@ from liedyn_ros.dynamics.constrained import (
 from liedyn_ros.model import load_mjcf
 from liedyn_ros.stewart import load_geometry
 from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
-
-ARM = """<mujoco><option timestep="0.0005" gravity="0 0 -9.81"/><worldbody>
-<body name="upper"><joint name="shoulder" axis="0 1 0" damping=".3"/>
-<geom type="capsule" fromto="0 0 0 .4 0 0" size=".04"/>
-<body name="fore" pos=".4 0 0"><joint name="elbow" axis="0 1 0" damping=".2"/>
-<geom type="capsule" fromto="0 0 0 .35 0 0" size=".03"/></body></body>
-<body name="wall" pos=".62 0 -.42"><geom type="box" size=".2 .2 .05"/></body></worldbody>
-</mujoco>"""
 
 
 @pytest.mark.parametrize('floating', [False, True])
@@ -84,24 +77,16 @@ def test_a_load_on_a_stewart_platform_is_found() -> None:
 
 
 def test_a_collision_of_mujoco_is_told_within_milliseconds() -> None:
-    mujoco = pytest.importorskip('mujoco')
-    twin = mujoco.MjModel.from_xml_string(ARM)
-    data = mujoco.MjData(twin)
-    robot = Dynamics(load_mjcf(ARM))
-    observer, free = MomentumObserver(robot, gain=300.0), list[Array]()
+    observer, free = MomentumObserver(Dynamics(load_mjcf(ARM)), gain=300.0), list[Array]()
     levels = told = touched = None
-    for k in range(2000):
-        data.ctrl[:] = 0.0
-        tau = np.array([0.5, -0.3]) * np.sin(0.01 * k) - 2.0
-        data.qfrc_applied[:] = tau
-        found = observer(data.qpos.copy(), data.qvel.copy(), tau, 5e-4)
-        if touched is None and data.ncon:
-            touched, levels = k, alarm_levels(free, 5e-4, 1.0)
+    for k, (q, v, tau, touches) in enumerate(collision()):
+        found = observer(q, v, tau, STEP)
+        if touched is None and touches:
+            touched, levels = k, alarm_levels(free, STEP, 1.0)
         if touched is None:
             free.append(found)
         if levels is not None and told is None and (np.abs(found) > levels).any():
             told = k
-        mujoco.mj_step(twin, data)
     assert touched is not None and told is not None
     assert 0 <= told - touched <= 10  # 5 ms
 

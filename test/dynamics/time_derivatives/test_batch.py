@@ -45,9 +45,9 @@ def test_batches_are_single_calls(tree: Case, states: tuple, with_wrenches: bool
     one = [external[s] if with_wrenches else None for s in range(STATES)]
     given = tree.rng.random(tree.model.nv) < 0.5
     v, a = motion[:, 0].copy(), motion[:, 1:].copy()
-    tau = d.inverse.batch_time_derivatives(q, v, a, every)
-    forward = d.forward.batch_time_derivatives(q, v, tau, every)
-    hybrid = d.hybrid.batch_time_derivatives(q, v, given, a, tau, every)
+    tau = d.inverse.time_derivatives_batch(q, v, a, every)
+    forward = d.forward.time_derivatives_batch(q, v, tau, every)
+    hybrid = d.hybrid.time_derivatives_batch(q, v, given, a, tau, every)
     for s in range(STATES):
         single = d.inverse.time_derivatives(q[s], v[s], a[s], one[s])
         for batched, wanted in zip(tau[s], single):  # lanes round otherwise, and sums cancel
@@ -62,18 +62,18 @@ def test_batches_are_single_calls(tree: Case, states: tuple, with_wrenches: bool
 def test_wrenches_of_one_batch_do_not_reach_the_next(tree: Case, states: tuple) -> None:
     d, (q, motion, external) = tree.dynamics, states
     v, a = motion[:, 0], motion[:, 1:]
-    before = d.inverse.batch_time_derivatives(q, v, a)
+    before = d.inverse.time_derivatives_batch(q, v, a)
     for order in (ORDER, 1):
-        d.inverse.batch_time_derivatives(q, v, a[:, :order + 1], external[:, :order + 1])
-    np.testing.assert_array_equal(d.inverse.batch_time_derivatives(q, v, a), before)
+        d.inverse.time_derivatives_batch(q, v, a[:, :order + 1], external[:, :order + 1])
+    np.testing.assert_array_equal(d.inverse.time_derivatives_batch(q, v, a), before)
 
 
 @pytest.mark.parametrize('count', [0, 1, 8, 9])
 def test_any_number_of_states(tree: Case, states: tuple, count: int) -> None:
     d, (q, motion, _) = tree.dynamics, states
     q, v = q[:count], motion[:count, 0]
-    tau = d.inverse.batch_time_derivatives(q, v, motion[:count, 1:])
-    a = d.forward.batch_time_derivatives(q, v, tau)
+    tau = d.inverse.time_derivatives_batch(q, v, motion[:count, 1:])
+    a = d.forward.time_derivatives_batch(q, v, tau)
     assert tau.shape == a.shape == (count, ORDER + 1, tree.model.nv)
     np.testing.assert_allclose(a, motion[:count, 1:], atol=1e-6)
 
@@ -91,7 +91,7 @@ def test_order_zero_is_the_batch_of_dynamics(tree: Case, states: tuple) -> None:
     d, (q, motion, _) = tree.dynamics, states
     v, tau = motion[:, 0].copy(), motion[:, 1].copy()
     np.testing.assert_array_equal(
-        d.forward.batch_time_derivatives(q, v, tau[:, None])[:, 0], d.forward.batch(q, v, tau))
+        d.forward.time_derivatives_batch(q, v, tau[:, None])[:, 0], d.forward.batch(q, v, tau))
 
 
 def test_refusals_name_the_state(tree: Case, states: tuple) -> None:
@@ -101,16 +101,16 @@ def test_refusals_name_the_state(tree: Case, states: tuple) -> None:
     bad[20, 2, 1] = wild[5, 1, 2, 3] = np.inf
     v, a, bad = motion[:, 0], motion[:, 1:], bad[:, 1:]
     with refused(NotInGroupError, 'q[17]', indices=(3,)):
-        d.inverse.batch_time_derivatives(bad_q, v, a)
+        d.inverse.time_derivatives_batch(bad_q, v, a)
     with refused(NotFiniteError, 'a', indices=(20, 1, 1)):
-        d.inverse.batch_time_derivatives(q, v, bad)
+        d.inverse.time_derivatives_batch(q, v, bad)
     with refused(NotFiniteError, 'tau[20]', indices=(1, 1)):
-        d.forward.batch_time_derivatives(q, v, bad)
+        d.forward.time_derivatives_batch(q, v, bad)
     with refused(NotFiniteError, 'external[5]', indices=(1, 2, 3)):
-        d.inverse.batch_time_derivatives(q, v, a, wild)
+        d.inverse.time_derivatives_batch(q, v, a, wild)
     with refused(LimitError, 'a', got=99):
-        d.inverse.batch_time_derivatives(q, v, np.zeros((STATES, 99, tree.model.nv)))
+        d.inverse.time_derivatives_batch(q, v, np.zeros((STATES, 99, tree.model.nv)))
     with refused(ShapeError, 'tau'):
-        d.hybrid.batch_time_derivatives(q, v, v[0] > 0.0, a, a[:, 1:])
+        d.hybrid.time_derivatives_batch(q, v, v[0] > 0.0, a, a[:, 1:])
     with refused(ShapeError, 'external'):
-        d.inverse.batch_time_derivatives(q, v, a, external[0])
+        d.inverse.time_derivatives_batch(q, v, a, external[0])

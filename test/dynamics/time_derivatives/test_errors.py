@@ -86,8 +86,8 @@ def test_no_call_returns_an_order_without_a_digit() -> None:
         return [('', partial(d.forward.time_derivatives, q, v, rows)),
                 ('', partial(d.forward.time_derivatives, q.tolist(), v.tolist(), rows.tolist())),
                 ('', partial(d.hybrid.time_derivatives, q, v, none, rows, rows)),
-                ('[0], ', partial(d.forward.batch_time_derivatives, *both, states)),
-                ('[0], ', partial(d.hybrid.batch_time_derivatives, *both, none, states, states))]
+                ('[0], ', partial(d.forward.time_derivatives_batch, *both, states)),
+                ('[0], ', partial(d.hybrid.time_derivatives_batch, *both, none, states, states))]
 
     for order, limit, more in ((lost, '0.1', {}), (worse, '1e-06', {'max_error': 1e-6})):
         for state, call in calls(tau):

@@ -74,7 +74,7 @@ class ConstrainedForward:
         order_of_rows('tau', tau, 0)
         return self(q, v, tau, external, **options)
 
-    def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+    def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                                external: ArrayLike | None = None, **options: Any) -> SolvedArray:
         """Return a (K, r + 1, nv) of tau (K, r + 1, nv), as of a machine without loops."""
         order_of_rows('tau', tau, 1)

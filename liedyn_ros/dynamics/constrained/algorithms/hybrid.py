@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -21,6 +22,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import pair_of, SolvedPair
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Task
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
+from liedyn_ros.dynamics.tree.orders import order_of_rows
 
 
 class ConstrainedHybrid:
@@ -59,6 +61,20 @@ class ConstrainedHybrid:
         """
         return pair_of(self._solver.solve_batch(
             self._task(prescribed, tau), q, v, a, tau, external, max_error))
+
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+                         tau: ArrayLike, external: ArrayLike | None = None, **options: Any
+                         ) -> SolvedPair:
+        """Return a and tau (r + 1, nv) of a and tau (r + 1, nv), as of a machine without loops."""
+        order_of_rows('a', a, 0)
+        return self(q, v, prescribed, a, tau, external, **options)
+
+    def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
+                               a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
+                               **options: Any) -> SolvedPair:
+        """Return a and tau (K, r + 1, nv) of K states, as of a machine without loops."""
+        order_of_rows('a', a, 1)
+        return self.batch(q, v, prescribed, a, tau, external, **options)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedHybridPartialDerivatives:

@@ -82,7 +82,7 @@ class ConstrainedInverse:
         order_of_rows('a', a, 0)
         return self(q, v, a, external, **options)
 
-    def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+    def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                                external: ArrayLike | None = None, **options: Any) -> SolvedArray:
         """Return tau (K, r + 1, nv) of a (K, r + 1, nv), as of a machine without loops."""
         order_of_rows('a', a, 1)

@@ -26,6 +26,7 @@ from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.common.extras import require_extra
 from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
     FrameTargets, ORIENTATION, POINT, Robot, Targets, TOOL)
+from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.dynamics.frames import LOCAL
 from liedyn_ros.lie import se3, so3
 
@@ -38,16 +39,16 @@ class DifferentialKinematics:
 
     frames, weights, locked and limits are those of InverseKinematics; velocity limits are those of
     the model. acceleration is a limit (nv,) or one number, rad/s^2 and m/s^2, none by default.
-    gain (1/s) says how fast errors vanish. damping is the price of the squares of velocities, and
-    posture that of being slower towards rest, beside the squares of twists that frames miss.
+    gain (1/s) says how fast errors vanish. damping is the price of the squares of velocities
+    beside the squares of twists that frames miss.
     Needs the extra `contacts`, with its conic solver.
     """
 
     def __init__(self, robot: Robot, frames: Mapping[str, str] | Sequence[str] | str, *,
                  weights: Mapping[str, tuple[float, float]] | None = None,
                  within_limits: bool = True, locked: Sequence[str] = (),
-                 acceleration: ArrayLike = np.inf, gain: float = 5.0, damping: float = 1e-6,
-                 posture: float = 1e-4) -> None:
+                 acceleration: ArrayLike = np.inf, gain: float = 5.0, damping: float = 1e-6
+                 ) -> None:
         """Lay out the tables."""
         require_extra('contacts', 'clarabel', reason='differential kinematics is a convex program')
         self._targets = FrameTargets(robot, frames, weights)
@@ -58,13 +59,10 @@ class DifferentialKinematics:
             raise LimitError('acceleration: expected numbers above 0, got '
                              f'{self._most.min()}', names=['acceleration'], expected=0.0,
                              got=float(self._most.min()))
-        self._gain, self._damping, self._posture = (as_positive(name, each) for name, each in (
-            ('gain', gain), ('damping', damping), ('posture', posture)))
+        self._gain, self._damping = as_positive('gain', gain), as_positive('damping', damping)
         self._within = within_limits
-        free: Array = np.ones(nv)
-        for name in locked:
-            free[self.model.joint(name).v_slice] = 0.0
-        self._fastest = free * self.model.limits.velocity
+        self._fastest = np.where(
+            self._loops.names.mask('locked', list(locked)), 0.0, self.model.limits.velocity)
 
     def __call__(self, q: ArrayLike, targets: Targets, dt: float, v: ArrayLike | None = None, *,
                  rest: ArrayLike | None = None, twists: Mapping[str, ArrayLike] | None = None
@@ -80,14 +78,17 @@ class DifferentialKinematics:
         model, q, dt = self.model, self.model.check_configuration(q), as_positive('dt', dt)
         before = np.zeros(model.nv) if v is None else as_array('v', v, (model.nv,))
         rows, wanted = self._tasks(q, targets, dict(twists or {}))
-        quadratic = rows.T @ rows + self._damping * np.eye(model.nv)
-        linear = -rows.T @ wanted
-        if rest is not None:
-            quadratic += self._posture * np.eye(model.nv)
-            linear -= self._posture * self._gain * model.difference(
-                q, model.check_configuration(rest))
-        lower, upper = self._bounds(q, dt, before)
-        return _solve(quadratic, linear, lower, upper, self._loops.jacobian(q))
+        lower, upper, unit = *self._bounds(q, dt, before), np.eye(model.nv)
+        loops = self._loops.jacobian(q)
+        found = _solve(rows.T @ rows + self._damping * unit, -rows.T @ wanted, lower, upper, loops,
+                       np.zeros(len(loops)))
+        if rest is None:
+            return found
+        # Of the velocities that are as good for the frames, the nearest one to rest.
+        _, sizes, kept = np.linalg.svd(np.vstack((rows, loops / self._loops.row_sizes[:, None])))
+        kept = kept[:np.count_nonzero(sizes > RANK_TOLERANCE * sizes.max(initial=0.0))]
+        back = self._gain * model.difference(q, model.check_configuration(rest))
+        return _solve(unit, -back, lower, upper, kept, kept @ found)
 
     def _tasks(self, q: Array, targets: Targets, twists: Mapping[str, ArrayLike]
                ) -> tuple[Array, Array]:
@@ -119,15 +120,16 @@ class DifferentialKinematics:
         return lower, upper
 
 
-def _solve(quadratic: Array, linear: Array, lower: Array, upper: Array, loops: Array) -> Array:
-    """Return the least x^T P x / 2 + c^T x within bounds, with loops x = 0."""
+def _solve(quadratic: Array, linear: Array, lower: Array, upper: Array, held: Array, at: Array
+           ) -> Array:
+    """Return the least x^T P x / 2 + c^T x within bounds, with held x = at."""
     import clarabel  # here, as only this module needs it
     from scipy import sparse
     low, high, unit = np.isfinite(lower), np.isfinite(upper), np.eye(len(linear))
-    cones: list[Any] = [clarabel.ZeroConeT(len(loops))] if len(loops) else []
+    cones: list[Any] = [clarabel.ZeroConeT(len(held))] if len(held) else []
     cones.append(clarabel.NonnegativeConeT(int(low.sum() + high.sum())))
-    rows = np.vstack((loops, unit[high], -unit[low]))
-    sides = np.concatenate((np.zeros(len(loops)), upper[high], -lower[low]))
+    rows = np.vstack((held, unit[high], -unit[low]))
+    sides = np.concatenate((at, upper[high], -lower[low]))
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE

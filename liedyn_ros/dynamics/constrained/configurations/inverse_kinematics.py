@@ -15,7 +15,7 @@ are those of assembly, by the same Levenberg-Marquardt steps (12.31).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -23,11 +23,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array, as_numbers, require_kind, unknown_name
 from liedyn_ros.common.errors import LimitError, ModelError, NameSetError, ShapeError
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, closing_tables
 from liedyn_ros.dynamics.constrained.configurations.kernels import reaching
-from liedyn_ros.dynamics.constrained.configurations.kernels.closing import CLOSING
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import CLOSING, COST, COUNT
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
 from liedyn_ros.dynamics.dynamics import Dynamics
@@ -42,7 +43,9 @@ _CLOSURES = {POSE: 'weld', POINT: 'spherical', ORIENTATION: 'weld', TOOL: 'revol
 _TURNS = (MOMENT_X, MOMENT_Y, MOMENT_Z)
 STARTS = 50  # the given one, then random ones within the limits
 TOLERANCE = 1e-6  # rad and m: what counts as reached
-LOOPS_FIRST = 1e3  # times as heavy as targets out of reach are the loops
+# Of loops beside targets out of reach, a weight w leaves 1 / w^2 of what is least, and rounding in
+# the normal matrix w^2 eps: least together at eps^-1/4. It grows to that in so many steps.
+LOOPS_FIRST, STEPS_TO_LOOPS = float(np.finfo(np.float64).eps)**-0.25, 4
 SEED = 1
 
 Robot: TypeAlias = Dynamics | Constraints
@@ -115,8 +118,9 @@ class InverseKinematics:
     bodies or frames, or say what is held of each: POSE, POINT, ORIENTATION or TOOL. A point is the
     origin; a tool may turn about its z axis. weights say by frame how much an error counts, of
     angles and of lengths, where targets cannot be reached together. Coordinates of locked joints
-    stay those of the start. An object is for one thread at a time. Raises ModelError for an
-    unknown name, and LimitError for a weight that is not above 0.
+    stay those of the start; locked has names of joints or coordinates. An object is for one thread
+    at a time. Raises ModelError for an unknown frame, NameSetError for another unknown name, and
+    LimitError for a weight that is not above 0.
     """
 
     def __init__(self, robot: Robot, frames: Mapping[str, str] | Sequence[str] | str, *,
@@ -131,42 +135,45 @@ class InverseKinematics:
                              f'{[each.name for each in loops.functions]}: assemble takes them')
         self._constraints = Constraints(
             replace(model, closures=(*model.closures, *self._targets.closures)))
-        free = np.ones(model.nv, dtype=np.bool_)
-        for name in locked:
-            free[model.joint(name).v_slice] = False
+        free = ~loops.names.mask('locked', list(locked))
         self._tables = closing_tables(self._constraints, free, bounds_of(model, free)
                                       if within_limits else None)
-        self._size = CLOSING.array(self._tables, 'size')
+        self._size, self._numbers, self._q, self._f = (
+            CLOSING.array(self._tables, name) for name in ('size', 'numbers', 'q', 'f'))
         self._first = len(model.closures)
         self._loop_rows = self._rows_of_loops()
         self._weigh()
         workspace = self._constraints.data.workspace
-        self._reach = BoundKernel(reaching.reach, workspace, self._tables)
+        self._descent = BoundKernel(reaching.descend, workspace, self._tables)
         self._rest = BoundKernel(reaching.approach_rest, workspace, self._tables)
         self._turns = np.full(len(self._constraints.model.closures), np.nan)
         self._scratch = np.zeros((2, model.nv)), np.zeros(model.nq)
-        self._begin: Array = np.zeros((1, model.nq))
-        self._others: Array = np.zeros((0, model.nq))
+        self._stays = np.zeros(model.nq, dtype=np.bool_)
+        for joint in model.joint_list:
+            self._stays[joint.q_slice] = not free[joint.v_slice].all()
+        self._rng, self._others = np.random.default_rng(SEED), list[Array]()
         self._loops = loops if loops.m else None
 
     def __call__(self, targets: Targets, start: ArrayLike | None = None, *,
-                 rest: ArrayLike | None = None, starts: int = STARTS) -> Reached:
+                 rest: ArrayLike | None = None, starts: int = STARTS,
+                 budget: Budget | None = None) -> Reached:
         """
         Return the configuration nearest to start that reaches targets, or the nearest to them.
 
         targets have a pose (4, 4) in the ground by frame, or a point (3,), or a rotation (3, 3).
         start is (nq,), the neutral one by default; random ones within the limits follow where it
         leads to none, up to so many. rest (nq,) is a posture that is approached as far as the
-        targets leave it free. Raises NameSetError for other frames, and the errors of a pose or
-        a configuration.
+        targets leave it free. budget bounds the work and counts starts. Raises NameSetError for
+        other frames, BudgetError, and the errors of a pose or a configuration.
         """
         if starts < 1:
             raise LimitError(f'starts: expected 1 or more, got {starts}', names=['starts'],
                              expected=1, got=starts)
-        return self._solve(self._targets.poses(targets), start, rest, starts)
+        return self._solve(self._targets.poses(targets), start, rest, starts, budget or Budget())
 
     def batch(self, targets: Targets, start: ArrayLike | None = None, *,
-              rest: ArrayLike | None = None, starts: int = STARTS) -> ReachedMany:
+              rest: ArrayLike | None = None, starts: int = STARTS,
+              budget: Budget | None = None) -> ReachedMany:
         """
         Return the configurations of K targets: (K, 4, 4), (K, 3) or (K, 3, 3) by frame.
 
@@ -176,13 +183,14 @@ class InverseKinematics:
         count = {len(as_numbers(f'targets {name}', each)) for name, each in targets.items()}
         if len(count) != 1:
             raise ShapeError(f'targets: expected as many of each frame, got {sorted(count)}')
-        given = None if start is None else as_numbers('start', start)
-        found: list[Reached] = []
-        for k in range(count.pop()):
+        given, most = None if start is None else as_numbers('start', start), count.pop()
+        budget, found = budget or Budget(), list[Reached]()
+        for k in range(most):
+            budget.begin(k, most)
             begin = (given if given.ndim == 1 else given[k]) if given is not None else (
                 found[-1].q if found else None)
             found.append(self({name: np.asarray(each)[k] for name, each in targets.items()},
-                              begin, rest=rest, starts=starts))
+                              begin, rest=rest, starts=starts, budget=budget))
         names = list(self.frames)
         return ReachedMany(
             np.array([each.q for each in found]).reshape(-1, self.model.nq),
@@ -193,14 +201,19 @@ class InverseKinematics:
                 -1, len(names)))
 
     def _solve(self, poses: list[Array], start: ArrayLike | None, rest: ArrayLike | None,
-               starts: int) -> Reached:
-        model, report = self.model, np.zeros(reaching.REPORT)
-        q: Array = np.empty(model.nq)
+               starts: int, budget: Budget) -> Reached:
+        model, tried, steps, least = self.model, 0, 0, np.inf
         for i, at in enumerate(poses, 2 * self._first + len(poses)):  # frames a, on the ground
             self._constraints.data.move_frame(i, at)
-        self._begin[0] = model.neutral() if start is None else model.check_configuration(start)
-        begins: Array = np.vstack((self._begin, self._random(starts - 1)))
-        done = self._reach.call(begins, self._turns, STALLED_RESIDUAL, q, report)
+        q = model.neutral() if start is None else model.check_configuration(start).copy()
+        for tried, begin in enumerate(self._begins(q, starts), 1):
+            done, cost = self._descend(begin), self._numbers[COST]
+            steps += int(self._numbers[COUNT])
+            if done or cost < least:
+                q, least = self._q.copy(), cost
+            if done:
+                break
+            budget.spend(tried / starts)
         if not done and self._loops is not None:
             q = self._with_loops_closed(q)
         if rest is not None and done:
@@ -208,29 +221,34 @@ class InverseKinematics:
                             *self._scratch[0], self._scratch[1], q)
         angles, distances = self._errors(q, poses)
         reached = max((*angles.values(), *distances.values())) <= TOLERANCE
-        return Reached(q, reached, angles, distances, int(report[reaching.TRIED]),
-                       int(report[reaching.STEPS]))
+        return Reached(q, reached, angles, distances, tried, steps)
+
+    def _descend(self, start: Array) -> bool:
+        """Go from a start (nq,) to the least residuals near it; return whether they are none."""
+        self._descent.call(start, self._turns)
+        return bool(np.abs(self._f).max() <= STALLED_RESIDUAL)
 
     def _with_loops_closed(self, q: Array) -> Array:
         """Return the configuration near q that closes all loops, and is near the targets."""
-        usual, loops, begin = self._size.copy(), self._loop_rows, q[None].copy()
-        report = np.zeros(reaching.REPORT)
+        usual, loops = self._size.copy(), self._loop_rows
+        self._q[:] = q
         try:
-            self._size[loops] /= LOOPS_FIRST
-            self._reach.call(begin, self._turns, STALLED_RESIDUAL, q, report)
-            self._size[~loops] *= 1e9  # the loops alone
-            begin[0] = q
-            self._reach.call(begin, self._turns, STALLED_RESIDUAL, q, report)
+            for _ in range(STEPS_TO_LOOPS):
+                self._size[loops] /= LOOPS_FIRST**(1.0 / STEPS_TO_LOOPS)
+                self._descend(self._q.copy())
+            self._size[~loops] = np.inf  # the loops alone
+            self._descend(self._q.copy())
         finally:
             self._size[:] = usual
-        return q
+        return self._q.copy()
 
-    def _random(self, count: int) -> Array:
-        """Return configurations (count, nq) to start from; they are the same for all objects."""
-        if len(self._others) < count:
-            rng = np.random.default_rng(SEED)
-            self._others = np.array([self.model.random(rng) for _ in range(max(count, STARTS))])
-        return self._others[:count]
+    def _begins(self, start: Array, count: int) -> Iterator[Array]:
+        """Return a start and random ones, the same for all objects but for joints that stay."""
+        yield start
+        for k in range(count - 1):
+            if k == len(self._others):
+                self._others.append(self.model.random(self._rng))
+            yield np.where(self._stays, start, self._others[k])
 
     def _errors(self, q: Array, poses: list[Array]) -> tuple[dict[str, float], dict[str, float]]:
         """Return by frame how far it is off its target, rad and m."""

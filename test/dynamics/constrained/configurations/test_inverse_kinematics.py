@@ -151,6 +151,9 @@ def test_locked_joints_stay_and_tools_spin() -> None:
     wanted = robot.frames.pose(q, 'hand')
     found = InverseKinematics(robot, 'hand', locked=['joint_0'])({'hand': wanted}, start)
     assert found.reached and found.q[0] == start[0]
+    for name in ('joint_0', 'joint_3'):  # other starts keep it too
+        far = InverseKinematics(robot, 'hand', locked=[name])({'hand': pose([9.0, 1.0, 2])}, start)
+        assert far.starts == 50 and far.q[int(name[-1])] == start[int(name[-1])]
     spun = wanted.copy()
     spun[:3, :3] = wanted[:3, :3] @ so3.exp([0.0, 0.0, 2.0])
     tool = InverseKinematics(robot, {'hand': TOOL}, locked=['joint_0', 'joint_6'])

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Inverse kinematics: starts one after the other, until one reaches all targets (12.31).
+Inverse kinematics: a start on its way to the targets, and towards a rest posture (12.31).
 
 Targets are closures of the machine with the ground, beside those of its loops. Rest postures are
 approached within the motions that the targets leave.
@@ -16,50 +16,28 @@ approached within the motions that the targets leave.
 import math
 
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
-    begin_closing, CLOSED, closing_of, continue_closing, COST, COUNT, EVALUATE, has_limit,
+    begin_closing, CLOSED, closing_of, continue_closing, EVALUATE, has_limit,
     write_normal_matrix, write_trial)
 from liedyn_ros.dynamics.constrained.kernels.position import (
     closure_residuals, largest_magnitude)
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
-from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import MATRIX, NUMBER, VECTOR
+from liedyn_ros.jit.decorators import kernel, long_kernel
+from liedyn_ros.jit.kinds import NUMBER, VECTOR
 from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 from liedyn_ros.model.kernels import configuration
 
-TRIED, STEPS, REPORT = 0, 1, 2  # columns of a report: starts, and steps of all of them
 NEARER = 60  # steps towards a rest posture
 LONGEST, SHORTEST = 0.3, 1e-5  # of such a step, rad or m; a shorter one ends them
 LEAST_DAMPING = 1e-10  # of the largest diagonal entry: what is free is free beside it
 
 
-@kernel
-def reach(
-        workspace: VECTOR, tables: VECTOR, starts: MATRIX, turns: VECTOR, limit: NUMBER,
-        q: VECTOR, report: VECTOR):
+@long_kernel
+def descend(workspace: VECTOR, tables: VECTOR, start: VECTOR, turns: VECTOR):
     """
-    Write the configuration q (nq,) that starts (R, nq) lead nearest to the targets.
+    Go from a start (nq,) to the nearest configuration at which residuals are least.
 
-    Returns whether its largest residual is within a limit; later starts are tried until then.
-    turns (C,) is a scratch buffer, report (REPORT,) has starts and steps.
+    It is left in the tables, with its residuals. turns (C,) is a scratch buffer.
     """
-    t, least = closing_of(tables), math.inf
-    report[:] = 0.0
-    for s in range(len(starts)):
-        descend(workspace, tables, starts[s], turns)
-        report[TRIED] += 1.0
-        report[STEPS] += t.numbers[COUNT]
-        if t.numbers[COST] < least:
-            least = t.numbers[COST]
-            copy_to(t.q, q)
-        if largest_magnitude(t.f) <= limit:
-            copy_to(t.q, q)
-            return True
-    return False
-
-
-@kernel
-def descend(workspace, tables, start, turns):
-    """Go from a start to the nearest configuration at which residuals are least."""
     begin_closing(workspace, tables, start)
     t, command = closing_of(tables), EVALUATE
     while command == EVALUATE:
@@ -70,7 +48,7 @@ def descend(workspace, tables, start, turns):
     return CLOSED
 
 
-@kernel
+@long_kernel
 def approach_rest(
         workspace: VECTOR, tables: VECTOR, rest: VECTOR, turns: VECTOR, limit: NUMBER,
         away: VECTOR, free: VECTOR, start: VECTOR, q: VECTOR):

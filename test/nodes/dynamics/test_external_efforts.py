@@ -1,0 +1,164 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""External efforts and contact that the dynamics server tells from joint states."""
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_srvs.srv import SetBool
+from support.bench.dynamics_bench import SERVER, ServerBench
+from support.machines.collision import ARM, collision, STEP
+from support.machines.looped_machines import five_bar
+from support.refusals import refused
+
+from liedyn_ros.common.errors import (
+    LiedynError, LimitError, ModelError, NameSetError, NotFiniteError, ShapeError, StampError)
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import (
+    assemble, ConstrainedDynamics, MomentumObserver, projected_runge_kutta)
+from liedyn_ros.model import load_mjcf, load_model
+from liedyn_ros.nodes.dynamics.external_efforts import ExternalEfforts
+from liedyn_ros.ros.messages.conversions import stamp_of
+
+pytestmark = pytest.mark.ros
+NAMES, START_NS, STEP_NS = ['elbow', 'shoulder'], 10**9, round(1e9 * STEP)
+
+
+@pytest.fixture(scope='module')
+def samples():
+    """Return the arguments of `take` of an arm that falls onto a box, and where it first does."""
+    found, touched = [], None
+    for k, (q, v, tau, touches) in enumerate(collision()):
+        found.append((START_NS + k * STEP_NS, NAMES, q[::-1], v[::-1], tau[::-1]))
+        touched = k if touched is None and touches else touched
+    return found, touched
+
+
+def arm(**options):
+    """Return the estimator of that arm."""
+    return ExternalEfforts(Dynamics(load_mjcf(ARM)), **{'gain': 300.0, 'levels': {}, **options})
+
+
+def test_a_collision_is_told_within_milliseconds_by_levels_that_were_learned(samples):
+    taken, touched = samples
+    estimator, beside, told = arm(), MomentumObserver(Dynamics(load_mjcf(ARM)), gain=300.0), []
+    estimator.learn(True)
+    for k, sample in enumerate(taken[:touched + 20]):
+        if k == touched - 100:
+            text = estimator.learn(False)
+        found = estimator.take(*sample)
+        np.testing.assert_allclose(found.efforts, beside(
+            *(np.asarray(each)[::-1] for each in sample[2:]), STEP), rtol=1e-9)
+        told.append(found.beyond)
+    assert told[touched - 101] is None and not any(told[touched - 100:touched])
+    assert told[touched + 10]  # 5 ms
+    given = arm(levels=dict(part.split(':=') for part in text.split()))
+    assert given.levels == pytest.approx(estimator.levels, rel=1e-5)
+
+
+def test_a_force_on_closed_loops_is_told():
+    robot = ConstrainedDynamics(five_bar())
+    names = [each.name for each in robot.model.joint_list]
+    estimator = ExternalEfforts(robot, gain=1000.0, levels=dict.fromkeys(
+        MomentumObserver(robot).names, '0.1'))
+    q, v, tau = assemble(robot, [0.7, 0.9, 1.9, -0.5]), np.zeros(4), np.array([2.0, 0.0, 2.5, 0.0])
+    external, told = np.zeros((len(robot.model.bodies), 6)), []
+    for k in range(60):
+        external[robot.model.body_index('left_1'), 3] = 5.0 if k >= 40 else 0.0
+        told.append(estimator.take(START_NS + k * 500_000, names, q, v, tau).beyond)
+        q, v = projected_runge_kutta.step(robot, q, v, 5e-4, tau, external)
+    assert not any(told[:41]) and told[-1]
+
+
+def test_gaps_begin_again_and_what_is_missing_is_refused(samples):
+    taken, _ = samples
+    estimator = arm()
+    for sample in taken[:50]:
+        found = estimator.take(*sample)
+    assert found.efforts.any()
+    stamp, names, *numbers = taken[50]
+    with refused(StampError, 'stamp'):
+        estimator.take(taken[49][0], names, *numbers)
+    with refused(ShapeError, 'effort'):  # as most robots' joint states
+        estimator.take(stamp, names, *numbers[:2], [])
+    with refused(NameSetError, 'shoulder'):
+        estimator.take(stamp, ['elbow'], [0.0], [0.0], [0.0])
+    with pytest.raises(NotFiniteError):
+        estimator.take(stamp, names, *numbers[:2], [np.nan, 0.0])
+    with_others = [*names, 'finger'], *([*each, 9.0] for each in numbers)
+    assert estimator.take(stamp, *with_others).efforts.any()
+    for moved in (10**8, -10**9):  # a gap, and a clock that is set back
+        assert not estimator.take(stamp + moved, names, *numbers).efforts.any()
+
+
+def test_wrong_levels_and_machines_are_refused():
+    for levels, error, names in (
+            ({'shoulder': '1'}, NameSetError, ('elbow',)),
+            ({'shoulder': '1', 'elbow': '1', 'hand': '1'}, NameSetError, ('hand',)),
+            ({'shoulder': '1', 'elbow': '-1'}, LimitError, ('external_effort_levels',)),
+            ({'shoulder': '1', 'elbow': 'nan'}, LimitError, ('external_effort_levels',))):
+        with refused(error, *names):
+            arm(levels=levels)
+    with pytest.raises(LimitError):
+        arm(levels={'shoulder': '1', 'elbow': 'one'})
+    with pytest.raises(ModelError):
+        ExternalEfforts(Dynamics(load_model('aerial_manipulator.yaml')), gain=1.0, levels={})
+    estimator = arm()
+    with pytest.raises(LiedynError):
+        estimator.learn(False)
+    estimator.learn(True)
+    with refused(LiedynError, 'residuals'):
+        estimator.learn(False)  # of no sample
+
+
+def test_the_node_tells_estimates_contact_and_what_is_missing(bench, tmp_path, samples):
+    path, (taken, touched) = tmp_path / 'arm.xml', samples
+    path.write_text(ARM)
+    server = ServerBench(bench, model_file=str(path), external_effort_gain=300.0)
+    told = bench.collect(JointState, f'{SERVER}/external_efforts')
+    contact = bench.collect(Bool, f'{SERVER}/contact')
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    publisher, beside = bench.publisher(JointState, 'joint_states'), arm()
+    bench.until(publisher.get_subscription_count, 'the topic')
+
+    def send(sample):
+        stamp, names, q, v, tau = sample
+        message = JointState(name=names, position=q, velocity=v, effort=tau)
+        message.header.stamp = stamp_of(stamp)
+        publisher.publish(message)
+        count = len(told) + 1
+        bench.until(lambda: len(told) >= count, 'the estimate')  # newest first: none waits
+        return beside.take(*sample)
+
+    assert server.call(SetBool, 'learn_contact_levels', data=True).success
+    before = taken[touched - 160:touched - 40]
+    for sample in before:
+        wanted = send(sample)
+    assert list(told[-1].name) == ['shoulder', 'elbow'] and not contact
+    np.testing.assert_array_equal(told[-1].effort, wanted.efforts)
+    levels = server.call(SetBool, 'learn_contact_levels', data=False)
+    assert levels.success and levels.message.startswith('shoulder:=')
+    for sample in taken[touched - 40:touched + 12]:
+        send(sample)
+    assert contact[-1].data and not contact[0].data
+
+    def said(text):
+        return any(text in each.message and each.level == DiagnosticStatus.WARN
+                   for report in reports for each in report.status)
+    bench.until(lambda: said('contact: beyond the levels of'), 'contact among the diagnostics')
+    publisher.publish(JointState(name=NAMES, position=[0.0, 0.0], velocity=[0.0, 0.0]))
+    bench.until(lambda: said('joint_states: effort'), 'the missing efforts')
+
+
+def test_a_server_without_it_says_so(bench):
+    server = ServerBench(bench, model_file='arm.urdf')
+    answer = server.call(SetBool, 'learn_contact_levels', data=True)
+    assert not answer.success and 'external_effort_gain' in answer.message
