@@ -38,8 +38,8 @@ KEPT = 16  # solvers
 
 def number_of_poses(request: InverseKinematicsService.Request) -> float:
     """Return by what the work of a request grows: 1 to MAX_POSES."""
-    return float(max(1, min(max(len(each.poses) for each in request.targets), MAX_POSES))
-                 if request.targets else 1)
+    most = max((len(each.poses) for each in request.targets), default=1)
+    return float(min(max(1, most), MAX_POSES))
 
 
 def handle_inverse_kinematics(
