@@ -32,7 +32,7 @@ import zstandard
 from liedyn_ros.common.checks import listed, unknown_name
 from liedyn_ros.common.errors import DescriptionError, NameSetError
 from liedyn_ros.common.untrusted_files import open_regular, read_file
-from liedyn_ros.recordings.bags.expanding import Expander, LARGEST, RATIO
+from liedyn_ros.recordings.bags.expanding import Expander, MAX_BYTES, RATIO
 from liedyn_ros.recordings.bags.mcap_file import Loss, McapFile, RawMessage
 
 SUFFIXES = '.mcap', '.db3'
@@ -302,7 +302,7 @@ def _guard(size: int) -> Callable[[apsw.Connection], None]:
         return left < 0
 
     def guard(connection: apsw.Connection) -> None:
-        connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST)
+        connection.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_BYTES)
         for option, on in ((apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
                            (apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0),
                            (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
@@ -311,7 +311,7 @@ def _guard(size: int) -> Callable[[apsw.Connection], None]:
         connection.drop_modules(())
         connection.set_progress_handler(look, STRIDE)
         held, = next(connection.execute('SELECT total(length(data)) FROM messages'))
-        if held > LARGEST + RATIO * size:
+        if held > MAX_BYTES + RATIO * size:
             raise ValueError(f'expected messages of at most {RATIO} times the size of the file, '
                              f'got {held:g} bytes')
 

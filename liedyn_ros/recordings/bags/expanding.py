@@ -21,7 +21,7 @@ import zstandard
 from liedyn_ros.common.untrusted_files import open_regular
 
 MAX_BYTES = 2**28  # bytes of a chunk or message: some hundred pictures
-RATIO = 1000  # of all that a file expands to and its size, beyond LARGEST
+RATIO = 1000  # of all that a file expands to and its size, beyond MAX_BYTES
 WINDOW = 2**27  # bytes that a decompressor may hold
 BLOCK = 2**20
 
