@@ -16,7 +16,7 @@ import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
 from liedyn_ros.model import ModelBuilder, SpatialInertia
-from liedyn_ros.pictures import draw_machine, legend_above, new_figure, PAGE, RIGHT, save, WRONG
+from liedyn_ros.pictures import beside_machine, legend_above, RIGHT, save, WRONG
 
 STEP, STEPS, PAYLOAD = 1e-3, 1500, 5.0  # s; kg
 STIFFNESS, DAMPING = 100.0, 20.0  # 1/s^2, 1/s
@@ -49,13 +49,9 @@ def largest_errors(known):
     return errors
 
 
-figure = new_figure(62.0, PAGE)
-space, axes = figure.add_subplot(1, 2, 1, projection='3d'), figure.add_subplot(1, 2, 2)
-draw_machine(space, arm.model, rest)
+figure, space, axes = beside_machine(arm.model, rest)
 space.plot(*loaded.frames.pose(rest, 'payload')[:3, 3:], 'o', color=WRONG, markersize=12)
-space.set_box_aspect((1, 1, 1), zoom=1.5)
 space.axis('equal')
-space.set_axis_off()
 for label, known, color in (('payload not known', arm, WRONG), ('payload known', loaded, RIGHT)):
     errors = largest_errors(known)
     axes.semilogy(STEP * np.arange(STEPS), np.maximum(errors, 1e-6), color=color, label=label)

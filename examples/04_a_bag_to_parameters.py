@@ -18,7 +18,7 @@ from rosbags.typesys import get_typestore, Stores
 
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia, to_urdf, with_inertias
-from liedyn_ros.pictures import legend_above, new_figure, RIGHT, save, WRONG
+from liedyn_ros.pictures import beside_machine, legend_above, RIGHT, save, WRONG
 
 JOINTS = 'base_joint', 'shoulder', 'elbow'
 TYPES = get_typestore(Stores.ROS2_JAZZY)
@@ -66,8 +66,7 @@ subprocess.run([sys.executable, *command.split()], check=True)
 # A motion that is in no recording tells whether the new URDF is better.
 times, q, v, a = motion(10.0, rng.uniform(0.0, 6.0, size=(3, 3)))
 true = Dynamics(arm).inverse.batch(q, v, a)
-figure = new_figure(60.0)
-axes = figure.subplots()
+figure, _, axes = beside_machine(arm, q[0])
 for name, color in (('robot.urdf', WRONG), ('identified/robot_identified.urdf', RIGHT)):
     errors = np.abs(Dynamics(load_model(name)).inverse.batch(q, v, a) - true).max(axis=1)
     print(f'{name}: efforts off by {errors.max():.2g} N m at most')

@@ -22,7 +22,7 @@ import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
 from liedyn_ros.export import write_model
-from liedyn_ros.pictures import legend_above, new_figure, RIGHT, save, WRONG
+from liedyn_ros.pictures import beside_machine, legend_above, RIGHT, save, WRONG
 
 STEP, STEPS = 1e-3, 1500  # s
 STIFFNESS, DAMPING = 100.0, 20.0  # 1/s^2, 1/s
@@ -92,8 +92,7 @@ runs = {'gravity and feedback': (WRONG, hold),
 if len(sys.argv) > 1:
     in_c = library(sys.argv[1])
     runs['computed torque in C'] = '#e69f00', lambda q, v, a, feedback: in_c(q, v, a + feedback)
-figure = new_figure(60.0)
-axes = figure.subplots()
+figure, _, axes = beside_machine(arm.model, wanted(0.0)[0])
 for name, (color, command) in runs.items():
     errors = follow(command)
     axes.semilogy(STEP * np.arange(STEPS), errors, '--' if 'C' in name else '-', color=color,

@@ -21,7 +21,7 @@ import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import LaggedActuators, lead
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
-from liedyn_ros.pictures import legend_above, new_figure, PALETTE, save
+from liedyn_ros.pictures import beside_machine, legend_above, PALETTE, save
 
 LAG, STEP, STEPS = 0.02, 1e-3, 2000  # s
 SIZE, RATE = 0.2, 5.0  # rad, rad/s
@@ -56,8 +56,7 @@ def follow(order):
     return errors
 
 
-figure = new_figure(60.0)
-axes = figure.subplots()
+figure, _, axes = beside_machine(arm.model, reference(0.0)[0])
 for order, color in enumerate(PALETTE[:3]):
     errors = follow(order)
     print(f'order {order}: {max(errors):.3g} mrad off at most')

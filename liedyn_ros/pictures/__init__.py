@@ -12,13 +12,13 @@ from liedyn_ros.common.extras import require_extra
 
 require_extra('plots', 'matplotlib', reason='pictures are drawn by it')
 
-from liedyn_ros.pictures.machine import draw_machine  # noqa: E402
+from liedyn_ros.pictures.machine import beside_machine, draw_machine  # noqa: E402
 from liedyn_ros.pictures.platform import (  # noqa: E402
     draw_platform, legend_of, share_scale)
 from liedyn_ros.pictures.saving import save  # noqa: E402
 from liedyn_ros.pictures.style import (  # noqa: E402
     BOUND, COLUMN, fill, legend_above, legend_beside, new_figure, PAGE, PALETTE, RIGHT, WRONG)
 
-__all__ = ['BOUND', 'COLUMN', 'draw_machine', 'draw_platform', 'fill', 'legend_above',
-           'legend_beside',
-           'legend_of', 'new_figure', 'PAGE', 'PALETTE', 'RIGHT', 'save', 'share_scale', 'WRONG']
+__all__ = ['beside_machine', 'BOUND', 'COLUMN', 'draw_machine', 'draw_platform', 'fill',
+           'legend_above', 'legend_beside', 'legend_of', 'new_figure', 'PAGE', 'PALETTE', 'RIGHT',
+           'save', 'share_scale', 'WRONG']

@@ -10,6 +10,7 @@
 
 from typing import Any
 
+from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 import numpy as np
 
@@ -17,6 +18,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model, Visual
+from liedyn_ros.pictures.style import new_figure, PAGE
 
 POINTS_PER_METRE = 90.0  # widths of lines, of a machine of a metre
 ROD = '#555555'
@@ -48,6 +50,22 @@ def draw_machine(
             ends = ((closure.body_a, closure.frame_a), (closure.body_b, closure.frame_b))
             axes.plot(*np.array([(frame if body is None else poses[body] @ frame)[:3, 3]
                                  for body, frame in ends]).T, color=ROD, alpha=alpha)
+
+
+def beside_machine(
+        model: Model, q: Array, height: float = 62.0) -> tuple[Figure, Any, Any]:
+    """
+    Return a figure with a machine at its left, those axes in space, and axes for curves at right.
+
+    q: (nq,), the configuration that is drawn. height: mm.
+    """
+    figure = new_figure(height, PAGE)
+    space, axes = figure.add_subplot(1, 2, 1, projection='3d'), figure.add_subplot(1, 2, 2)
+    draw_machine(space, model, q)
+    space.set_box_aspect((1, 1, 1), zoom=1.5)
+    space.axis('equal')
+    space.set_axis_off()
+    return figure, space, axes
 
 
 def _draw_links(axes: Any, model: Model, poses: dict[str, Array], alpha: float) -> None:
