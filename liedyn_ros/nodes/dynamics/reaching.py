@@ -32,6 +32,7 @@ KINDS = {FrameTarget.POSE: POSE, FrameTarget.POINT: POINT,
          FrameTarget.ORIENTATION: ORIENTATION, FrameTarget.TOOL: TOOL}
 MAX_POSES, MAX_FRAMES, MAX_STARTS = 1000, 100, 1000
 MAX_COORDINATES = 300  # of velocity
+MAX_PRODUCTS = 10_000_000  # of a step; a start, which nothing ends, takes a few hundred steps
 STARTS = 50  # where the request has 0
 KEPT = 16  # solvers
 
@@ -86,8 +87,9 @@ def _require_sizes(request: InverseKinematicsService.Request, nv: int) -> None:
                          f'inverse kinematics, got {nv}')
     if request.starts > MAX_STARTS:
         raise LimitError(f'starts: expected at most {MAX_STARTS}, got {request.starts}')
-    if not 0 < len(request.targets) <= MAX_FRAMES:
-        raise ShapeError(f'targets: expected 1 to {MAX_FRAMES}, got {len(request.targets)}')
+    most = min(MAX_FRAMES, MAX_PRODUCTS // max(6 * nv * nv, 1))
+    if not 0 < len(request.targets) <= most:
+        raise ShapeError(f'targets: expected 1 to {most}, got {len(request.targets)}')
     first = len(request.targets[0].poses)
     for i, each in enumerate(request.targets):
         count = len(each.poses)

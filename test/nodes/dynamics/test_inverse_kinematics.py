@@ -263,6 +263,10 @@ def test_work_is_bounded_and_holds_no_other_request(bench, monkeypatch):
     assert not (future.result().success or future.result().states)
     with refused(BudgetError):
         asked(answers_of(AERIAL), far, budget=Budget(evaluations=3), locked=['base'])
+    monkeypatch.setattr(reaching, 'MAX_PRODUCTS', 2 * 6 * 12**2)  # of two frames
+    with refused(ShapeError, 'targets'):
+        asked(answers_of(AERIAL), *[target(name, PLACE) for name in (
+            'left_forearm', 'right_forearm', 'base')])
     monkeypatch.setattr(reaching, 'MAX_COORDINATES', 5)
     with refused(LimitError, 'model'):
         asked(answers_of(AERIAL), far)
