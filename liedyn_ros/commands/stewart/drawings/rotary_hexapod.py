@@ -46,7 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                   f'{geometry.name} at home, horns at 0')
     figure.legend(handles=legend_of(geometry), loc='lower center', ncols=2)
     save(figure, picture := options.geometry.with_suffix('.png'))
-    print(f'geometry in {options.geometry}, drawing in {picture}')
+    print(f'geometry in {options.geometry}, drawing in {picture}; to see it move:')
+    print('ros2 launch liedyn_ros stewart.launch.py simulator:=true view:=true '
+          f'geometry_file:={options.geometry.resolve()}')
     return 0
 
 
