@@ -36,19 +36,7 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
     those of a body; it is asked where a centre of mass is beyond its joints, and off by half of
     what is between all joints: meshes take a process to read.
     """
-    spans = dict[str, float]()  # of a body: to the farthest joint on it, or end of a visual
-    arms = dict[str, float]()  # of a body: from the joint before to its own
-    for joint in model.joint_list:
-        if joint.parent is not None:
-            reach = float(np.linalg.norm(joint.placement[:3, 3]))
-            spans[joint.parent] = max(spans.get(joint.parent, 0.0), reach)
-            arms[joint.child] = reach
-    for body in model.body_list:
-        for each in body.visuals:
-            spans[body.name] = max(spans.get(body.name, 0.0), float(
-                np.linalg.norm(each.placement[:3, 3]) + np.linalg.norm(each.size)))
-    places = np.array([pose[:3, 3] for name, pose in body_poses(model.joint_list).items() if name])
-    wide = float(np.linalg.norm(np.ptp(places, axis=0)))
+    spans, arms, wide = _lengths(model)
     size = wide + max(spans.values(), default=0.0)
     if not size > 0.0:
         return
@@ -99,3 +87,24 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
         yield (f'lengths of {size:.3g} m beside inertias of bodies that are '
                f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths in '
                'mm, or inertias made up?')
+
+
+def _lengths(model: Model) -> tuple[dict[str, float], dict[str, float], float]:
+    """
+    Return the lengths of a machine, m, by body where there are some.
+
+    They are the distance to the farthest joint on a body or end of a visual; that from the joint
+    before to a body's own; and the diagonal of what is between all joints at zero.
+    """
+    spans, arms = dict[str, float](), dict[str, float]()
+    for joint in model.joint_list:
+        if joint.parent is not None:
+            reach = float(np.linalg.norm(joint.placement[:3, 3]))
+            spans[joint.parent] = max(spans.get(joint.parent, 0.0), reach)
+            arms[joint.child] = reach
+    for body in model.body_list:
+        for each in body.visuals:
+            spans[body.name] = max(spans.get(body.name, 0.0), float(
+                np.linalg.norm(each.placement[:3, 3]) + np.linalg.norm(each.size)))
+    places = np.array([pose[:3, 3] for name, pose in body_poses(model.joint_list).items() if name])
+    return spans, arms, float(np.linalg.norm(np.ptp(places, axis=0)))

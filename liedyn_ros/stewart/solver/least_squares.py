@@ -25,7 +25,6 @@ from liedyn_ros.stewart.solver.kernels import least_squares as kernels
 
 MAX_ITERATIONS = 50
 TOLERANCE = 1e-11  # of a step, rad and characteristic lengths
-REDUNDANT = 1e-9  # redundancy of a leg, below which its error does not show in the residual
 AT_REST = np.zeros(6)  # a twist
 
 
@@ -46,22 +45,6 @@ class LengthFit(NamedTuple):
     deviations: Array
     redundancies: Array
     covariance: Array | None
-
-    @property
-    def normalized_residuals(self) -> Array:
-        """Return residuals over their deviations (n,); 0 where a leg's error does not show."""
-        spread = np.sqrt(np.maximum(self.redundancies, REDUNDANT)) * self.deviations
-        return np.where(self.redundancies > REDUNDANT, self.residuals / spread, 0.0)
-
-    def detectable_bias(self, deviations: float = 5.0) -> Array:
-        """
-        Return the bias of each leg (n,), m or rad, that makes its normalized residual so large.
-
-        Infinite where no bias of the leg shows at this pose (Baarda's internal reliability).
-        """
-        shown = np.maximum(self.redundancies, REDUNDANT)
-        return np.where(self.redundancies > REDUNDANT,
-                        deviations * self.deviations / np.sqrt(shown), np.inf)
 
 
 class LeastSquares:

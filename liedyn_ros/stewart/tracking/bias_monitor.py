@@ -17,6 +17,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.solver.kernels import biases as kernels
 from liedyn_ros.stewart.solver.least_squares import LeastSquares
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
@@ -60,6 +61,17 @@ class BiasFit(NamedTuple):
     noise: float
     residuals: Array
     left_out: bool = False
+
+    @property
+    def flags(self) -> int:
+        """Return the sum of its flags."""
+        return Flag.SENSOR_DISAGREES.value * (not self.consistent) + (
+            self.leg is not None) * (Flag.LEG_BIASED if self.lasting else Flag.LEG_OUTLIER).value
+
+    @property
+    def legs(self) -> tuple[int, ...]:
+        """Return the indices of the legs it names."""
+        return () if self.leg is None else (self.leg,)
 
 
 class BiasMonitor:

@@ -97,7 +97,7 @@ class MonitoredPose(TrackedPose):
     def left_out(self) -> tuple[int, ...]:
         """Return the indices of legs that do not count in the pose."""
         fit = self.bias_fit
-        return (fit.leg,) if fit is not None and fit.leg is not None and fit.left_out else ()
+        return fit.legs if fit is not None and fit.left_out else ()
 
 
 class StartedPose(NamedTuple):
@@ -290,11 +290,7 @@ class MonitoredTracker:
             bias_fit = self._judge_residual(self._bias_monitor, before, tracked)
             if not tracked.converged:  # without a leg
                 return self._unsolved(tracked, flags, legs, started, doubtful)
-            if not bias_fit.consistent:
-                flags |= Flag.SENSOR_DISAGREES.value
-            if bias_fit.leg is not None:
-                flags |= (Flag.LEG_BIASED if bias_fit.lasting else Flag.LEG_OUTLIER).value
-                legs = _joined(legs, (bias_fit.leg,))
+            flags, legs = flags | bias_fit.flags, _joined(legs, bias_fit.legs)
         self._judge_evidence(before, tracked)
         sensed: Reading | None = None
         if self._sensor_monitor is not None and reading is not None:
@@ -371,12 +367,7 @@ class MonitoredTracker:
                 self._unit * float(error) / self.geometry.characteristic_length)
         else:
             self._branch_monitor.predict(tracked.stamp_ns)
-        if self._crosses(started):
-            flags |= Flag.BRANCH_CROSSED.value
-        if self._evidence.restarted:
-            flags |= Flag.RESTARTED.value
-        if self._branch_monitor.near(KEPT_BRANCH) or self._evidence.unsure:
-            flags |= Flag.BRANCH_UNSURE.value
+        flags |= self._branch_flags(started, self._branch_monitor.near(KEPT_BRANCH))
         return self._pose(tracked, flags, legs)
 
     def _return(self, sample: Sample, trusted: FollowerState) -> None:
@@ -437,13 +428,8 @@ class MonitoredTracker:
     def _report(
             self, choice: Choice, flags: int, legs: tuple[int, ...], sensed: Reading | None,
             started: bool, rates: ArrayLike | None) -> MonitoredPose:
-        tracked, branch, evidence = choice.tracked, choice.branch, self._evidence
-        if self._crosses(started):
-            flags |= Flag.BRANCH_CROSSED.value
-        if evidence.restarted:
-            flags |= Flag.RESTARTED.value
-        if branch.unsure or evidence.unsure:
-            flags |= Flag.BRANCH_UNSURE.value
+        tracked, branch = choice.tracked, choice.branch
+        flags |= self._branch_flags(started, branch.unsure)
         if branch.wrong:
             flags |= Flag.BRANCH_WRONG.value
         until = time_until(
@@ -484,14 +470,15 @@ class MonitoredTracker:
     def _relative_noise(self) -> float:
         return self._leg_monitor.noise.deviation / self._length
 
-    def _crosses(self, started: bool) -> bool:
-        """Note and return whether the motion led through a singularity since the last sample."""
+    def _branch_flags(self, started: bool, unsure: bool) -> int:
+        """Note whether the motion crossed a singularity; return the flags of branch and start."""
         before, self._sign = self._sign, self._branch_monitor.reported_sign
-        if not started or self._sign == before:
-            return False
-        self._evidence.crossed()
-        self._crossed = True
-        return True
+        crosses, evidence = started and self._sign != before, self._evidence
+        if crosses:
+            evidence.crossed()
+            self._crossed = True
+        return (Flag.BRANCH_CROSSED.value * crosses + Flag.RESTARTED.value * evidence.restarted
+                + Flag.BRANCH_UNSURE.value * (unsure or evidence.unsure))
 
     def _forget(self) -> None:
         self._last = self._motion = self._trusted = None

@@ -50,18 +50,41 @@ def test_the_noise_of_readings_is_found(monitored, rate, noise, still):
     assert report.advice == () and not any(faults.flags for faults in found)
 
 
-@pytest.mark.parametrize(('rate', 'share'), [(1000, 0.005), (1000, 0.02), (100, 0.02)])
-def test_spikes_from_the_first_sample_on_are_outliers_and_no_noise(monitored, rate, share):
-    """They were learnt as noise: poses were 43 mm off without a flag."""
+@pytest.mark.parametrize(('rate', 'share', 'size'), [
+    (1000, 0.005, 0.03), (1000, 0.02, 0.03), (1000, 0.04, 0.03), (1000, 0.005, 1e-3),
+    (1000, 0.02, 1e-3), (100, 0.02, 0.03), (100, 0.04, 0.03), (100, 0.02, 6e-3)])
+def test_spikes_of_a_leg_are_outliers_and_no_noise(monitored, rate, share, size):
+    """
+    They were learnt as noise: poses were 43 mm off without a flag.
+
+    Small ones were learnt as tails of the noise or as acceleration: 305 of 462 of 1 mm were
+    silent. Many made all samples doubtful: 11,938 of 23,046 right ones had a flag.
+    """
     hit = np.flatnonzero(np.random.default_rng(5).random(1500) < share)
 
     def spoil(lengths):
-        lengths[hit, 2] += 0.03 * (-1.0) ** np.arange(len(hit))
+        lengths[hit, 2] += size * (-1.0) ** np.arange(len(hit))
         return lengths
     monitor, found = monitored(rate, 1e-5, spoil)
-    missed = set(hit) - set(flagged(found, Flag.LEG_OUTLIER | Flag.LEGS_JUMPED))
-    assert len(missed) <= 0.03 * len(hit)
+    marked = {k for k, faults in enumerate(found) if faults.flags}
+    # Of two readings that contradict each other the later one may tell, which is the right one.
+    missed = [k for k in hit if not {k, k + 1} & marked]
+    clear = hit if size > 0.01 else [  # noise is assumed to be 0.2 mm at first, or to have grown
+        k for k, before in zip(hit, np.append(-np.inf, hit)) if k > 300 and k - before > 12]
+    assert len(set(missed) & set(clear)) <= 0.03 * len(clear)
+    assert len(marked - {*hit, *(hit + 1)}) <= 0.002 * len(found), 'right ones'
     assert monitor.report().noise == pytest.approx(1e-5, rel=0.2)
+
+
+@pytest.mark.parametrize('begin', range(196, 206))
+def test_two_equal_spikes_in_turn_are_no_lasting_step(monitored, begin):
+    """At 100 Hz they last for the time of a step. The leg is back then, but the flag stayed."""
+    def spoil(lengths):
+        lengths[begin:begin + 2, 1] += 0.03
+        return lengths
+    _, found = monitored(100, 1e-5, spoil, count=260)
+    assert flagged(found, Flag.LEG_OUTLIER | Flag.LEG_STEPPED)
+    assert not flagged(found[230:], Flag.LEG_STEPPED)
 
 
 @pytest.mark.parametrize('step', [1e-6, 1e-5, 1e-4, 1e-3])
@@ -95,7 +118,8 @@ def test_jitter_is_not_blamed_on_a_given_noise(geometry, motion, rate, jitter):
 
 def test_acceleration_is_measured(geometry, motion, monitored):
     times = 2.0 + np.arange(1500) / 100
-    true = np.abs(np.diff(leg_lengths(geometry, motion.pose(times)), 2, axis=0)).max() * 1e4
+    of_legs = np.abs(np.diff(leg_lengths(geometry, motion.pose(times)), 2, axis=0)) * 1e4
+    true = np.sort(of_legs, axis=1)[:, -2].max()  # of two legs at once: one alone may be a fault
     monitor, _ = monitored(100, 1e-6)
     assert monitor.report().acceleration == pytest.approx(true, rel=0.2)
 

@@ -44,9 +44,10 @@ class NoiseReport(NamedTuple):
 
     noise: m, standard deviation of a length. identified: whether it is more than an upper bound.
     resolution: m, the smallest step of a reading, 0 where it has none. acceleration: m/s^2, the
-    greatest of a leg lately. jitter: s, standard deviation of the stamps from the times of the
-    readings, as the motion shows it. period: s between samples. advice: the parameters that are
-    wrong, with the values to set; empty where none is. source: of the noise in covariances.
+    greatest that two legs have had at once lately. jitter: s, standard deviation of the stamps
+    from the times of the readings, as the motion shows it. period: s between samples. advice: the
+    parameters that are wrong, with the values to set; empty where none is. source: of the noise
+    in covariances.
     repeats: (n,), samples for which a leg keeps its reading, as a bus slower than the topic makes
     it; 1 where each is a fresh one. noises: (n,), m, of each leg, the jitter in it.
     """

@@ -19,14 +19,13 @@ from liedyn_ros.stewart.platform.kernels.leg_rows import MOST
 HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and reading (m)
 
 # Platform. COUNT: of samples. LAST: s, time of the last one. SAME_SAMPLES: samples in turn in
-# which all readings repeat. HELD_SAMPLES: of these, how many a slow bus explains. SPREAD: s^2,
-# variance of the stamps. TAILS: errors lately that were about as large as their threshold.
-# CAUTION: by which deviations are multiplied in the thresholds of the first samples. UNCONFIRMED:
-# whether the readings have not yet confirmed the noise. MOVED: whether the platform has moved.
-# SHARED: ratio of the squared errors of all legs to what is usual, LATELY: its mean lately.
-(COUNT, LAST, SAME_SAMPLES, HELD_SAMPLES, SPREAD, TAILS, CAUTION, UNCONFIRMED, MOVED, SHARED,
- LATELY, NUMBERS) = range(12)
-# Leg. SIGMA, STEP, RATE: deviation (m), resolution (m) and rate (m/s) of its threshold.
+# which all readings repeat. HELD_SAMPLES: of these, how many a slow bus explains. CAUTION: by
+# which deviations are multiplied in the thresholds of the first samples. UNCONFIRMED: whether the
+# readings have not yet confirmed the noise. MOVED: whether the platform has moved. SHARED: ratio
+# of the squared errors of all legs to what is usual, LATELY: its mean lately.
+(COUNT, LAST, SAME_SAMPLES, HELD_SAMPLES, CAUTION, UNCONFIRMED, MOVED, SHARED, LATELY,
+ NUMBERS) = range(10)
+# Leg. SIGMA, STEP: deviation and resolution (m) of its threshold.
 # OUTLYING: s, for which it has been an outlier; FIRST, BEFORE: its first and last error as one.
 # STEPPED: m, the step that stayed. REPEATED: s, for which the reading has repeated. SMALLEST:
 # the smallest change seen. FROZEN: m, by which a frozen leg has to move, else 0. RAW: the last
@@ -42,21 +41,24 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
 # no base for a prediction. QUIET: readings since the last outlier. USUAL: m^2, mean square of its
 # errors lately. UNUSUAL: readings since an error that was none of them. LINE: how many of them
 # the present prediction is from. KEPT: whether the reading is an outlier that is not replaced.
-# LARGEST_UNUSUAL: m, the largest unusual error of its line.
-(SIGMA, STEP, RATE, OUTLYING, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR,
+# LARGEST_UNUSUAL: m, the largest unusual error of its line. TAILS: errors lately that were about
+# as large as their threshold, BURST: of the last ones. OUTLIED: share of samples in which it began
+# to be an outlier.
+(SIGMA, STEP, OUTLYING, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR,
  ANCHOR_TIME, ANCHORED, AMPLITUDE, LAST_ACCELERATION, ERROR, THRESHOLD, POINTS, WIDTH, BEND,
  FOLLOWED, CHANGED,
  HOLD, HOLDS, RUN, ENDED, CHANGES, INTERVAL, STEADY, NOISY, QUIET, USUAL, UNUSUAL,
- LINE, KEPT, LARGEST_UNUSUAL, LEG) = range(38)
+ LINE, KEPT, LARGEST_UNUSUAL, TAILS, BURST, OUTLIED, LEG) = range(40)
 # Settings. FACTOR: deviations of a threshold. BOUND: m/s^2, acceleration. FROZEN_TIME: s.
 # REPETITIONS: of all readings that are no fault. LEARNS: whether SMALLEST is learnt. LEAST,
 # SHARE, READ_STEP: of noise.write_thresholds. UNDERSTATED: whether the given noise is too small.
 # CONFIRMED: whether the readings confirm the noise.
 (FACTOR, BOUND, FROZEN_TIME, REPETITIONS, LEARNS, LEAST, SHARE, READ_STEP, UNDERSTATED,
  CONFIRMED, SETTINGS) = range(11)
-# All samples. OUTLIERS: share of samples with a new outlier. WRONG: whether they are too many.
-# BITS: outliers of the last sample. GROWN: m/s^2, acceleration that would explain it, else 0.
-OUTLIERS, WRONG, BITS, GROWN, TALLY = range(5)
+# All samples. OUTLIERS: share of samples with outliers that the legs share. WRONG: whether they
+# are too many. BITS: outliers of the last sample. GROWN: m/s^2, acceleration that would explain
+# it, else 0. JUMPS: share of samples in which all jumped.
+OUTLIERS, WRONG, BITS, GROWN, JUMPS, TALLY = range(6)
 # Findings, as bits of a whole number: the first of a leg each, then single ones. DUE: whether the
 # estimates of noise have to be brought up to date.
 OUTLYING_LEGS, STEPPED_LEGS, FROZEN_LEGS, HELD_LEGS = 0, MOST, 2 * MOST, 3 * MOST

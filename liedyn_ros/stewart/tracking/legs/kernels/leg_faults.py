@@ -18,32 +18,33 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    AMPLITUDE, ANCHOR, BEFORE, BEND, CAUTION, COUNT, ENDED, ERROR, FIRST, FOLLOWED,
-    HISTORY_SAMPLES, HOLD, HOLDS, KEPT, LAST_ACCELERATION, LEG, LINE, NOISY, OUTLYING, POINTS,
-    QUIET, RATE, RAW, SHARED, SIGMA, SMALLEST, SPREAD, STEADY, STEP, STEPPED, TAILS, THRESHOLD,
-    UNCONFIRMED, UNUSUAL, USUAL, WIDTH)
+    AMPLITUDE, ANCHOR, BEFORE, BEND, BURST, CAUTION, COUNT, ENDED, ERROR, FIRST, FOLLOWED,
+    HISTORY_SAMPLES, HOLD, HOLDS, KEPT, LARGEST_UNUSUAL, LAST_ACCELERATION, LATELY, LEG, LINE,
+    NOISY, OUTLYING, POINTS, QUIET, RAW, SHARED, SIGMA, SMALLEST, STEADY, STEP, STEPPED, TAILS,
+    THRESHOLD, UNCONFIRMED, UNUSUAL, USUAL, WIDTH)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import detect_frozen_legs
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import KNOWN, MAX_OUTLIERS, RUSH
-from liedyn_ros.stewart.tracking.legs.kernels.usual_errors import (
-    compare_errors, note_error, predicted_from_unusual, usual_square)
 
 PREDICTION_GAP = 0.5  # s; over a longer gap nothing is predicted
 MAX_OUTLIER_TIME = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
 GROWTH = 2.2  # by which an error grows, sample by sample, where the leg accelerates
-SHIFT = 2.0  # times the threshold for stamps, for an error of stamps common to all legs
 BLAME = 3.0  # ratio of accelerations from which on the reading before is the outlier
-# Errors near their threshold show that noise has tails, or has grown. From their number the
-# threshold is extrapolated to one error an hour, as for a density that falls with the power 3.5.
+# Errors near their threshold show that noise has tails, in all legs, or that of one has grown, in
+# its last FEW_ERRORS. From their number the threshold is extrapolated to one error an hour, as for
+# a density that falls with the power 3.5.
 LOW_TAIL, HIGH_TAIL, TAIL_TIME, TAIL_POWER = 0.9, 2.0, 60.0, 0.4  # of a threshold; s
 NOISE_ORDER, ENOUGH_WINDOWS = 5, 4  # of differences, and their least number
-# Times the known noise and step. From the first on that of the last readings counts. From the
-# second on they are no base to replace a reading.
-GROWN_NOISE, DOUBTFUL_NOISE = 2.0, 1.6
+GROWN_NOISE = 2.0  # times the known noise and step, from which on that of the last readings is it
 CLEAR = 1.3  # times its threshold, for an outlier to be replaced: a smaller one may be better
 GLARING = 5.0  # times its threshold, for an outlier just after another one, or in unknown noise
 STILL = 0.8  # times the threshold of noise as it is now: a smaller step may be none
 MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
 RIM = 2.0  # ratio of the squared amplitude of a hum to its mean square
+FEW_ERRORS = 50.0  # in a mean square
+UNUSUAL_RATIO = 3.0  # of an error to the root of the mean square, above which it is unusual
+FAR = 20.0  # times the largest unusual error of a line, which cannot have led a prediction so far
+SURE_NOISE = 0.25  # of the noise of a threshold, which may be an upper bound, 3 times too large
+FEW_SAMPLES = 4.0  # in the mean of what the legs share
 
 
 @kernel
@@ -80,7 +81,8 @@ def detect_leg_faults(
     frozen, outliers, jumped, grown = 0, 0, False, 0.0
     if numbers[COUNT] > 0.0:
         frozen = detect_frozen_legs(time, dt, lengths, legs, since, numbers, frozen_settings)
-        numbers[TAILS] *= math.exp(-dt / TAIL_TIME)
+        for i in range(len(legs)):
+            legs[i, TAILS] *= math.exp(-dt / TAIL_TIME)
         outliers, jumped, grown = detect_outliers(
             time, dt, lengths, fresh, history, legs, numbers, factor, bound, plausible)
     for i in range(len(legs)):
@@ -116,8 +118,6 @@ def detect_outliers(
     outliers, jumped, grown = 0, False, 0.0
     count = predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound)
     compare_errors(fresh, legs, numbers, factor, count > MAX_OUTLIERS)
-    if count > 0 and fresh != 0 and stamp_explains_errors(fresh, legs, numbers):
-        count = 0
     if count > MAX_OUTLIERS:  # (14.21)
         jumped = True
         for i in range(len(legs)):
@@ -126,7 +126,7 @@ def detect_outliers(
         restart_prediction(legs, numbers)
     elif count > 0:
         outliers, grown = classify_outliers(
-            fresh, history, legs, numbers, time, dt, lengths, plausible, bound, factor, count > 1)
+            fresh, history, legs, numbers, time, dt, lengths, plausible, bound, factor)
     for i in range(len(legs)):
         if fresh >> i & 1:
             legs[i, LAST_ACCELERATION] = abs(legs[i, ERROR]) / legs[i, BEND]
@@ -176,9 +176,8 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
     A held reading is no outlier, but may still be the one before. FOLLOWED of its leg becomes the
     prediction. factor: deviations, bound: m/s^2, of a threshold.
     """
-    often = 3600.0 / TAIL_TIME * max(numbers[TAILS] - 1.0, 0.0)  # in an hour; one may be a fault
-    scale = max(1.0, LOW_TAIL * often ** TAIL_POWER)
-    count, tails = 0, False
+    shared = shared_sum(legs, TAILS)
+    count = 0
     for i in range(len(legs)):
         leg = legs[i]
         leg[ERROR], leg[THRESHOLD] = 0.0, math.inf
@@ -198,6 +197,9 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
             count += leg[OUTLYING] > 0.0
             continue
         leg[ERROR] = lengths[i] - value
+        # In an hour; one may be chance.
+        often = 3600.0 / TAIL_TIME * max(shared - 1.0, leg[BURST] - 1.0, 0.0)
+        scale = max(1.0, LOW_TAIL * often ** TAIL_POWER)
         noise, motion = leg[WIDTH] * leg[SIGMA], bound * leg[BEND] + 2.0 * leg[STEP]
         hum = max(RIM * (leg[USUAL] - (noise / factor) ** 2), 0.0) ** 0.5  # (14.16)
         noise += max(hum - motion, 0.0)
@@ -205,18 +207,31 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
         if leg[OUTLYING] == 0.0 and leg[QUIET] < HISTORY_SAMPLES:
             leg[THRESHOLD] *= GLARING  # its noise may have grown: no outlier, nor replaced
         threshold = noise / numbers[CAUTION] + motion
-        tails |= leg[OUTLYING] == 0.0 and noise > MIN_NOISE * threshold and (
+        tail = leg[OUTLYING] == 0.0 and noise > MIN_NOISE * threshold and (
             LOW_TAIL * threshold < abs(leg[ERROR]) < HIGH_TAIL * threshold)
+        leg[TAILS], leg[BURST] = leg[TAILS] + tail, leg[BURST] * (1.0 - 1.0 / FEW_ERRORS) + tail
         if leg[OUTLYING] == 0.0 and abs(leg[ERROR]) > leg[THRESHOLD]:
             lately = noise_of_history(history[i], int(leg[POINTS]))
-            known = leg[SIGMA] + leg[STEP]
-            if lately > GROWN_NOISE * known:
+            if lately > GROWN_NOISE * (leg[SIGMA] + leg[STEP]):
                 leg[THRESHOLD] = scale * (leg[WIDTH] * lately + motion)
-            if lately > DOUBTFUL_NOISE * known or predicted_from_unusual(leg):
+            if predicted_from_unusual(leg):
                 leg[NOISY] = HISTORY_SAMPLES
         count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLYING] > 0.0
-    numbers[TAILS] += tails
     return count
+
+
+@kernel
+def shared_sum(legs, column):
+    """
+    Return the sum of a column over the legs as it is without the leg that has the most of it.
+
+    What one leg alone shows is a fault of its sensor. What noise, motion or stamps do shows in
+    all.
+    """
+    total, most, n = 0.0, 0.0, len(legs)
+    for i in range(n):
+        total, most = total + legs[i, column], max(most, legs[i, column])
+    return (total - most) * n / (n - 1)
 
 
 @kernel
@@ -256,36 +271,17 @@ def extrapolate(time, history, points):
 
 
 @kernel
-def stamp_explains_errors(fresh, legs, numbers):
-    """Return whether one error of the stamp explains the errors of all fresh legs (14.23)."""
-    along, speed, noise = 0.0, 0.0, 0.0
-    for i in range(len(legs)):
-        if not fresh >> i & 1:
-            continue
-        noise = max(noise, legs[i, WIDTH])
-        along += legs[i, ERROR] * legs[i, RATE]
-        speed += legs[i, RATE] ** 2
-    if along * along > (SHIFT * noise * speed) ** 2 * numbers[SPREAD] or speed == 0.0:
-        return False
-    for i in range(len(legs)):
-        if abs(legs[i, ERROR] - along / speed * legs[i, RATE]) > legs[i, THRESHOLD]:
-            return False
-    for i in range(len(legs)):
-        if fresh >> i & 1:
-            legs[i, OUTLYING] = 0.0
-    return True
-
-
-@kernel
 def classify_outliers(
-        fresh, history, legs, numbers, time, dt, lengths, plausible, bound, factor, several):
-    """Tell outliers, steps and accelerations apart; return the outliers and an acceleration."""
-    outliers, earlier, grown, noisy = 0, 0, 0.0, 0
-    for i in range(len(legs)):
-        noisy += legs[i, NOISY] > 0.0
+        fresh, history, legs, numbers, time, dt, lengths, plausible, bound, factor):
+    """
+    Tell outliers, steps and accelerations apart; return the outliers and an acceleration.
+
+    The error of one leg may grow by its noise, or by spikes: then nothing is replaced, but the
+    acceleration is 0. Two legs show one.
+    """
+    outliers, earlier, grown, second = 0, 0, 0.0, 0.0
     for i in range(len(legs)):
         leg, error = legs[i], legs[i, ERROR]
-        together = several or noisy > (leg[NOISY] > 0.0)  # or another leg is noisy: so may this be
         if not fresh >> i & 1:
             if leg[OUTLYING] > 0.0:
                 leg[OUTLYING] += dt
@@ -298,21 +294,16 @@ def classify_outliers(
             if correct_previous_outlier(history[i], leg, time, lengths[i]):
                 earlier |= 1 << i
                 continue
-            begin_outlier(leg, error, dt, together or numbers[UNCONFIRMED] > 0.0)
+            begin_outlier(leg, error, dt, numbers[UNCONFIRMED] > 0.0)
         elif ends_outlier(leg, error, dt, bound):
             continue
         else:
-            grown = max(grown, continue_outlier(leg, numbers, error, dt))
+            more = continue_outlier(leg, error, dt)
+            grown, second = max(grown, more), max(second, min(grown, more))
         leg[BEFORE], leg[QUIET] = error, 0.0
         shared = GLARING * (numbers[SHARED] * usual_square(leg, factor)) ** 0.5
-        enough = (GLARING if together else CLEAR) * leg[THRESHOLD]
-        leg[KEPT] = abs(error) < max(enough, shared)
-        if together and abs(error) < enough:
-            leg[STEADY] = 0.0
-        if several and leg[NOISY] > 0.0 and abs(error) < GLARING * leg[THRESHOLD]:
-            outliers |= 1 << i  # perhaps noise that has grown: predict from here on
-            leg[OUTLYING] = leg[POINTS] = 0.0
-        elif leg[OUTLYING] <= max(MAX_OUTLIER_TIME, 1.01 * (time - history[i, 0, 0])):
+        leg[KEPT] = abs(error) < max(CLEAR * leg[THRESHOLD], shared)
+        if leg[OUTLYING] <= max(MAX_OUTLIER_TIME, 1.01 * (time - history[i, 0, 0])):
             outliers |= 1 << i
             plausible[i] -= error
         else:
@@ -323,7 +314,7 @@ def classify_outliers(
             if outliers >> i & 1:
                 plausible[i] = lengths[i]
         outliers = earlier = 0
-    return outliers | earlier, grown
+    return outliers | earlier, second
 
 
 @kernel
@@ -350,11 +341,11 @@ def ends_outlier(leg, error, dt, bound):
 
 
 @kernel
-def continue_outlier(leg, numbers, error, dt):
+def continue_outlier(leg, error, dt):
     """Note a further sample of an outlier; return the acceleration that explains it, else 0."""
     if error * leg[FIRST] < 0.0:  # on the other side: no step, and perhaps noise
         leg[FIRST], leg[OUTLYING], leg[NOISY] = error, dt, HISTORY_SAMPLES
-        numbers[TAILS] += 1.0
+        leg[TAILS], leg[BURST] = leg[TAILS] + 1.0, leg[BURST] + 1.0
     if not abs(error - leg[FIRST]) < 0.5 * abs(leg[FIRST]):
         leg[STEADY], leg[NOISY] = 0.0, HISTORY_SAMPLES
     if (error * leg[FIRST] > 0.0 and abs(error) > GROWTH * abs(leg[FIRST])
@@ -371,7 +362,7 @@ def correct_previous_outlier(history, leg, time, reading):
     After a gap the threshold can be too wide for an outlier. Of the two readings the one that
     requires the greater acceleration from the readings before both is the outlier.
     """
-    if leg[POINTS] < 3.0:
+    if leg[POINTS] < 3.0 or leg[QUIET] < 2.0:  # or it was judged itself
         return False
     ago, span = time - history[1, 0], history[1, 0] - history[2, 0]
     rate = (history[1, 1] - history[2, 1]) / span
@@ -389,6 +380,54 @@ def accept_offset(history, leg, error):
     for k in range(HISTORY_SAMPLES):
         history[k, 1] += error
     leg[OUTLYING] = 0.0
-    if leg[STEADY] > 0.0:
-        total = leg[STEPPED] + error
+    total = leg[STEPPED] + error
+    if leg[STEADY] > 0.0 or abs(total) < 0.5 * abs(leg[STEPPED]):  # or it is back
         leg[STEPPED] = total if abs(total) > 0.5 * abs(error) else 0.0
+
+
+@kernel
+def compare_errors(fresh, legs, numbers, factor, jumped):
+    """
+    Note by which factor the squares of the errors are larger than usual, now or lately (14.16).
+
+    It is their mean over the legs without an outlier, or over all where so many jumped that none
+    has one. factor: deviations of a threshold.
+    """
+    total, count = 0.0, 0
+    for i in range(len(legs)):
+        leg, square = legs[i], legs[i, ERROR] * legs[i, ERROR]
+        usual, suspected = usual_square(leg, factor), leg[OUTLYING] > 0.0 or (
+            square > leg[THRESHOLD] * leg[THRESHOLD])
+        if fresh >> i & 1 and usual > 0.0 and leg[THRESHOLD] < math.inf and (
+                jumped or not suspected):
+            total, count = total + square / usual, count + 1
+    if count > 0:
+        now = total / count
+        numbers[LATELY] += (now - numbers[LATELY]) / FEW_SAMPLES
+        numbers[SHARED] = max(now, numbers[LATELY])
+
+
+@kernel
+def usual_square(leg, factor):
+    """Return the mean square (m^2) of a leg's errors lately, at least that of sure noise."""
+    noise = SURE_NOISE * leg[WIDTH] / factor * leg[SIGMA]
+    return max(leg[USUAL], noise * noise)
+
+
+@kernel
+def note_error(leg, factor):
+    """Note whether an error is unusual: predictions from such a reading are doubtful."""
+    error = abs(leg[ERROR])
+    square, limit = error * error, UNUSUAL_RATIO * UNUSUAL_RATIO * leg[USUAL]
+    leg[UNUSUAL] += 1.0
+    if square > UNUSUAL_RATIO * UNUSUAL_RATIO * usual_square(leg, factor):
+        before = leg[LARGEST_UNUSUAL] if leg[UNUSUAL] < leg[LINE] else 0.0
+        leg[LARGEST_UNUSUAL] = max(error, before)
+        leg[UNUSUAL] = 0.0
+    leg[USUAL] += ((min(square, limit) if limit > 0.0 else square) - leg[USUAL]) / FEW_ERRORS
+
+
+@kernel
+def predicted_from_unusual(leg):
+    """Return whether a leg's prediction is from an unusual reading, and its error as large."""
+    return leg[UNUSUAL] < leg[LINE] and abs(leg[ERROR]) < FAR * leg[LARGEST_UNUSUAL]

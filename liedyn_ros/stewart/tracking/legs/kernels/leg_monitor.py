@@ -18,14 +18,14 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import NUMBER, VECTOR, WHOLE
 from liedyn_ros.stewart.tracking.legs.kernels import noise as noises, noise_tables as tables
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    BITS, BOUND, CAUTION, CONFIRMED, COUNT, DOUBTED, DUE, FACTOR, FAULTS, FOLLOWED,
-    FROZEN_LEGS, FROZEN_TIME, GROWN, HELD_LEGS, HOLD, HOLDS, JUMPED, LAST, LEARNS, LEARNT,
-    LEAST, MOVED, OUTLIERS, OUTLYING_LEGS, READ_STEP, REPETITIONS, SAME_SAMPLES, SHARE, SPREAD,
-    STALE, STEPPED, STEPPED_LEGS, UNCONFIRMED, UNDERSTATED, WRONG)
+    BITS, BOUND, CAUTION, CONFIRMED, COUNT, DOUBTED, DUE, FACTOR, FAULTS, FOLLOWED, FROZEN_LEGS,
+    FROZEN_TIME, GROWN, HELD_LEGS, HOLD, HOLDS, JUMPED, JUMPS, LAST, LEARNS, LEARNT, LEAST, MOVED,
+    OUTLIED, OUTLIERS, OUTLYING_LEGS, READ_STEP, REPETITIONS, SAME_SAMPLES, SHARE, STALE, STEPPED,
+    STEPPED_LEGS, UNCONFIRMED, UNDERSTATED, WRONG)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import all_legs
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import find_fresh_readings, KNOWN
 from liedyn_ros.stewart.tracking.legs.kernels.leg_faults import (
-    detect_leg_faults, forget_leg_motion, PREDICTION_GAP)
+    detect_leg_faults, forget_leg_motion, PREDICTION_GAP, shared_sum)
 from liedyn_ros.stewart.tracking.legs.kernels.motion_bank import FILTER, filter_motion
 
 OUTLIER_SAMPLES = 300  # samples over which the share of outliers is taken
@@ -76,7 +76,6 @@ def judge_readings(faults, noise, time, readings, plausible):
         forget_leg_motion(faults.history, legs, numbers, 0.0)
     noises.write_thresholds(noise.legs, noise.numbers, settings[LEAST], settings[SHARE],
                             settings[READ_STEP], legs)
-    numbers[SPREAD] = noise.numbers[tables.SPREAD]
     numbers[CAUTION] = max(settings[SHARE], 1.0)
     numbers[UNCONFIRMED] = settings[CONFIRMED] == 0.0
     fresh = find_fresh_readings(
@@ -94,7 +93,7 @@ def judge_readings(faults, noise, time, readings, plausible):
         noises.estimate_noise(noise, time, readings, fresh)
         noise.numbers[tables.SINCE] += 1.0
     due = noise.numbers[tables.SINCE] >= noises.SETTLE_EVERY
-    wrong = count_outliers(faults.tally, outliers, jumped, grown)
+    wrong = count_outliers(faults.tally, legs, outliers, jumped, grown)
     learnt = grown > 0.0 and (wrong or not jumped)
     if wrong:
         outliers, stepped, jumped = 0, 0, False
@@ -120,11 +119,14 @@ def note_held(noise, legs, fresh):
 
 
 @kernel
-def count_outliers(tally, outliers, jumped, grown):
-    """Count a sample with or without a new outlier; return whether outliers are too many."""
-    new = (outliers & ~int(tally[BITS])) != 0 or jumped or grown > 0.0
+def count_outliers(tally, legs, outliers, jumped, grown):
+    """Count a sample's new outliers; return whether the legs share too many of them."""
+    tally[JUMPS] += ((jumped or grown > 0.0) - tally[JUMPS]) / OUTLIER_SAMPLES
+    for i in range(len(legs)):
+        new = outliers >> i & 1 and not int(tally[BITS]) >> i & 1
+        legs[i, OUTLIED] += (new - legs[i, OUTLIED]) / OUTLIER_SAMPLES
     tally[BITS], tally[GROWN] = outliers, grown
-    tally[OUTLIERS] += (new - tally[OUTLIERS]) / OUTLIER_SAMPLES
+    tally[OUTLIERS] = tally[JUMPS] + shared_sum(legs, OUTLIED)
     wrong = tally[OUTLIERS] > (FEW if tally[WRONG] > 0.0 else TOO_MANY)
     tally[WRONG] = wrong
     return wrong

@@ -33,8 +33,12 @@ MEDIAN = 0.6744897501960817  # of |z|, where z is normal of deviation 1
 # A quantile estimate in logarithms has the least error of all steps g / k for g = 1 / (2 m f(m)),
 # with the median m of |z| and its density f there (Robbins and Monro 1951).
 MEDIAN_GAIN = 1.166
-FIRST_STEP, FORGOTTEN = 0.5, 30.0  # step of the first LIMIT_SAMPLES; how many of them fade
-WORTH = 3.0  # squares that a median by such steps is worth: it is within sqrt(2 / 3) of itself
+# Within LIMIT_SAMPLES equal steps lead from a hundredth of the median to it, though a spike in the
+# first window leads away for WINDOW_SAMPLES, and back for as many. Such steps s leave the
+# variance s g / 2 of log m. Decreasing ones go on from there: g / k = s. As log m^2 of a mean of k
+# squares has the variance 2 / k, the median is worth 1 / (s g) squares.
+FIRST_STEP = math.log(100.0) / (LIMIT_SAMPLES - 2 * WINDOW_SAMPLES)
+FORGOTTEN, WORTH = LIMIT_SAMPLES - MEDIAN_GAIN / FIRST_STEP, 1.0 / (FIRST_STEP * MEDIAN_GAIN)
 FLOOR = 1e-12  # m^2, to which a square may always rise
 FADE = 60.0  # s in which a measured acceleration is forgotten
 CLEAR = 6.0  # deviations of noise that do not count as acceleration
@@ -340,20 +344,24 @@ def estimate_acceleration(stamps, window, legs, numbers, fresh):
     """
     Update the greatest acceleration that noise does not explain, over 3 and over 9 readings.
 
-    The smaller one of two successive triples counts, so no single reading can cause it.
+    The smaller one of two successive triples counts, and of the legs the second greatest: neither
+    one reading nor the outliers of one leg can cause it.
     """
     numbers[ACCELERATION] *= math.exp((stamps[1] - stamps[0]) / FADE)
     if numbers[QUIET] <= WINDOW_SAMPLES or numbers[TAKEN] < LIMIT_SAMPLES:
         return
     for stride, later in ((1, 1), (4, 2)):
+        greatest, second = 0.0, 0.0
         for i in range(len(legs)):
             if not fresh >> i & 1:
                 continue
             here = clear_acceleration(window[i], legs[i], 0, stride)
             before = clear_acceleration(window[i], legs[i], later, stride)
             if here * before > 0.0:
-                numbers[ACCELERATION] = max(
-                    numbers[ACCELERATION], min(abs(here), abs(before)))
+                least = min(abs(here), abs(before))
+                second = max(second, min(least, greatest))
+                greatest = max(greatest, least)
+        numbers[ACCELERATION] = max(numbers[ACCELERATION], second)
 
 
 @kernel
@@ -373,7 +381,7 @@ def clear_acceleration(window, leg, newest, stride):
 @kernel
 def write_thresholds(legs, numbers, least, share, step, out):
     """
-    Write deviation (m), step (m) and rate (m/s) of each leg's threshold (14.16), (n, 3).
+    Write deviation and step (m) of each leg's threshold (14.16), (n, 2).
 
     The deviation is a share of the measured one, at least `least` of the noisiest leg, plus the
     spread of the stamps times the leg's rate. Of noise that has grown the recent one counts.
@@ -387,7 +395,6 @@ def write_thresholds(legs, numbers, least, share, step, out):
         age = AGE * legs[i, HELD] * numbers[PERIOD] ** 2
         out[i, 0] = (sigma * sigma + (numbers[SPREAD] + age) * legs[i, RATE] ** 2) ** 0.5
         out[i, 1] = step if step > 0.0 else visible_step(legs[i])
-        out[i, 2] = legs[i, RATE]
 
 
 @kernel
