@@ -26,7 +26,7 @@ from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
 from liedyn_ros.nodes.stewart.pose.services.prove_path import StewartPaths
 from liedyn_ros.nodes.stewart.pose.services.solve import StewartServices
 from liedyn_ros.stewart import leg_lengths, MonitoredTracker, MotionEstimator
-from liedyn_ros.stewart.reports.status import certifier_of
+from liedyn_ros.stewart.reports.health import certifier_of
 from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 
 DEFAULTS: dict[str, Any] = {parameter.name: parameter.default for parameter in POSE}

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
     from liedyn_ros.stewart.dynamics.forces import (
         Energy, ForceDistribution, HeldForces, StewartMotion)
-    from liedyn_ros.stewart.input.actuators import LegActuators
-    from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
+    from liedyn_ros.stewart.input.actuators import ActuatorSynchronizer, LegActuators, Reading
     from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
     from liedyn_ros.stewart.platform.description.leg_types import (
         Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
@@ -47,21 +46,19 @@ if TYPE_CHECKING:
         MujocoPlatformSimulation, PlatformSimulation)
     from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajectory
     from liedyn_ros.stewart.solver.least_squares import LengthFit
-    from liedyn_ros.stewart.solver.methods import (
-        Chart, GaussNewton, LevenbergMarquardt, Method, Residual)
-    from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Solutions, Status
+    from liedyn_ros.stewart.solver.pose_solver import (
+        Chart, GaussNewton, LevenbergMarquardt, Method, PoseSolver, Residual, Solution, Solutions,
+        Status)
     from liedyn_ros.stewart.tracking.bias_monitor import BiasFit
     from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
     from liedyn_ros.stewart.tracking.branch_evidence import BranchSource
-    from liedyn_ros.stewart.tracking.covariance import (
-        GeometryNoise, in_fixed_axes, LegNoise, linear_first)
-    from liedyn_ros.stewart.tracking.legs.faults import LegFaults
-    from liedyn_ros.stewart.tracking.legs.monitor import LegFindings, LegMonitor
+    from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegFindings, LegMonitor
     from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
     from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
     from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose, MonitoredTracker
     from liedyn_ros.stewart.tracking.prediction import (
-        joint_covariance, MotionEstimate, MotionEstimator)
+        GeometryNoise, in_fixed_axes, joint_covariance, LegNoise, linear_first, MotionEstimate,
+        MotionEstimator)
     from liedyn_ros.stewart.tracking.sensor_monitor import (
         LengthSensor, OrientationSensor, Sensor, SensorFit, SensorMonitor)
     from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose

@@ -19,7 +19,7 @@ from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError, SingularError
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.dynamics.closed_loop_platform import ClosedLoopPlatform
+from liedyn_ros.stewart.dynamics.closed_loop_model import ClosedLoopPlatform
 from liedyn_ros.stewart.dynamics.forces import Energy, SharedForces, StewartMotion
 from liedyn_ros.stewart.dynamics.kernels import platform
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry

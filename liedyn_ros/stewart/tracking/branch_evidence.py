@@ -26,8 +26,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels.state import INVERSE
 from liedyn_ros.stewart.platform.state import PlatformMeter
-from liedyn_ros.stewart.solver.methods import LevenbergMarquardt
-from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Status
+from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, PoseSolver, Status
 from liedyn_ros.stewart.tracking.branch.kernels import evidence as kernels
 from liedyn_ros.stewart.tracking.branch.kernels.branch import (
     PREDICTION_LIMIT, SHARPNESS_TIME, SURE)

@@ -18,7 +18,7 @@ from typing import Any
 from liedyn_ros.common import checks
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
-from liedyn_ros.stewart.solver.methods import GaussNewton, LevenbergMarquardt, Method
+from liedyn_ros.stewart.solver.pose_solver import GaussNewton, LevenbergMarquardt, Method
 from liedyn_ros.stewart.tracking.sensor_monitor import Sensor
 
 NOT_GIVEN = [0.0]  # leg_noises, where one number says the noise of all

@@ -27,27 +27,24 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.stewart.certificate.travel import TravelProof
+from liedyn_ros.stewart.certificate.pose import TravelProof
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.flags import Flag, flag_of
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.state import PlatformMeter, time_until
 from liedyn_ros.stewart.solver.least_squares import AT_REST
-from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
-from liedyn_ros.stewart.solver.pose_solver import Status
+from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, Method, Status
 from liedyn_ros.stewart.tracking.bias_monitor import BiasFit, BiasMonitor
 from liedyn_ros.stewart.tracking.branch.kernels.branch import KEPT_BRANCH, PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
 from liedyn_ros.stewart.tracking.branch_evidence import BranchEvidence, BranchSource, NOISE
-from liedyn_ros.stewart.tracking.legs.faults import LegFaults, NO_FAULTS
-from liedyn_ros.stewart.tracking.legs.monitor import LegMonitor
-from liedyn_ros.stewart.tracking.legs.motion import LegMotion
+from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegMonitor, LegMotion, NO_FAULTS
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
 from liedyn_ros.stewart.tracking.rates.monitor import RateMonitor
-from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
-from liedyn_ros.stewart.tracking.tracker import FollowerState, PoseFollower, Start, TrackedPose
+from liedyn_ros.stewart.tracking.tracker import (
+    FollowerState, PoseFollower, Sample, SampleGate, Start, TrackedPose)
 from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
 
 if TYPE_CHECKING:

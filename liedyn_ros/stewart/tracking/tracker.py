@@ -14,22 +14,73 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 import time
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.stamps import Timeline
+from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import motion as kernels
 from liedyn_ros.stewart.platform.architecture import require_regular
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels import legs
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.least_squares import AT_REST
-from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
-from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Status, STATUSES
+from liedyn_ros.stewart.solver.pose_solver import (
+    LevenbergMarquardt, Method, PoseSolver, Status, STATUSES)
 from liedyn_ros.stewart.tracking.kernels.guess import is_predictable, lead_to_lengths
-from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
+
+
+class Sample(NamedTuple):
+    """
+    An accepted sample: its time, lengths (n,), m, and rates (n,), m/s, if measured.
+
+    clock_set_back: whether its time shows that the clock was set back.
+    """
+
+    stamp_ns: int
+    lengths: Array
+    rates: Array | None
+    clock_set_back: bool
+
+
+class SampleGate:
+    """Checks shape, finiteness, limits and order of stamps of each sample, once."""
+
+    def __init__(self, geometry: StewartGeometry) -> None:
+        """Take a geometry."""
+        self._geometry = geometry
+        self._admit = BoundKernel(legs.admit, geometry.length_limits.copy())
+        self._shape = (len(geometry.leg_names),)
+        self._timeline = Timeline()
+
+    def reset(self) -> None:
+        """Forget the stamps: the next sample may have any."""
+        self._timeline.reset()
+
+    def accept(
+            self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None) -> Sample:
+        """
+        Return a sample that may be solved.
+
+        lengths: (n,), m. rates: (n,), m/s. Raises ShapeError, NotFiniteError, LimitError for
+        lengths beyond the limits, and StampError for a time that is not a whole number or not
+        after the last.
+        """
+        given: Array = np.empty(self._shape)
+        measured: Any = rates  # arrays, where the kernel takes them
+        if not self._admit.attempt(lengths, lengths if rates is None else rates, given):
+            given = checks.as_array('lengths', lengths, self._shape).copy()
+            self._geometry.require_values(given)
+            self._geometry.require_within_limits(given)
+            measured = None if rates is None else checks.as_array(
+                'rates', rates, self._shape)
+        follows = self._timeline.follows(stamp_ns)
+        return Sample(int(stamp_ns), given, measured, not follows)  # one type: nothing compiles
 
 
 class Start(IntEnum):

@@ -19,12 +19,10 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
-from liedyn_ros.stewart.solver.methods import Method
-from liedyn_ros.stewart.solver.pose_solver import PoseSolver
+from liedyn_ros.stewart.solver.pose_solver import Method, PoseSolver
 from liedyn_ros.stewart.tracking.branch.kernels.branch import EXACT
 from liedyn_ros.stewart.tracking.branch.monitor import Branch
-from liedyn_ros.stewart.tracking.sample_gate import Sample
-from liedyn_ros.stewart.tracking.tracker import PoseFollower, TrackedPose
+from liedyn_ros.stewart.tracking.tracker import PoseFollower, Sample, TrackedPose
 
 # Of two poses: whether a redundant sensor fits the second better; None if it does not decide.
 Preference = Callable[[Array, Array], bool | None]

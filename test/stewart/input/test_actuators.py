@@ -14,7 +14,7 @@ import pytest
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError, StampError)
 from liedyn_ros.stewart import ActuatorSynchronizer, LegActuators, Reading
-from liedyn_ros.stewart.input.synchronizer import DEPTH
+from liedyn_ros.stewart.input.actuators import DEPTH
 
 NAMES = tuple('abcdef')
 MILLISECOND = 1_000_000

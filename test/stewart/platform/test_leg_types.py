@@ -15,19 +15,18 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
-from support.platforms.leg_types import (
-    ALL, example, HOMES, OTHERS, poses_about, reference_values)
+from support.platforms.leg_types import ALL, example, HOMES, OTHERS, poses_about, reference_values
 import yaml
 
 from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Chart, Flag, geometry_of, leg_ends, leg_lengths, LegNoise, length_jacobian,
-    LevenbergMarquardt, PlatformMasses, PlatformMeter, PlatformTree, PoseSolver, Residual, Stage,
-    Status, StewartDynamics, transmissions, Trivialization, Wire)
+    Chart, Flag, geometry_of, leg_ends, leg_lengths, LegNoise, length_jacobian, LevenbergMarquardt,
+    PlatformMasses, PlatformMeter, PlatformTree, PoseSolver, Residual, Stage, Status,
+    StewartDynamics, transmissions, Trivialization, Wire)
 from liedyn_ros.stewart.platform.description.leg_types import Crank, OffsetStrut, Rail, Strut
-from liedyn_ros.stewart.tracking.covariance import of_measured
+from liedyn_ros.stewart.tracking.prediction import of_measured
 
 EXAMPLES = list(ALL)
 NEAR = {'turn': 0.15, 'shift': 0.02}  # within reach of every example

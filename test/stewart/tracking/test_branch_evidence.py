@@ -21,7 +21,7 @@ from liedyn_ros.stewart import (
     BranchSource, Flag, leg_lengths, load_geometry, MonitorConfig, MonitoredTracker,
     OrientationSensor, PlatformMeter, PoseSolver)
 from liedyn_ros.stewart.assembly.modes import MachineModes
-from liedyn_ros.stewart.certificate.travel import TravelProof
+from liedyn_ros.stewart.certificate.pose import TravelProof
 from liedyn_ros.stewart.tracking.start_modes import StartModes
 
 MACHINES = ('stewart_geometry', 'stewart_6_3', 'stewart_octahedron', 'stewart_hexaglide',

@@ -16,7 +16,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     in_fixed_axes, joint_covariance, leg_lengths, leg_rates, LegNoise, length_jacobian,
     linear_first, PlatformMeter, PoseSolver)
-from liedyn_ros.stewart.tracking.covariance import of_measured
+from liedyn_ros.stewart.tracking.prediction import of_measured
 
 DRAWS = 40_000
 DEVIATIONS = np.array([1.0, 2.0, 1.5, 0.5, 1.0, 3.0]) * 1e-5  # m

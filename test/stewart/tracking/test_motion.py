@@ -21,7 +21,7 @@ from liedyn_ros.stewart import (
     SmoothTrajectory)
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Strut
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
-from liedyn_ros.stewart.tracking.legs.motion import LegMotion
+from liedyn_ros.stewart.tracking.legs.monitor import LegMotion
 
 FIRST_NS, SKIPPED = 1_000_000_000, 100
 

@@ -20,9 +20,8 @@ from liedyn_ros.commands.stewart.bag_processing.platform_settings import NODE
 from liedyn_ros.commands.stewart.bag_processing.tracking import Processed, Reported
 from liedyn_ros.common.stamps import Pace
 from liedyn_ros.stewart import BranchSource, Flag, MonitoredTracker, Start, Status
-from liedyn_ros.stewart.reports.health import Part, PoseHealth
-from liedyn_ros.stewart.reports.status import (
-    certificate_of, certifier_of, refusal_fields, REJECTED, status_fields)
+from liedyn_ros.stewart.reports.health import (
+    certificate_of, certifier_of, Part, PoseHealth, refusal_fields, REJECTED, status_fields)
 
 # The file of this name in liedyn_interfaces, which this package can be without.
 STEWART_STATUS = '\n'.join([

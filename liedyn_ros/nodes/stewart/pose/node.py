@@ -35,8 +35,7 @@ from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
     Flag, Method, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator, PoseSolver)
 from liedyn_ros.stewart.home import require_home
-from liedyn_ros.stewart.reports.health import PoseHealth
-from liedyn_ros.stewart.reports.status import certifier_of, describe
+from liedyn_ros.stewart.reports.health import certifier_of, describe, PoseHealth
 from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes

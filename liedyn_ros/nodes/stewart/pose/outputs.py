@@ -22,7 +22,7 @@ from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
 from liedyn_ros.ros.messages.tf import Transforms
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import MonitoredPose, PoseCertifier
-from liedyn_ros.stewart.reports.status import (
+from liedyn_ros.stewart.reports.health import (
     certificate_of, LIMITS, motion_numbers, NO_BOUNDS, refusal_fields, status_fields)
 
 POSE = tuple(f'pose.{field}' for field in conversions.POSE_FIELDS)

@@ -24,16 +24,151 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.tracking.legs.faults import faults_of, LegFaults
-from liedyn_ros.stewart.tracking.legs.kernels import fault_tables as tables
+from liedyn_ros.stewart.platform.flags import Flag
+from liedyn_ros.stewart.platform.kernels.leg_rows import MOST
 from liedyn_ros.stewart.tracking.legs.kernels import (
-    held_readings, leg_faults, leg_monitor, motion_bank)
-from liedyn_ros.stewart.tracking.legs.kernels import noise_tables as noises
-from liedyn_ros.stewart.tracking.legs.motion import LegMotion
+    fault_tables as tables, held_readings, leg_faults, leg_monitor, motion_bank,
+    motion_bank as kernels, noise_tables as noises)
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseEstimator, NoiseReport
 
 MIN_REPEATS = 1.05  # mean number of equal readings, from which on a bus is slower than the topic
 IRREGULAR = 2.0  # ratio of the longest to the mean time of a reading, above which it is no bus
+ALIKE = np.ones(1)
+
+
+class LegMotion(NamedTuple):
+    """
+    The motion of the legs at the time of a sample, from a bank of Kalman filters (14.24).
+
+    noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps.
+    period: s, before the sample. samples: so far. scales: (n,), m at the end of each drive for one
+    unit of its reading. moved: rates and bank, as motion_bank.filter_motion writes them. caution:
+    ratio of the noise in covariances to `noise`, 1 once that is known. excess: m, what jitter adds
+    to that of a pose. shares: (n,), of each leg's noise in `noise`, 1 where they are alike.
+    latency: (n,), s, by how much each reading is older than the sample; None where none is.
+    """
+
+    noise: float
+    jitter: float
+    period: float
+    samples: int
+    scales: Array
+    moved: Array
+    caution: float = 1.0
+    excess: float = 0.0
+    shares: Array = ALIKE
+    latency: Array | None = None
+
+    @property
+    def rates(self) -> Array:
+        """Return the legs' rates at the sample, (n,), m/s, or rad/s of cranks."""
+        return self.moved[:len(self.scales)] if self.latency is None else self.at().rates
+
+    @property
+    def bank(self) -> Array:
+        """Return the members of the filter, a row each, in m."""
+        return self.moved[len(self.scales):].reshape(kernels.SPECTRA, -1)
+
+    def at(self, seconds: float = 0.0) -> 'LegEstimate':
+        """Return the estimate at a time (s) after the sample, which may be negative (14.25)."""
+        if self.latency is None:
+            return self._after(seconds)
+        times = (seconds + self.latency).tolist()
+        found = {time: self._after(time) for time in times}
+        lengths, rates = (np.array([getattr(found[time], name)[k] for k, time in enumerate(times)])
+                          for name in ('lengths', 'rates'))
+        return found[max(times)]._replace(lengths=lengths, rates=rates)
+
+    def compensated(self, latency: Array) -> 'LegMotion':
+        """Return the motion of readings that are older (n,), s, than their sample (14.50)."""
+        readings, late = self.at(), self._replace(latency=latency)
+        growth = late.at().length_variance - readings.length_variance
+        return late._replace(excess=math.sqrt(self.excess ** 2 + max(growth, 0.0)))
+
+    def latency_correction(self) -> tuple[Array, Array]:
+        """Return by how much readings and rates (n,) have changed since they were taken."""
+        now, then = self.at(), self._after(0.0)
+        return now.lengths - then.lengths, now.rates - then.rates
+
+    def _after(self, seconds: float) -> 'LegEstimate':
+        """Return the estimate at a time (s) after the readings were taken."""
+        bank, n = self.bank, len(self.scales)
+        mixture = np.empty(kernels.mixture_size(n))
+        kernels.mix_members(bank, self.period, self.samples, seconds,
+                            np.empty(bank.shape[1] + kernels.SPECTRA), mixture)
+        variances, (lengths, rates) = mixture[:kernels.LEG], mixture[kernels.LEG:].reshape(2, n)
+        variances *= max(self.caution, 1.0) ** 2  # they were filtered with `noise`
+        of_length, shared, of_rate = variances.tolist()
+        return LegEstimate(lengths / self.scales, rates / self.scales, self.scales,
+                           of_length, shared, of_rate, np.maximum(self.shares, 1.0))
+
+
+class LegEstimate(NamedTuple):
+    """
+    Readings (n,), m or rad, and rates (n,), m/s or rad/s, of the legs.
+
+    scales: (n,), m at the end of each drive for one unit of its reading. length_variance: m^2, of
+    the position of a drive's end. covariance: of that with the rate. rate_variance: of the rate.
+    Divide by the square of a scale for those of a reading. The legs' errors are independent.
+    shares: (n,), of each leg in the deviations, 1 at least: the filter's lag is common to all.
+    """
+
+    lengths: Array
+    rates: Array
+    scales: Array
+    length_variance: float
+    covariance: float
+    rate_variance: float
+    shares: Array = ALIKE
+
+
+def legs_of(bits: int) -> tuple[int, ...]:
+    """Return the indices of the lowest MOST bits that are set."""
+    return tuple(leg for leg in range(MOST) if bits >> leg & 1) if bits else ()
+
+
+class LegFaults(NamedTuple):
+    """
+    Faults in one sample of readings; legs as indices.
+
+    outliers: legs whose reading no motion explains. stepped: legs whose reading jumped and stayed
+    there, as by a bias. frozen: legs whose reading stays while the others move, or all where
+    their noise should change them. jumped: whether three legs or more jumped, as no machine does.
+    doubted: whether a given parameter is too small, so that no reading counts as an outlier.
+    """
+
+    outliers: tuple[int, ...] = ()
+    stepped: tuple[int, ...] = ()
+    frozen: tuple[int, ...] = ()
+    jumped: bool = False
+    doubted: bool = False
+
+    @property
+    def flags(self) -> int:
+        """Return the sum of the flags of these faults."""
+        return (Flag.LEG_OUTLIER.value * bool(self.outliers)
+                + Flag.LEG_STEPPED.value * bool(self.stepped)
+                + Flag.LEG_FROZEN.value * bool(self.frozen)
+                + Flag.LEGS_JUMPED.value * self.jumped
+                + Flag.PARAMETER_TOO_SMALL.value * self.doubted)
+
+    @property
+    def legs(self) -> tuple[int, ...]:
+        """Return every suspected leg, in order."""
+        return tuple(sorted({*self.outliers, *self.stepped, *self.frozen}))
+
+
+NO_FAULTS = LegFaults()
+
+
+def faults_of(findings: int) -> LegFaults:
+    """Return the faults among the findings of a kernel, which are bits of a whole number."""
+    if not findings & tables.FAULTY:
+        return NO_FAULTS
+    outlying, stepped, frozen = (legs_of(findings >> first & (1 << MOST) - 1) for first in (
+        tables.OUTLYING_LEGS, tables.STEPPED_LEGS, tables.FROZEN_LEGS))
+    return LegFaults(outlying, stepped, frozen, bool(findings >> tables.JUMPED & 1),
+                     bool(findings >> tables.DOUBTED & 1))
 
 
 class LegFindings(NamedTuple):

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.tracking.legs.faults import legs_of
+from liedyn_ros.stewart.tracking.legs.monitor import legs_of
 from liedyn_ros.stewart.tracking.rates.kernels import rates as kernels
 
 MILLIMETRES = 800.0, 1250.0  # times a rate, which make it one in mm/s

@@ -26,7 +26,7 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
     leg_lengths, Method, PlatformMeter, PoseCertifier, PoseSolver, Solution, Start)
-from liedyn_ros.stewart.reports.status import (
+from liedyn_ros.stewart.reports.health import (
     certificate_fields, certificate_of, describe, length_fields, outcome_fields, refusal_fields)
 
 
