@@ -15,6 +15,6 @@ from liedyn_interfaces.msg import StewartStatus
 
 
 def fill(status: StewartStatus, fields: Mapping[str, Any]) -> None:
-    """Write fields, as functions of stewart.reports.status return them, into a status."""
+    """Write fields, as functions of stewart.reports.health return them, into a status."""
     for name, value in fields.items():
         setattr(status, name, value)
