@@ -297,14 +297,14 @@ def test_what_a_rod_does_not_reach_is_named():
     with pytest.raises(LimitError, match='the rod of leg_1 reaches'):
         leg_lengths(geometry, far)
     margins = PlatformMeter(geometry).measure(far).margins
-    assert not margins.kept and (margins.values < 0.0).all()
+    assert not margins.within_limits and (margins.values < 0.0).all()
 
 
 @pytest.mark.parametrize('name', EXAMPLES)
 def test_limits_of_examples_are_kept_at_home(name):
     geometry, home = example(name)
     margins = PlatformMeter(geometry).measure(home).margins
-    assert margins.kept
+    assert margins.within_limits
     values = leg_lengths(geometry, home)
     assert margins.travel == pytest.approx(
         np.minimum(values - geometry.length_limits[:, 0], geometry.length_limits[:, 1] - values))
@@ -314,7 +314,7 @@ def test_legs_that_share_a_joint_do_not_collide():
     geometry, home = example('octahedron')
     thick = dataclasses.replace(geometry, leg_diameter=0.03)
     margins = PlatformMeter(thick).measure(home).margins
-    assert margins.kept and np.isinf(margins.clearance).sum() == 6
+    assert margins.within_limits and np.isinf(margins.clearance).sum() == 6
     assert np.isfinite(margins.clearance).sum() == 9
 
 

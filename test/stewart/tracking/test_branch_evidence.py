@@ -217,7 +217,7 @@ def test_a_start_is_proved_where_joints_leave_one_pose(machine):
     while starts < 8:
         way = rng.normal(size=6) * [*[0.6] * 3, *[0.6 * geometry.characteristic_length] * 3]
         pose = geometry.home @ se3.exp(way)
-        if not reaches(geometry, pose) or not meter.measure(pose).margins.kept:
+        if not reaches(geometry, pose) or not meter.measure(pose).margins.within_limits:
             continue
         lengths, starts = leg_lengths(geometry, pose), starts + 1
         tracker.reset()
