@@ -46,6 +46,7 @@ def moving(path: Path, model: Model) -> tuple[Array, Array, Array, Array, tuple[
     """Return a random q and v (nv,), and mass matrix and bias there, of the format's library."""
     rng = np.random.default_rng(1)
     q, v = model.random(rng), rng.normal(size=model.nv)
+    q[np.abs(q) > 10.0] = 1.0  # where a limit says that there is none
     if path.suffix == '.sdf':
         return (q, v, *_of_drake(path, model, q, v), ())
     if path.suffix == '.xml':

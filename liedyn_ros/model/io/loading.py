@@ -8,8 +8,6 @@
 
 """Models from files of any format that is read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 import os
 from pathlib import Path

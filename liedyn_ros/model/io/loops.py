@@ -16,8 +16,6 @@ of Drake's parser, <gazebo> and <plugin> of Gazebo. Where one is exactly a closu
 any other that would change the dynamics is named in a warning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 import re
 from typing import Any

@@ -8,8 +8,6 @@
 
 """A model written as SDF, so that Gazebo can simulate it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 

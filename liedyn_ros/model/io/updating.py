@@ -7,8 +7,6 @@
 # language governing permissions and limitations under the License.
 """Model files with new masses, inertias and joint forces; everything else stays as it was."""
 
-from __future__ import annotations
-
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element

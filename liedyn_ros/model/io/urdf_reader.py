@@ -8,8 +8,6 @@
 
 """URDF, the robot description of ROS."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 import math
 import os
@@ -47,24 +45,24 @@ def load_urdf(
     Return the model that a URDF file, or a text that starts with '<', describes.
 
     A joint named root_joint holds the root link on the ground, or leaves it free if floating. An
-    element virtual_joint, as SRDF has it and to_urdf writes it, names that joint and says whether
-    it is fixed or floating. Mimic joints become couplings of the model. Elements that others
-    close loops with are read too, see io.loops; urdf_constraints reads the
-    element constraint, a proposal to urdfdom, too. What simulators add to the
-    dynamics and is not read has a DescriptionWarning each. Mass properties that no rigid body has
-    are used as they are, with a DescriptionWarning that names the links; strict refuses them.
-    Limits and dynamics are read where URDF defines them: not for fixed, planar and floating
-    joints, where dynamics other than zero are refused. All else is on the list of what has no
-    effect on the dynamics, as visuals are, or named. Elements of xacro are refused. The
-    attribute version decides as in urdfdom: quat_xyzw counts from 1.1 on, and from 1.2 on what a
-    limit does not say is infinite.
+    element virtual_joint, as to_urdf writes it, names that joint and says which. Mimic joints
+    become couplings. Elements that others close loops with are read too, see io.loops;
+    urdf_constraints reads the element constraint, a proposal to urdfdom, too. Mass properties that
+    no rigid body has are used as they are; strict refuses them. Limits and dynamics are read where
+    URDF defines them: not for fixed, planar and floating joints, where dynamics other than zero
+    are refused. The attribute version decides as in urdfdom. Whatever else would change the
+    dynamics has a DescriptionWarning; elements of xacro are refused.
 
     Raises DescriptionError naming the file, the element, the expected and the given value.
     """
     robot = read(source, 'URDF')
     if robot.value.tag != 'robot':
         robot.fail('a root element robot', robot.value.tag)
-    _require_expanded(robot)
+    for xml in robot.value.iter():
+        uri, _, tag = xml.tag.rpartition('}')
+        if uri.endswith('xacro'):
+            robot.fail('a URDF without elements of xacro (expand it, or name the file .xacro)',
+                       f'xacro:{tag}')
     folder = None if is_document(source) else Path(source).parent
     links = {link.value.get('name'): link for link in robot.each('link')}
     return model_of_file(robot.path.removesuffix(': robot'),
@@ -103,15 +101,6 @@ def _version(robot: Element, builder: ModelBuilder) -> tuple[int, ...]:
         builder.add_warning(f'quat_xyzw of {len(early)} origins ignored, as urdfdom does in URDF '
                             '1.0: write version="1.1" into the element robot')
     return version
-
-
-def _require_expanded(robot: Element) -> None:
-    """Refuse elements of xacro, which the model would lack."""
-    for xml in robot.value.iter():
-        uri, brace, tag = xml.tag.rpartition('}')
-        if brace and uri.endswith('xacro'):
-            robot.fail('a URDF without elements of xacro (expand it, or name the file .xacro)',
-                       f'xacro:{tag}')
 
 
 def _expanded_name(element: Element) -> str:
@@ -250,10 +239,7 @@ def _dynamics(joint: Element, urdf_type: str) -> dict[str, float]:
     dynamics = joint.optional('dynamics')
     if dynamics is None or urdf_type == 'fixed':
         return {}
-    values = {name: dynamics.number(name, 0.0) for name in FORCES}
-    if urdf_type in ('planar', 'floating'):
-        given = {name: value for name, value in values.items() if value}
-        if given:
-            dynamics.fail(f'no {" and ".join(given)} for type {urdf_type}', str(given))
-        return {}
+    values = {name: value for name in FORCES if (value := dynamics.number(name, 0.0))}
+    if values and urdf_type in ('planar', 'floating'):
+        dynamics.fail(f'no {" and ".join(values)} for type {urdf_type}', str(values))
     return values

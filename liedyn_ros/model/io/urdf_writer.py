@@ -8,8 +8,6 @@
 
 """A model written as URDF, so that robot_state_publisher and RViz can show it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 

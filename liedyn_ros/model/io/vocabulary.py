@@ -7,8 +7,6 @@
 # language governing permissions and limitations under the License.
 """Elements and attributes of URDF and SDF: read, without effect on the dynamics, or named."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element as XML

@@ -8,11 +8,10 @@
 
 """MJCF documents with all that they include, compiled by MuJoCo, which says what they mean."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+import math
 import os
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
@@ -42,9 +41,8 @@ class Document:
     """
     An MJCF document: one element mujoco, in which elements include are replaced.
 
-    MuJoCo opens no file by itself: includes, models that others attach, and meshes come through
-    here. They must be in the folder of the file or in the one that holds it. Pictures are left
-    out.
+    MuJoCo opens no file by itself: includes, attached models and meshes come through here. They
+    must be in the folder of the file or in the one that holds it. Pictures are left out.
     """
 
     def __init__(self, source: str | os.PathLike[str]) -> None:
@@ -57,11 +55,6 @@ class Document:
         self._files = self._bytes = self._nodes = 0
         self.models: dict[str, bytes] = {}  # files of models that are attached
         self._prepare(self.root, self._folders, 0)
-
-    @property
-    def text(self) -> str:
-        """Return the text of the whole document."""
-        return ElementTree.tostring(self.root.value, encoding='unicode')
 
     def path(self, name: str, folder: str = '') -> Path:
         """Return the path of a file that the document names; folder is that of its kind."""
@@ -116,8 +109,8 @@ class Document:
         """
         if not folders:
             element.fail('an MJCF file, not a text, where it names another', name)
-        tried = [Path(os.path.normpath(place / each)) for place, each in (
-            (folders[0], name), *((place, beside or name) for place in folders[1:]))]
+        tried = [Path(os.path.normpath(place / (beside or name))) for place in folders]
+        tried[0] = Path(os.path.normpath(folders[0] / name))
         path = next((each for each in tried if each.exists()), tried[0])
         allowed = self._folders[0].parent
         if not path.is_relative_to(allowed):
@@ -131,22 +124,18 @@ class Document:
 
 def _copies(element: Element) -> int:
     """Return how many elements one makes."""
-    made = 1.0
-    for key in _COUNTS:
-        for text in element.value.get(key, '').split():
-            made *= max(1.0, parse_number(text) or 1.0)
-    return int(min(made, MAX_NODES + 1.0))
+    counts = [max(1.0, parse_number(text) or 1.0) for key in _COUNTS
+              for text in element.value.get(key, '').split()]
+    return int(min(math.prod(counts), MAX_NODES + 1.0))
 
 
 def _looks(xml: ElementTree.Element) -> Iterator[ElementTree.Element]:
     """Replace assets for the screen and for contacts, which need files, by the least."""
     name = xml.get('name') or Path(xml.get('file', '')).stem
-    if name and xml.tag == 'texture':
-        yield ElementTree.Element('texture', {
-            'name': name, 'type': '2d', 'builtin': 'flat', 'width': '1', 'height': '1'})
-    elif name and xml.tag == 'hfield':
-        yield ElementTree.Element('hfield', {
-            'name': name, 'nrow': '2', 'ncol': '2', 'size': xml.get('size', '1 1 1 1')})
+    least = {'texture': {'type': '2d', 'builtin': 'flat', 'width': '1', 'height': '1'}, 'hfield': {
+        'nrow': '2', 'ncol': '2', 'size': xml.get('size', '1 1 1 1')}}.get(xml.tag)
+    if name and least:
+        yield ElementTree.Element(xml.tag, least | {'name': name})
 
 
 _TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
@@ -179,12 +168,10 @@ class Compiled(NamedTuple):
 
     def sum_of(self, tendon: int) -> list[tuple[int, float]] | None:
         """Return the joints of a fixed tendon with their factors; None for another."""
-        there, kind = self.model, self.lib.mjtWrap.mjWRAP_JOINT
-        first = there.tendon_adr[tendon]
-        wraps = range(first, first + there.tendon_num[tendon])
-        if any(int(there.wrap_type[i]) != kind for i in wraps):
-            return None
-        return [(int(there.wrap_objid[i]), float(there.wrap_prm[i])) for i in wraps]
+        there, first = self.model, self.model.tendon_adr[tendon]
+        part = slice(first, first + there.tendon_num[tendon])
+        return None if (there.wrap_type[part] != self.lib.mjtWrap.mjWRAP_JOINT).any() else [
+            *zip(there.wrap_objid[part].tolist(), there.wrap_prm[part].tolist())]
 
     def moved_by(self, actuator: int) -> list[tuple[int, float]]:
         """Return the joints that an actuator moves, with their gears; none for other kinds."""
@@ -228,7 +215,9 @@ def compiled(document: Document) -> Compiled:
     remarks: list[str] = []
     with _listening(mujoco, remarks):
         try:
-            spec = mujoco.MjSpec.from_string(document.text, include=document.models)
+            spec = mujoco.MjSpec.from_string(
+                ElementTree.tostring(document.root.value, encoding='unicode'),
+                include=document.models)
             unread = _provide(spec, document)
             model = spec.compile()
         except DescriptionError:
@@ -240,12 +229,12 @@ def compiled(document: Document) -> Compiled:
     found = Compiled(mujoco, model, [None], [], remarks, unread)
     for kind, names, count in (('BODY', found.bodies, model.nbody),
                                ('JOINT', found.joints, model.njnt)):
-        given = {found.name(kind, i) for i in range(count)}
+        given = [found.name(kind, i) for i in range(count)]
         for i in range(len(names), count):
-            name = found.name(kind, i) or f'{kind.lower()}_{i}'
-            while name in given and not found.name(kind, i):
+            name = f'{kind.lower()}_{i}'
+            while name in given:
                 name += '_'
-            names.append(name)
+            names.append(given[i] or name)
     return found
 
 

@@ -8,8 +8,6 @@
 
 """MJCF, the model format of MuJoCo, with its equality constraints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 import os
@@ -34,7 +32,6 @@ _TYPES = 'free', 'spherical', 'prismatic', 'revolute'  # by MuJoCo's numbers
 _SIZES = (7, 6), (4, 3), (1, 1), (1, 1)  # in q and in v
 _START = 'qpos0'
 _UNREAD = 'not read: write it as a closure or a coupling with annotate'
-_ITSELF = 'between two points of one body, left out'
 _AS_FUNCTION = 'give ConstrainedDynamics the functions of mjcf_functions'
 _SAME = 1e-9  # m: what numbers written in full may differ by
 _Sum = tuple[dict[str, float], float]  # factors of joints, and the value where the file has them
@@ -46,16 +43,29 @@ _TENDON = {  # what a tendon may have, what it is, and the flags that turn it of
     'limited': ('range', 'LIMIT', 'CONSTRAINT')}
 
 
+class Polynomial(NamedTuple):
+    """
+    A relation of joints that is no coupling: y - y0 = a + b (x - x0) + ... + e (x - x0)^4.
+
+    of and by are y and x, sums of joints by name, with y0 and x0. by is empty where y is held
+    still. terms are a to e.
+    """
+
+    name: str
+    of: _Sum
+    by: _Sum
+    terms: tuple[float, ...]
+
+
 def load_mjcf(source: str | os.PathLike[str], *, gravity: ArrayLike | None = None) -> Model:
     """
     Return the model that an MJCF file, or a text that starts with '<', describes.
 
-    MuJoCo compiles it, so that masses, places and classes are its own. A joint beside the origin
-    of its body, or one of several, moves a massless body named body/joint. Parts without a name
-    are body_N and joint_N, by MuJoCo's numbers. Equality constraints become closures and
-    couplings, sites frames. Keyframes, and `qpos0` of the file, are `configurations` of the model.
-    gravity (3,) is that of the file by default. Whatever else would change the dynamics has a
-    DescriptionWarning.
+    MuJoCo compiles it. A joint beside the origin of its body, or one of several, moves a massless
+    body named body/joint. Parts without a name are body_N and joint_N, by MuJoCo's numbers.
+    Equality constraints become closures and couplings, sites frames, keyframes and `qpos0`
+    `configurations`. gravity (3,) is that of the file by default. Whatever else would change the
+    dynamics has a DescriptionWarning.
 
     Raises DescriptionError naming the file, with MuJoCo's words for what it refuses, and where
     the package mujoco is not installed.
@@ -75,19 +85,17 @@ def polynomials_of(source: str | os.PathLike[str]) -> tuple[Polynomial, ...]:
 
 
 class _Reader:
-    """Reads one compiled model."""
-
     def __init__(self, compiled: Compiled, document: Document, gravity: ArrayLike | None) -> None:
-        self._there, there = compiled, compiled.model
+        self._there, there, self._remarks = compiled, compiled.model, Remarks()
         if there.nbody < 2:
             document.root.fail('at least one body', 'none')
-        given = np.zeros(3) if self._there.is_off('GRAVITY') else there.opt.gravity
-        self._builder = ModelBuilder(document.root.value.get('model') or 'MuJoCo Model',
-                                     given if gravity is None else gravity)
-        ways = [self._there.moved_by(i) for i in range(len(there.actuator_trntype))]
+        if gravity is None:
+            gravity = np.zeros(3) if compiled.is_off('GRAVITY') else there.opt.gravity
+        self._builder = ModelBuilder(document.root.value.get('model') or 'MuJoCo Model', gravity)
+        ways = [compiled.moved_by(i) for i in range(len(there.actuator_trntype))]
         self._driven = {joint for way in ways for joint, _ in way} if ways else None
-        self._motors = {key: _of_motors(self._there, key, ways) for key in ('armature', 'damping')}
-        self.equalities, self._remarks = Equalities(self._there, self._builder), Remarks()
+        self._motors = {key: _of_motors(compiled, key, ways) for key in ('armature', 'damping')}
+        self.equalities = Equalities(compiled, self._builder)
 
     def model(self) -> Model:
         there, builder = self._there.model, self._builder
@@ -290,20 +298,6 @@ def _touch(there: Any) -> bool:
         a[0] & b[1] or b[0] & a[1] for a in kinds for b in kinds)
 
 
-class Polynomial(NamedTuple):
-    """
-    A relation of joints that is no coupling: y - y0 = a + b (x - x0) + ... + e (x - x0)^4.
-
-    of and by are y and x, sums of joints by name, with y0 and x0. by is empty where y is held
-    still. terms are a to e.
-    """
-
-    name: str
-    of: _Sum
-    by: _Sum
-    terms: tuple[float, ...]
-
-
 class Equalities:
     """
     The equality constraints of a compiled model.
@@ -318,30 +312,33 @@ class Equalities:
 
     def add(self) -> None:
         """Add the equality constraints; unread ones have a warning."""
-        there, kinds = self._there.model, self._there.lib.mjtEq
+        there = self._there.model
         if there.neq and self._there.is_off('EQUALITY', 'CONSTRAINT'):
             self._builder.add_warning('option flag equality: constraints are off, left out')
             return
         for i in range(there.neq):
-            kind = kinds(there.eq_type[i]).name.removeprefix('mjEQ_').lower()
+            kind = self._there.lib.mjtEq(there.eq_type[i]).name.removeprefix('mjEQ_').lower()
             name = self._there.name('EQUALITY', i) or f'{kind}_{i}'
-            if not there.eq_active0[i]:
-                self._builder.add_warning(f'equality {name}: not active, left out')
-            elif kind in ('connect', 'weld'):
-                self._add_closure(i, name, kind == 'weld')
-            elif kind == 'joint':
-                self._add_coupling(i, name, kind, *(self._joint(each) for each in self._pair(i)))
-            elif kind == 'tendon':
-                self._add_tendons(i, name)
-            else:
-                self._builder.add_warning(f'equality {name} of type {kind}: {_UNREAD}')
+            left = self._read(i, kind, name) if there.eq_active0[i] else 'not active, left out'
+            if left:
+                self._builder.add_warning(f'equality {name} of type {kind}: {left}')
 
-    def _pair(self, i: int) -> tuple[int, int]:
-        return int(self._there.model.eq_obj1id[i]), int(self._there.model.eq_obj2id[i])
+    def _read(self, i: int, kind: str, name: str) -> str | None:
+        """Add a constraint, or return why it is left out."""
+        there = self._there.model
+        pair, terms = (int(there.eq_obj1id[i]), int(there.eq_obj2id[i])), there.eq_data[i, :5]
+        if kind in ('connect', 'weld'):
+            return self._add_closure(i, name, kind == 'weld', pair)
+        if kind not in ('joint', 'tendon'):
+            return _UNREAD
+        of, by = map(self._joint if kind == 'joint' else self._tendon, pair)
+        if of is None or by is None:
+            return self._add_distance(name, terms.tolist(), pair)
+        return self._add_coupling(name, terms.tolist(), of, by)
 
-    def _add_closure(self, i: int, name: str, weld: bool) -> None:
+    def _add_closure(self, i: int, name: str, weld: bool, pair: tuple[int, int]) -> str | None:
         """Add a connect or a weld; a weld whose torquescale is zero holds its point alone."""
-        there, data, pair = self._there.model, self._there.model.eq_data[i], self._pair(i)
+        there, data = self._there.model, self._there.model.eq_data[i]
         if int(there.eq_objtype[i]) == self._there.lib.mjtObj.mjOBJ_SITE:
             (body_a, frame_a), (body_b, frame_b) = map(self._there.site, pair)
         else:
@@ -349,104 +346,83 @@ class Equalities:
             frame_a, frame_b = np.eye(4), np.eye(4)
             frame_a[:3, 3], frame_b[:3, 3] = data[:3], data[3:6]
             if weld:  # the anchor is of body 2, the pose of body 2 is in body 1
-                frame_a, frame_b = placed(data[3:6], data[6:10]), np.eye(4)
-                frame_b[:3, 3] = data[:3]
+                frame_a, frame_b[:3, 3] = placed(data[3:6], data[6:10]), data[:3]
         if body_a == body_b:
-            self._builder.add_warning(f'equality {name}: {_ITSELF}')
-            return
-        turns = not weld or data[10] == 0.0
-        self._builder.add_closure(name, 'spherical' if turns else 'weld', body_a, body_b,
-                                  placement_a=frame_a, placement_b=frame_b)
+            return 'between two points of one body, left out'
+        self._builder.add_closure(
+            name, 'weld' if weld and data[10] != 0.0 else 'spherical', body_a, body_b,
+            placement_a=frame_a, placement_b=frame_b)
+        return None
 
-    def _add_coupling(self, i: int, name: str, kind: str, of: _Sum, by: _Sum) -> None:
+    def _add_coupling(self, name: str, terms: list[float], of: _Sum, by: _Sum) -> str | None:
         """
         Add a relation of two sums of joints where it is linear.
 
         y - y0 = a + b (x - x0), where y0 and x0 are their values in the pose of the file.
         """
-        terms = self._there.model.eq_data[i, :5].tolist()
-        if any(terms[2:]):
-            self.polynomials.append(Polynomial(name, of, by, tuple(terms)))
-            self._builder.add_warning(f'equality {name} of type {kind}: not linear in joints, '
-                                      f'not read: {_AS_FUNCTION}')
-            return
         (first, y0), (second, x0) = of, by
         factors = {joint: -factor for joint, factor in first.items()}
         for joint, factor in second.items():
             factors[joint] = factors.get(joint, 0.0) + terms[1] * factor
-        follower = next((joint for joint in first if factors[joint] != 0.0), None)
-        leaders = {joint: factor for joint, factor in factors.items()
-                   if joint != follower and factor != 0.0}
-        if follower is None or not leaders:
+        follower = next((joint for joint in first if factors[joint] != 0.0), '')
+        leaders = [(joint, factor) for joint, factor in factors.items()
+                   if joint != follower and factor != 0.0]
+        if any(terms[2:]) or not follower or not leaders:
             self.polynomials.append(Polynomial(name, of, by, tuple(terms)))
-            self._builder.add_warning(f'equality {name}: it holds one joint still, not read: lock '
-                                      f'the joint with ModelBuilder.lock_joint, or {_AS_FUNCTION}')
-            return
+            return ('not linear in joints, not read: ' if any(terms[2:]) else 'it holds one joint '
+                    'still, not read: lock the joint with ModelBuilder.lock_joint, or '
+                    ) + _AS_FUNCTION
         scale = -1.0 / factors[follower]
-        (leader, factor), *further = leaders.items()
+        (leader, factor), *further = leaders
         self._builder.add_coupling(follower, leader, scale * factor,
                                    scale * (y0 + terms[0] - terms[1] * x0),
                                    {joint: scale * factor for joint, factor in further})
+        return None
 
     def _joint(self, number: int) -> _Sum:
         there = self._there.model
         return _NONE if number < 0 else (
             {self._there.joints[number]: 1.0}, float(there.qpos0[there.jnt_qposadr[number]]))
 
-    def _add_tendons(self, i: int, name: str) -> None:
-        """Add a relation of tendons: sums of joints, or distances of sites (spatial tendons)."""
-        sums = [self._tendon(each) for each in self._pair(i)]
-        ends = [self._ends(each) for each in self._pair(i)]
-        if all(each is not None for each in sums):
-            self._add_coupling(i, name, 'tendon', *(each or _NONE for each in sums))
-        elif not self._add_distance(i, name, ends):
-            self._builder.add_warning(
-                f'equality {name} of type tendon: no sum of joints and no distance of two '
-                f'bodies, {_UNREAD}')
-
     def _tendon(self, number: int) -> _Sum | None:
         """Return the joints of a fixed tendon, or None for another."""
-        if number < 0:
-            return _NONE
-        parts = self._there.sum_of(number)
-        if parts is None:
-            return None
+        parts = self._there.sum_of(number) if number >= 0 else []
+        if not parts:
+            return None if parts is None else _NONE
         factors: dict[str, float] = {}
         for joint, factor in parts:
             name = self._there.joints[joint]
             factors[name] = factors.get(name, 0.0) + factor
         return factors, float(self._there.model.tendon_length0[number])
 
-    def _ends(self, number: int) -> list[tuple[str | None, Array]] | None:
-        """Return the two sites of a tendon between two, or None for another."""
+    def _ends(self, number: int) -> list[tuple[str | None, Array]]:
+        """Return the two sites of a tendon between two, none for another."""
         there = self._there.model
-        if number < 0 or there.tendon_num[number] != 2:
-            return None
-        wraps = range(there.tendon_adr[number], there.tendon_adr[number] + 2)
-        if any(int(there.wrap_type[i]) != self._there.lib.mjtWrap.mjWRAP_SITE for i in wraps):
-            return None
-        return [self._there.site(there.wrap_objid[i]) for i in wraps]
+        first, count = int(there.tendon_adr[number]), int(there.tendon_num[number])
+        wraps = range(first, first + count) if number >= 0 and count == 2 else ()
+        return [self._there.site(there.wrap_objid[i]) for i in wraps
+                if int(there.wrap_type[i]) == self._there.lib.mjtWrap.mjWRAP_SITE]
 
-    def _add_distance(self, i: int, name: str,
-                      ends: list[list[tuple[str | None, Array]] | None]) -> bool:
+    def _add_distance(self, name: str, terms: list[float], pair: tuple[int, int]) -> str | None:
         """Add a rod, or a point as far from one site as from another: a point on a plane."""
-        there, (constant, slope, *more), (one, other) = (
-            self._there.model, self._there.model.eq_data[i, :5], self._pair(i))
-        if ends[0] is None or any(more):
-            return False
-        (body_a, frame_a), (body_b, frame_b) = ends[0]
-        length = float(there.tendon_length0[one] + constant)
-        if not length > 0.0 or body_a == body_b:
-            return False
-        if other < 0:
+        lengths, left = self._there.model.tendon_length0, (
+            f'no sum of joints and no distance of two bodies, {_UNREAD}')
+        ends, others = map(self._ends, pair)
+        if len(ends) != 2 or any(terms[2:]):
+            return left
+        (body_a, frame_a), (body_b, frame_b) = ends
+        length = float(lengths[pair[0]] + terms[0])
+        if body_a == body_b or not length > 0.0:
+            return left
+        if pair[1] < 0:
             self._builder.add_closure(name, 'rod', body_a, body_b, placement_a=frame_a,
                                       placement_b=frame_b, length=length)
-            return True
-        if ends[1] is None or slope != 1.0 or abs(length - there.tendon_length0[other]) > _SAME:
-            return False
-        (again_a, image), (again_b, same) = ends[1]
+            return None
+        if len(others) != 2 or terms[1] != 1.0 or abs(length - lengths[pair[1]]) > _SAME:
+            return left
+        (again_a, image), (again_b, same) = others
         if (body_a, body_b) != (again_a, again_b) or abs((same - frame_b)[:3, 3]).max() > _SAME:
-            return False
+            return left
         normal = frame_a[:3, 3] - image[:3, 3]
         normal = normal / np.linalg.norm(normal)
         plane, point = np.eye(4), np.eye(4)
@@ -455,4 +431,4 @@ class Equalities:
         point[:3, 3] = frame_b[:3, 3]
         self._builder.add_closure(name, 'point_on_plane', body_a, body_b, placement_a=plane,
                                   placement_b=point)
-        return True
+        return None

@@ -8,8 +8,6 @@
 
 """Frames of SDF, and models in models and included files as one, with SDFormat's names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -127,10 +125,10 @@ class Frames:
 
 class Nesting:
     """
-    Nesting: replaces held and included models by links, joints and frames, in place.
+    Replaces held and included models by links, joints and frames, in place.
 
-    Those of a nested model `arm` are named `arm::link`; `arm` itself becomes a frame. With
-    merge="true" an included model gets no prefix. folder is that of the file, None for a text.
+    Those of a nested model `arm` are named `arm::link`; `arm` itself becomes a frame. folder is
+    that of the file, None for a text.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -147,12 +145,12 @@ class Nesting:
         models = [(each.text('name'), each) for each in holder.each('model')] + [
             (text_of(each, 'name', '') or text_of(each, 'uri').rstrip('/').rpartition('/')[2],
              each) for each in holder.each('include')]
-        chosen = [each for each in models if each[0] == name] if name is not None else (
-            models if len(models) == 1 else [each for each in models
-                                             if not is_true(each[1], 'static')])
-        if len(chosen) > 1 and name is None:  # those that say so in their file
-            chosen = [each for each in chosen if each[1].value.tag == 'model' or not is_true(
-                self._included(each[1], self._folder)[0], 'static')]
+        chosen = [each for each in models if name in (None, each[0])]
+        for of_file in (False, True):  # static models say so here, or in their file
+            if len(chosen) > 1 and name is None:
+                chosen = [each for each in chosen if not is_true(
+                    self._included(each[1], self._folder)[0]
+                    if of_file and each[1].value.tag == 'include' else each[1], 'static')]
         if len(chosen) != 1:
             holder.fail('one element model that is not static, or the name of one as sdf_model',
                         listed([each[0] for each in models]) if models else 'none')
@@ -204,12 +202,9 @@ class Nesting:
         if include.value.find('placement_frame') is not None:
             include.fail('no placement_frame: write the pose of the model', 'one')
         inner = deepcopy(models[0].value)
-        if include.value.find('pose') is not None:
-            for other in inner.findall('pose'):
-                inner.remove(other)
-        for each in include.value:
-            if each.tag in ('plugin', 'pose'):
-                inner.append(deepcopy(each))
+        for other in inner.findall('pose') if include.value.find('pose') is not None else ():
+            inner.remove(other)
+        inner.extend(deepcopy(each) for each in include.value if each.tag in ('plugin', 'pose'))
         inner.attrib |= {key: include.value.attrib[key] for key in ('name', 'static', 'pose')
                          if key in include.value.attrib}
         return Element(inner, f'/model[{inner.get("name")}]', include), path.parent
@@ -264,9 +259,9 @@ def _move(model: Element, inner: Element, prefix: str) -> None:
     place = SubElement(model.value, 'frame', {
         'name': frame, 'attached_to': prefix + inner.value.get('canonical_link', links[0])})
     given = inner.value.find('pose')
-    at = SubElement(place, 'pose') if given is None else deepcopy(given)
+    at = Xml('pose') if given is None else deepcopy(given)
+    place.append(at)
     if given is not None:
-        place.append(at)
         place.set('pose', inner.value.get('pose', ''))
     at.set('relative_to', at.attrib.pop('frame', at.get('relative_to', '')).strip() or MODEL)
     for each in [part for tag in _MOVED for part in inner.value.findall(tag)]:

@@ -8,8 +8,6 @@
 
 """SDF, the description format of Gazebo."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 import os
 from pathlib import Path
@@ -52,14 +50,12 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
     Return the model that an SDF file, or a text that starts with '<', describes.
 
     Of several, in a world, sdf_model names one; by default it is the only one that is not static.
-    Models in it, and those that it includes, belong to
-    it; their links are named `arm::link`. Links that no joint holds float unless the model is
-    static; floating says so for the first. A joint whose frame is not that of its child moves a
-    massless body link/joint. Where joints hold a link twice the later one becomes a closure, and
-    mimic joints and gearboxes couplings. DetachableJoint and plugins that close loops are closures
-    too. gravity (3,) is that of the world by default. Whatever else would
-    change the dynamics has a DescriptionWarning. Mass properties that no rigid body has are used
-    as they are, with a DescriptionWarning; strict refuses them.
+    Models in it belong to it, with links named `arm::link`. Links that no joint holds float unless
+    the model is static; floating says so for the first. A joint whose frame is not that of its
+    child moves a massless body link/joint. Where joints hold a link twice the later one becomes a
+    closure, as plugins that close loops do, mimic joints and gearboxes couplings. gravity (3,) is
+    that of the world by default. Whatever else would change the dynamics has a DescriptionWarning,
+    and so have mass properties that no rigid body has, which strict refuses.
 
     Raises DescriptionError naming the file, the element, the expected and the given value.
     """
@@ -70,8 +66,6 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
 
 
 class _Reader:
-    """Reads the one model of a document."""
-
     def __init__(self, root: Element, folder: Path | None, strict: bool) -> None:
         if root.value.tag not in ('sdf', 'gazebo'):  # gazebo to version 1.2
             root.fail('a root element sdf', root.value.tag)
@@ -172,8 +166,7 @@ class _Reader:
     def _forces(self, joint: Element, kind: str) -> dict[str, Any]:
         """Return the limits, friction, damping and spring of a joint, one each for each axis."""
         name, values, limits = joint.text('name'), dict[str, list[float]](), []
-        for tag in () if kind in ('fixed', 'ball') else (
-                _AXES if TYPES[kind] == 'universal' else _AXES[:1]):
+        for tag in _tags(kind):
             axis = joint.take(tag)
             limit, dynamics = axis.optional('limit'), axis.optional('dynamics')
             bounds = {} if limit is None else {
@@ -193,13 +186,9 @@ class _Reader:
 
     def _axes(self, joint: Element, kind: str) -> dict[str, Any]:
         """Return the axes of a joint, in its frame, by the names of the builder."""
-        found = dict[str, Array]()
-        for tag, name in (('axis', 'axis'), ('axis2', 'second_axis')):
-            if kind in ('fixed', 'ball') or (tag == 'axis2' and TYPES[kind] != 'universal'):
-                continue
-            turn = self._frames[joint.text('name')][:3, :3].T
-            found[name] = turn @ self._direction(joint, tag)
-        return found
+        turn, tags = self._frames[joint.text('name')][:3, :3].T, _tags(kind)
+        return {name: turn @ self._direction(joint, tag)
+                for tag, name in zip(tags, ('axis', 'second_axis'))}
 
     def _pitch(self, joint: Element) -> float:
         """Return the travel of a screw, m/rad: screw_thread_pitch is m a turn."""
@@ -227,13 +216,12 @@ class _Reader:
 
     def _add_roots(self) -> None:
         """Hold the links that no joint holds, or let them float."""
-        static = is_true(self._model, 'static')
-        roots = [name for name in self._links if name not in self._bodies]
-        for i, name in enumerate(roots):
-            free = not static if self._floating is None or i else self._floating
-            joint = 'root_joint' if i == 0 else f'{name}/root_joint'
-            self._builder.add_joint(joint, 'free' if free else 'fixed', None, name,
-                                    placement=self._frames[name])
+        free = not is_true(self._model, 'static')
+        for i, name in enumerate(each for each in self._links if each not in self._bodies):
+            floats = free if self._floating is None or i else self._floating
+            self._builder.add_joint(
+                f'{name}/root_joint' if i else 'root_joint', 'free' if floats else 'fixed', None,
+                name, placement=self._frames[name])
 
     def _add_couplings(self) -> None:
         """Add mimic axes and gearboxes."""
@@ -306,6 +294,10 @@ def text_type(joint: Element) -> str:
     if kind not in TYPES:
         joint.fail(f'a type of {listed(list(TYPES))}', repr(kind))
     return kind
+
+
+def _tags(kind: str) -> tuple[str, ...]:
+    return () if kind in ('fixed', 'ball') else _AXES if TYPES[kind] == 'universal' else _AXES[:1]
 
 
 def _armature(joint: Element, kind: str) -> dict[str, Any]:

@@ -8,8 +8,6 @@
 
 """Mass properties of the links of SDF, as given or, where they say auto, from their shapes."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 import math
 from pathlib import Path

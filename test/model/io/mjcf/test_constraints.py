@@ -131,10 +131,10 @@ def test_polynomials_of_joints_are_functions(name):
 
 UNREAD = {
     'inactive': (equality('<connect name="c" body1="l3" active="false" anchor="0 0 0"/>'),
-                 'equality c: not active'),
+                 'equality c of type connect: not active'),
     'quadratic': (equality('<joint name="c" joint1="la" joint2="rb" polycoef="0 1 2 0 0"/>'),
                   'equality c of type joint: not linear.*mjcf_functions'),
-    'one joint': (equality('<joint name="c" joint1="la"/>'), 'equality c: it holds one joint'),
+    'one joint': (equality('<joint name="c" joint1="la"/>'), 'equality c of type joint: it holds'),
     'tendon': (document('<tendon><fixed name="t" stiffness="3"><joint joint="la" coef="1"/>'
                         '</fixed></tendon>'), r"tendons \['t'\]: spring"),
     'disabled': (equality('<weld body1="l3"/>', '<option><flag equality="disable"/></option>'),
