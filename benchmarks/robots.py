@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_urdf, load_yaml, Model
-from liedyn_ros.model.io.urdf_writer import to_urdf
+from liedyn_ros.model.io.urdf import to_urdf
 from liedyn_ros.studies.time_derivatives.timing import branches
 
 EXAMPLE_ROBOTS = {  # of the wheel example-robot-data; True: with a free base

@@ -32,7 +32,7 @@ READERS = {
     'commands/operation/real_time.py', 'commands/operation/security_policy.py', 'bags/types.py',
     'commands/operation/shared_memory.py', 'commands/stewart/drawings/workspace.py',
     'ros/launch.py',
-    'common/untrusted_files.py', 'demo/processes.py', 'demo/watching.py', 'model/io/vocabulary.py',
+    'common/untrusted_files.py', 'demo/processes.py', 'demo/watching.py', 'model/io/xml_parts.py',
     'ros/process/scheduling.py'}
 LOADERS = {'yaml.BaseLoader', 'yaml.SafeLoader', 'yaml.CSafeLoader'}
 

@@ -37,7 +37,7 @@ from liedyn_ros.common.tables import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.jit import rooms
 from liedyn_ros.model import Model
-from liedyn_ros.model.io.urdf_writer import to_urdf
+from liedyn_ros.model.io.urdf import to_urdf
 from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE
 
 FUNCTIONS = 'inverse', 'forward', 'mass_matrix'

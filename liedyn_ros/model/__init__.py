@@ -15,8 +15,8 @@ from liedyn_ros.model.io.mjcf_writer import to_mjcf
 from liedyn_ros.model.io.sdf.reader import load_sdf
 from liedyn_ros.model.io.sdf_writer import to_sdf
 from liedyn_ros.model.io.updating import updated_urdf, updated_yaml
-from liedyn_ros.model.io.urdf_reader import load_urdf
-from liedyn_ros.model.io.urdf_writer import to_urdf
+from liedyn_ros.model.io.urdf import load_urdf
+from liedyn_ros.model.io.urdf import to_urdf
 from liedyn_ros.model.io.yaml_reader import annotate, load_yaml
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model

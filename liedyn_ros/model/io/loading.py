@@ -23,7 +23,7 @@ from liedyn_ros.common.xml_reader import read
 from liedyn_ros.model.builder import STANDARD_GRAVITY
 from liedyn_ros.model.io.mjcf.reader import load_mjcf
 from liedyn_ros.model.io.sdf.reader import load_sdf
-from liedyn_ros.model.io.urdf_reader import load_urdf
+from liedyn_ros.model.io.urdf import load_urdf
 from liedyn_ros.model.io.yaml_reader import load_yaml
 from liedyn_ros.model.model import Model
 

@@ -30,7 +30,7 @@ from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.configuration import body_poses
-from liedyn_ros.model.io.vocabulary import said, Vocabulary
+from liedyn_ros.model.io.xml_parts import said, Vocabulary
 from liedyn_ros.model.io.xml_parts import (
     add, add_origin, DRAKE, joined, origin, place_of, with_leaves)
 from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES

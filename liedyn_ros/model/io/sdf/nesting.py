@@ -22,7 +22,7 @@ from liedyn_ros.common.packages import candidates, PATHS
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model.io.loops import SCOPE
 from liedyn_ros.model.io.sdf_writer import to_sdf
-from liedyn_ros.model.io.urdf_reader import load_urdf
+from liedyn_ros.model.io.urdf import load_urdf
 from liedyn_ros.model.io.xml_parts import with_leaves
 from liedyn_ros.model.parts.geometry import IDENTITY, pose, quaternion_pose
 

@@ -5,10 +5,11 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-
-"""SDF, the description format of Gazebo."""
+"""SDF, the description format of Gazebo; masses are as given or, where it says auto, of shapes."""
 
 from collections.abc import Iterator
+from importlib.util import find_spec
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -18,20 +19,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.extras import remedy_of
+from liedyn_ros.common.meshes import surfaces
+from liedyn_ros.common.packages import candidates
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.loops import add_plugins
 from liedyn_ros.model.io.sdf.nesting import (
     Frames, is_true, MODEL, Nesting, pose_of, text_of, upgraded, WORLD)
-from liedyn_ros.model.io.sdf.shapes import inertia_of
 from liedyn_ros.model.io.sdf_writer import CLOSURES, TYPES
-from liedyn_ros.model.io.vocabulary import Vocabulary
+from liedyn_ros.model.io.xml_parts import Vocabulary
 from liedyn_ros.model.io.xml_parts import (
-    DRAKE, model_of_file, plausible_limits, Remarks, shapes_of)
+    DRAKE, inertia_in, model_of_file, MOMENTS, plausible_limits, Remarks, shapes_of)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import IDENTITY
+from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.plausibility import Shape
+from liedyn_ros.model.replacement import inertia_of as inertia_of_parameters
 
 _UNLIMITED = 1e16  # SDF writes such numbers for no limit
 _GRAVITY: tuple[float, ...] = (0.0, 0.0, -9.8)  # of a world that does not say it
@@ -307,3 +312,99 @@ def _armature(joint: Element, kind: str) -> dict[str, Any]:
         return {}
     gear = joint.number(f'{DRAKE}gear_ratio', 1.0)
     return {'armature': joint.number(f'{DRAKE}rotor_inertia') * gear**2}
+
+
+DENSITY = 1000.0  # kg/m^3, by default
+_MESHES = '.stl', '.obj', '.ply', '.glb', '.gltf', '.off'
+
+
+def inertia_of(link: Element, folder: Path | None, strict: bool, remarks: Remarks
+               ) -> SpatialInertia:
+    """
+    Return the inertia of a link; what a file does not say is 1 kg and 1 kg m^2, as in Gazebo.
+
+    folder is that of the file, for meshes whose masses are computed.
+    """
+    inertial, name = link.optional('inertial'), link.text('name')
+    if inertial is None:
+        remarks.add('link', 'without an inertial, so of 1 kg and 1 kg m^2 as in Gazebo', name)
+        return SpatialInertia(1.0, [0.0, 0.0, 0.0], np.eye(3))
+    if is_true(inertial, 'auto'):
+        return _computed(link, inertial, folder)
+    inertia = inertial.optional('inertia')
+    moments = [float(key[1] == key[2]) if inertia is None else inertia.number(
+        key, float(key[1] == key[2])) for key in MOMENTS]
+    relative, at = pose_of(inertial)
+    if relative not in ('', name):
+        inertial.fail(f'a pose in the frame of its link, {name}', repr(relative))
+    return inertia_in(inertial, name, inertial.number('mass', 1.0), moments, at, strict, remarks)
+
+
+def _computed(link: Element, inertial: Element, folder: Path | None) -> SpatialInertia:
+    """
+    Return the inertia of the solids of a link's collisions, each by its density.
+
+    Where the inertial says a mass, all is scaled to it. Raises DescriptionError for a link without
+    collisions with a volume, for shapes that are no solid, and for meshes that cannot be read.
+    """
+    total, density = np.zeros(10), inertial.number('density', DENSITY)
+    for collision in link.each('collision'):
+        relative, placement = pose_of(collision)
+        if relative not in ('', link.text('name')):
+            collision.fail('a pose in the frame of its link, for an inertial that is auto',
+                           repr(relative))
+        total += collision.number('density', density) * _solid(
+            collision.take('geometry'), folder).parameters(placement)
+    if not total[0] > 0.0:
+        link.fail('collisions with a volume, for an inertial that is auto', 'none')
+    return inertia_of_parameters(inertial.number('mass', float(total[0])) / total[0] * total)
+
+
+def _solid(geometry: Element, folder: Path | None) -> SpatialInertia:
+    """Return the inertia of a shape of 1 kg/m^3."""
+    shape = next((Element(xml, f'/{xml.tag}', geometry) for xml in geometry.value), geometry)
+    kind, center = shape.value.tag, (0.0, 0.0, 0.0)
+    if kind == 'mesh':
+        return _mesh(shape, folder)
+    radius, length = (shape.number(tag, 1.0) for tag in ('radius', 'length'))
+    around, across = np.array((0.25, 0.25, 0.5)) * radius**2, np.array((1.0, 1.0, 0.0))
+    about: Array = around + across * length**2 / 12.0
+    volume = math.pi * radius**2 * length
+    if kind in ('box', 'ellipsoid', 'sphere'):
+        size = np.array(3 * [radius] if kind == 'sphere' else shape.numbers(
+            'size' if kind == 'box' else 'radii', 3, (1.0, 1.0, 1.0)))
+        square = np.square(size) / (12.0 if kind == 'box' else 5.0)
+        volume = float(np.prod(size)) * (1.0 if kind == 'box' else 4.0 * math.pi / 3.0)
+        about = square.sum() - square
+    elif kind == 'cone':  # its centre is at a quarter of the height
+        volume, center = volume / 3.0, (0.0, 0.0, -0.25 * length)
+        about = 0.6 * around + across * 0.0375 * length**2
+    elif kind == 'capsule':  # both halves of a ball, 3/8 of the radius beyond the ends
+        ball = 4.0 * math.pi / 3.0 * radius**3
+        ends = 0.4 * radius**2 + across * (0.25 * length**2 + 0.375 * radius * length)
+        volume, about = volume + ball, (volume * about + ball * ends) / (volume + ball)
+    elif kind != 'cylinder':
+        geometry.fail('a solid, for an inertial that is auto', repr(kind))
+    return SpatialInertia(volume, center, volume * np.diag(about), physical=False)
+
+
+def _mesh(mesh: Element, folder: Path | None) -> SpatialInertia:
+    """Return the inertia of a closed surface with 1 kg/m^3 in it, as trimesh has it."""
+    if find_spec('trimesh') is None:
+        mesh.fail(f'the package trimesh, as masses come from meshes: {remedy_of("meshes")}',
+                  'none')
+    import trimesh
+
+    uri = text_of(mesh, 'uri')
+    path = next((each for each in candidates(uri, folder) if each.is_file()), None)
+    if path is None or path.suffix.lower() not in _MESHES:
+        mesh.fail(f'a file of {" ".join(_MESHES)} beside the file or in a known package',
+                  repr(uri))
+    with mesh.context():
+        corners = np.concatenate([each.corners[each.faces] for each in surfaces(path)])
+    corners = corners * np.array(mesh.numbers('scale', 3, (1.0, 1.0, 1.0)))
+    whole = trimesh.Trimesh(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
+    volume, center, moments = whole.volume, whole.center_mass, whole.moment_inertia
+    if not volume > 0.0 or not np.isfinite(moments).all():
+        mesh.fail('a mesh with a volume, its faces outwards', f'{volume:.6g} m^3')
+    return SpatialInertia(float(volume), center, moments, physical=False)
