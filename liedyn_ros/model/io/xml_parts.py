@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed, require_finite
-from liedyn_ros.common.description import no_garbage_collection, abbreviate, parse_number
+from liedyn_ros.common.description import abbreviate, no_garbage_collection, parse_number
 from liedyn_ros.common.errors import (
     DescriptionError, DescriptionWarning, InertiaError, LiedynError, spelled)
 from liedyn_ros.common.meshes import surfaces
