@@ -16,11 +16,11 @@ from benchmarks.outages.outage import Gusts, Outage, Passed
 from liedyn_ros.aerial import (
     AerialManipulator, Command, FlightControl, MujocoSimulation, Reference, Simulation)
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.control import Phase, Wanted
+from liedyn_ros.control import Drives, Phase, Wanted
 from liedyn_ros.model import load_model, scale_masses
 
-STEP = 0.004  # s: states come at 250 Hz
-LOST = 90.0, 10.0  # deg of attitude or m from the reference: a crash
+STEP, LOOK = 0.004, 5  # s: states come at 250 Hz; steps between two looks at errors
+LOST = 90.0, 10.0  # deg of attitude or m from the reference under commands: a crash
 END = 10.0, 0.5  # deg, m: the bounds of a flight's end
 WIND = 3.0, 1.5  # N, mean and gusts in each direction on the base: the drag of some 6 m/s
 MASS = 0.2  # of which masses are known wrongly, at most
@@ -34,7 +34,7 @@ FLIGHT = (
     Outage('states paused', 'states', 2.0), Outage('states killed', 'states', 99.0),
     Outage('a second publisher of states, refused', 'states', 0.6),
     Outage('commands lost', 'commands', 0.3), Outage('commands lost', 'commands', 0.6),
-    Outage('commands lost', 'commands', 2.0),
+    Outage('commands lost', 'commands', 2.0), Outage('commands lost for good', 'commands', 99.0),
     Outage('commands doubled, 50 ms late', 'doubled', 2.0))
 
 
@@ -53,7 +53,7 @@ class Flight:
         self._known = AerialManipulator(scale_masses(machine.model, mass))
         self.control = FlightControl(self._known, reference)
         physics = MujocoSimulation if mujoco else Simulation
-        self.simulation = physics(machine, reference.at(0.0).q, STEP)
+        self.simulation = physics(machine, reference.at(0.0).q, STEP, known=self._known)
         self.gusts, self._reference = Gusts(rng, *wind), reference
         self._outage = outage._replace(begin=outage.begin + rng.uniform(0.0, 1.0))
         self._asked: Wanted | None = None
@@ -119,16 +119,21 @@ def fly(machine: AerialManipulator, reference: Reference, outage: Outage, seed: 
     """Fly beside an outage until the end, a crash, or the stop of the rotors."""
     flight = Flight(machine, reference, outage, seed, mass, wind, mujoco)
     worst, errors, phases, said = np.zeros(2), (0.0, 0.0), [], True
-    for _ in range(round(duration / STEP)):
+    for k in range(round(duration / STEP)):
         flight.step()
+        if k % LOOK:
+            continue
         errors = flight.errors()
         worst = np.maximum(worst, errors)
+        drives, lost = flight.simulation.drives, worst > LOST
+        lost[1] &= drives is Drives.COMMANDED  # without commands it drifts with the wind
         phases.append(flight.control.phase)
         if (worst > END).any() and len(set(phases[1:])) == 1:
             said = False
-        if flight.control.phase is Phase.STOPPED or (worst > LOST).any():
+        if flight.control.phase is Phase.STOPPED or lost.any() or drives is Drives.LANDED:
             break
-    return Passed(*worst, errors[1], flight.control.phase.value, bool((worst > LOST).any()),
+    return Passed(*worst, errors[1], (flight.control.phase if drives is Drives.COMMANDED
+                                      else drives).value, bool(lost.any()),
                   tuple(dict.fromkeys(phase.value for phase in phases)),
                   flight.most, said)
 

@@ -22,7 +22,7 @@ class Outage(NamedTuple):
     what: str = ''  # server, model, states, poses, second, commands, doubled
     duration: float = 0.0
     latency: float = 0.0
-    begin: float = 4.0
+    begin: float = 2.5
 
     def on(self, what: str, time: float) -> bool:
         """Return whether this fails at a time."""

@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.outages.outage import Gusts, Outage, Passed
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.control import Phase
+from liedyn_ros.control import Drives, Phase
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import (
     LegForceCommand, LegPart, load_geometry, MujocoPlatformSimulation, PlatformController,
@@ -34,7 +34,8 @@ MOTION = (
     Outage('poses and legs paused', 'states', 0.1), Outage('poses and legs paused', 'states', 0.3),
     Outage('poses and legs killed', 'states', 99.0), Outage('poses late', latency=0.02),
     Outage('poses late', latency=0.04), Outage('a second publisher, at home', 'second', 1.0),
-    Outage('commands lost', 'commands', 0.3), Outage('commands doubled, 50 ms late', 'doubled',
+    Outage('commands lost', 'commands', 0.3), Outage('commands lost', 'commands', 2.0),
+    Outage('commands lost for good', 'commands', 99.0), Outage('commands doubled, 50 ms late', 'doubled',
                                                      2.0))
 
 
@@ -100,7 +101,8 @@ def move(outage: Outage, seed: int, *, duration: float = 12.0, mass: float = 1.0
         if control.phase is Phase.STOPPED:
             break
     return Passed(
-        *worst, errors[1], control.phase.value, bool(ended or (worst > LOST).any()),
+        *worst, errors[1], (control.phase if simulation.drives is Drives.COMMANDED
+                            else simulation.drives).value, bool(ended or (worst > LOST).any()),
         tuple(dict.fromkeys(phase.value for phase in phases)), most)
 
 

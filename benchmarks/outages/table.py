@@ -36,7 +36,7 @@ from liedyn_ros.common.errors import LimitError
 
 DOCUMENT = Path(__file__).parents[2] / 'docs/results.md'
 BEGIN, END = '<!-- outages: begin -->', '<!-- outages: end -->'
-FLIGHT = 8.0  # s of a random flight
+FLIGHT = DURATION = 8.0  # s of a random flight, and of a run beside an outage
 COLUMNS = ('controller', 'outage', 'physics', 'attitude, deg', 'distance, m', 'at the end, m',
            'ends', 'beyond bounds', 'command over its limit')
 
@@ -49,8 +49,8 @@ def run(part: tuple[str, Outage, bool, int]) -> Passed:
     mass = 1.0 + flights.MASS * np.random.default_rng(seed).uniform(-1.0, 1.0)
     if what == 'flight':
         return flights.fly(flights.vehicle(), flights.Reference(), outage, seed, mass=mass,
-                           duration=10.0, mujoco=mujoco)
-    return platforms.move(outage, seed, mass=mass, duration=10.0, mujoco=mujoco)
+                           duration=DURATION, mujoco=mujoco)
+    return platforms.move(outage, seed, mass=mass, duration=DURATION, mujoco=mujoco)
 
 
 def table(options: argparse.Namespace) -> None:

@@ -148,9 +148,7 @@ class FlightControl(Follower[Command]):
         return command
 
     def _stop(self) -> Command:
-        allocation = self.machine.allocation
-        return Command(allocation.at_shares(allocation.share_limits[0], np.zeros(6)),
-                       np.zeros(len(self.machine.joints)), allocation.names)
+        return self.machine.stopped()
 
     def _own(self, wanted: Wanted) -> Array:
         inverse = self.machine.dynamics.inverse

@@ -10,14 +10,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.aerial.actuators import Lags
+from liedyn_ros.aerial.failsafe import Failsafe
 from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.control import LaggedActuators
+from liedyn_ros.control import COMMAND_TIMEOUT, Drives, LaggedActuators
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
 from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
 from liedyn_ros.lie import so3
@@ -28,13 +31,21 @@ class Simulation:
     The state q (nq,), v (nv,) of a vehicle at a time (s).
 
     Until the base and the joints have had their first command, the vehicle is held in place, as on
-    a stand. Its actuators already hold its weight. A refused command changes nothing. Joints have
-    no stops: a position may pass its limits.
+    a stand. Its actuators already hold its weight. A refused command changes nothing. Where
+    commands stop for `command_timeout` (s), Failsafe flies on, until they come again; once it has
+    landed they are refused. Joints have no stops: a position may pass its limits.
     """
 
+    command_timeout = COMMAND_TIMEOUT
+
     def __init__(self, machine: AerialManipulator, q: ArrayLike, dt: float = 1e-3,
-                 lags: Lags = Lags()) -> None:
-        """Start at rest; dt is the step, s. Raises the errors of Model.check_configuration."""
+                 lags: Lags = Lags(), known: AerialManipulator | None = None) -> None:
+        """
+        Start at rest; dt is the step, s.
+
+        known: the vehicle as its own flight controller knows it, by default as it is. Raises the
+        errors of Model.check_configuration and AerialManipulator.authority.
+        """
         if not 0.0 < dt < np.inf:
             raise LimitError(f'dt: expected a number of s above 0, got {dt}')
         self.machine, self.dt, self._steps = machine, dt, 0
@@ -45,7 +56,8 @@ class Simulation:
         hold = machine.command(self._dynamics.inverse(self.q, self.v, self.v), self.q)
         self._actuators = LaggedActuators(
             np.concatenate((hold.rotors.wrench, hold.torques)), lags.of(machine.model.nv), dt)
-        self._base_commanded = self._joints_commanded = False
+        self._failsafe = Failsafe(known or machine, self.q, lags)
+        self._heard = [-math.inf, -math.inf]  # when base and joints had their last commands, s
         self.wind: Array = np.zeros(3)  # force on the base, N, in the world
 
     @property
@@ -56,7 +68,12 @@ class Simulation:
     @property
     def moves(self) -> bool:
         """Return whether the vehicle has left its stand."""
-        return self._base_commanded and self._joints_commanded
+        return min(self._heard) >= 0.0
+
+    @property
+    def drives(self) -> Drives:
+        """Return what rotors and joint drives do."""
+        return self._failsafe.phase if self.moves else Drives.STANDING
 
     def command_rotors(self, speeds: ArrayLike) -> None:
         """Take rotor speeds (n,), rad/s; raises as RotorAllocation.wrench does."""
@@ -64,13 +81,11 @@ class Simulation:
 
     def command_wrench(self, wrench: ArrayLike) -> None:
         """Take a wrench (6,) on the base, in its frame; raises ShapeError or NotFiniteError."""
-        self._command[FREE] = as_array('wrench', wrench, (6,))
-        self._base_commanded = True
+        self._take(0, as_array('wrench', wrench, (6,)))
 
     def command_torques(self, torques: ArrayLike) -> None:
         """Take joint torques (n,), N m; raises as AerialManipulator.require_torques does."""
-        self._command[JOINTS] = self.machine.require_torques(torques)
-        self._joints_commanded = True
+        self._take(1, self.machine.require_torques(torques))
 
     def step(self) -> None:
         """
@@ -79,12 +94,21 @@ class Simulation:
         Raises NotFiniteError where the motion diverged.
         """
         if self.moves:
-            forces = self._actuators.step(self._command)
+            silence = [max(self.time - at - self.command_timeout, 0.0) for at in self._heard]
+            forces = self._actuators.step(self._failsafe.command(
+                self._command, self.q, self.v, self.dt, (silence[0], silence[1])))
             if self.wind.any():
                 forces = forces.copy()
                 forces[3:6] += so3.from_quaternion(self.q[3:7]).T @ self.wind
             self.q, self.v = self._moved(forces)
         self._steps += 1
+
+    def _take(self, k: int, forces: Array) -> None:
+        """Take the forces of a part, 0 the base and 1 the joints."""
+        if self.drives is Drives.LANDED:
+            raise LimitError('vehicle: expected one in flight, got one that has landed without '
+                             'commands: reset it', got=Drives.LANDED.value)
+        self._command[(FREE, JOINTS)[k]], self._heard[k] = forces, self.time
 
     def _moved(self, forces: Array) -> tuple[Array, Array]:
         """Return the state a step later, under mean forces (nv,)."""
@@ -99,9 +123,10 @@ class MujocoSimulation(Simulation):
     """Simulation of the vehicle by MuJoCo, above a plane that its visuals touch."""
 
     def __init__(self, machine: AerialManipulator, q: ArrayLike, dt: float = 1e-3,
-                 lags: Lags = Lags(), ground: float = 0.0) -> None:
+                 lags: Lags = Lags(), known: AerialManipulator | None = None,
+                 ground: float = 0.0) -> None:
         """Start at rest; ground is the height of the plane, m. Raises as MujocoTwin, too."""
-        super().__init__(machine, q, dt, lags)
+        super().__init__(machine, q, dt, lags, known)
         self._twin = MujocoTwin(machine.model, dt, ground)
         self._twin.set_state(self.q, self.v)
 

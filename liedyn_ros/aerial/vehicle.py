@@ -112,6 +112,11 @@ class AerialManipulator:
         weak = [name for name, asked, given in zip(self.joints, wanted, torques) if asked != given]
         return Command(rotors, torques, (*rotors.at_limit, *weak))
 
+    def stopped(self) -> Command:
+        """Return the command of rotors at their least speeds, and joints without torque."""
+        return Command(self.allocation.at_shares(self.allocation.share_limits[0], np.zeros(6)),
+                       np.zeros(len(self.joints)), self.rotors)
+
     def _nearest(self, tau: Array, torques: Array, q: ArrayLike) -> tuple[RotorCommand, Array]:
         """Return the rotors' command and the torques of the nearest accelerations."""
         # Here, as its import takes long, and in a control loop only where a limit binds.

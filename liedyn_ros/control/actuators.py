@@ -6,11 +6,27 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Actuators with a first-order lag, and commands that make up for it."""
+"""Drives: what they do with and without commands, and their lag of first order."""
+
+from enum import Enum
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+
+COMMAND_TIMEOUT = 0.2  # s without a command after which drives do what is safe by themselves
+
+
+class Drives(Enum):
+    """What the drives of a machine do; the value is its word in a status."""
+
+    STANDING = 'hold the machine, no command yet'
+    COMMANDED = 'give what is commanded'
+    HOLDING = 'hold the joints, which have no commands'
+    HOVERING = 'hover level by their own sensors, without commands'
+    DESCENDING = 'descend level by their own sensors, without commands'
+    LANDED = 'have landed without commands, and stand still until a reset'
+    BRAKED = 'have closed their brakes, without commands'
 
 
 def lead(forces: Array, lag: Array | float) -> Array:

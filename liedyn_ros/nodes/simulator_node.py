@@ -10,13 +10,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+import math
 import time
 from typing import Generic, Protocol, TypeVar
 
-from diagnostic_msgs.msg import DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from std_srvs.srv import Trigger
 
 from liedyn_ros.common.errors import LiedynError, StampError
+from liedyn_ros.control import COMMAND_TIMEOUT, Drives
 from liedyn_ros.ros.node.lifecycle import LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 from liedyn_ros.ros.simulated_time import SimulatedTime
@@ -29,6 +31,7 @@ MAX_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the cloc
 LEAST_LATENESS, LATE_PERIODS = 0.02, 3.0  # s, periods; beyond both a simulator warns of it
 PERIODS, MAX_PASS = 4.0, 0.1  # of publishing, and s of computing, before others are served
 TIME_SUM_ERROR = 1e-6  # s, of sums of times
+USUAL = Drives.STANDING, Drives.COMMANDED
 
 MAX_AGE = Parameter(
     'max_age', 0.5, 'age beyond which a stamped input is refused as stale; 0 for any age', 's',
@@ -41,8 +44,9 @@ INTEGRATION_RATE = Parameter(
     'integration_rate', 1000.0, 'steps of the simulation a second', 'Hz', least=100.0,
     most=10000.0)
 TIME = (
-    Parameter('command_timeout', 0.2, 'time in motion without an accepted command after which '
-              'the silence is reported; the last commands stay in force; 0 for never', 's',
+    Parameter('command_timeout', COMMAND_TIMEOUT, 'time in motion without an accepted command '
+              'after which the drives do what is safe by themselves, and the silence is reported; '
+              '0 for never: the last commands stay in force', 's',
               least=0.0, most=3600.0, run_time=True),
     Parameter('publish_clock', False, 'publish the time of the simulation on /clock'),
     Parameter('max_command_age', 0.02, 'age of the state that a command answers, by their '
@@ -63,6 +67,7 @@ class Simulation(Protocol):
     """A machine that is held in place until it is commanded; its step dt is in s."""
 
     dt: float
+    command_timeout: float  # s, after which drives act by themselves
 
     @property
     def time(self) -> float:
@@ -71,6 +76,10 @@ class Simulation(Protocol):
     @property
     def moves(self) -> bool:
         """Return whether it is no longer held."""
+
+    @property
+    def drives(self) -> Drives:
+        """Return what its drives do."""
 
     def step(self) -> None:
         """Advance by dt; raise LiedynError where the motion cannot go on."""
@@ -83,9 +92,10 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
     """
     Integrates a machine up to the clock at every tick and before every command.
 
-    A command is in force from the step after its arrival until the next one. By the time of
-    /clock it is in force from the last tick on, so load does not shift it. Until its first
-    commands the machine is held in place. Ticks and commands are served in their own thread.
+    A command is in force from the step after its arrival until the next one, or until
+    `command_timeout`, when the drives act by themselves. By the time of /clock it is in force from
+    the last tick on, so load does not shift it. Until its first commands the machine is held in
+    place. Ticks and commands are served in their own thread.
 
     A subclass has the parameters above, opens its publishers and calls `open_simulation` in
     `configure`. It says how a simulation begins in `new_simulation`, what is published of it in
@@ -102,10 +112,6 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
     @abstractmethod
     def publish_state(self, stamp_ns: int) -> None:
         """Publish the state that the simulation has reached."""
-
-    @abstractmethod
-    def publish_pace(self, status: DiagnosticStatus) -> None:
-        """Publish the statistics of simulated time."""
 
     def require_time(self, rate: float) -> None:
         """Check the parameters of time at a rate of states (Hz); raise LiedynError."""
@@ -124,6 +130,7 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
         """Begin the simulation, published at a rate (Hz), and start the stream."""
         self._rate = rate
         self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP)
+        self._publish_report = self.open_publisher(DiagnosticArray, '/diagnostics').publish
         self._begin(self.now_ns())
         self._gate = AgeGate(lambda: self._stamp_ns)  # by the time of the simulation
         stream.open_service(Trigger, '~/reset', self._reset)
@@ -144,7 +151,7 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
     def parameters_changed(self) -> None:
         """Take over what may change at run time."""
         self._gate.max_age = self.parameters['max_age']
-        self._gate.timeout = self.parameters['command_timeout']
+        self.simulation.command_timeout = self.parameters['command_timeout'] or math.inf
 
     def take(self, topic: str, stamp_ns: int, command: Callable[[], None]) -> None:
         """Let a command with a stamp (ns) act upon the simulation; raise LiedynError else."""
@@ -159,7 +166,6 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
                              f'{self._begin_ns} ns, got {stamp_ns}')
         command()
         self._time.commanded(topic, 1e-9 * (stamp_ns - self._begin_ns))
-        self._gate.accept()
 
     def refuse(self, error: LiedynError) -> None:
         """Log why a command was refused."""
@@ -177,10 +183,11 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
 
     def _begin(self, begin_ns: int) -> None:
         self.simulation = self.new_simulation()
+        self.simulation.command_timeout = self.parameters['command_timeout'] or math.inf
         self._begin_ns = self._published_ns = begin_ns
         self._time = SimulatedTime(
             self._factor, self._max_command_age, self.now_ns(), self._rate)
-        self._states = 0
+        self._states, self._acted = 0, Drives.STANDING
 
     def _tick(self) -> None:
         self._advance()
@@ -190,11 +197,10 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
         self._published_ns = stamp_ns
         self._states += 1
         self.publish_state(stamp_ns)
-        self._gate.look()
-        if self.simulation.moves and self._gate.silent:
-            self.complain(
-                f'commands: expected every {self._gate.timeout:g} s, got none for '
-                f'{self._gate.silence:.1f} s; the last ones stay in force', 'silence')
+        if (drives := self.simulation.drives) not in USUAL:
+            self._acted = drives
+            self.complain(f'commands: expected every {self.parameters["command_timeout"]:g} s, '
+                          f'got none; the drives {drives.value}', 'silence')
 
     def _advance(self) -> None:
         """Take the steps that are due; beyond a few periods a slow machine leaves the rest."""
@@ -225,8 +231,19 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
         with self.lock:
             status = self._time.report(
                 self.status_name('pace'), self.simulation.time, self._states)
-            self._states = 0
-        self.publish_pace(status)
+            drives, acted = self.simulation.drives, self._acted
+            self._states, self._acted = 0, Drives.STANDING
+        level, message = DiagnosticStatus.OK, drives.value
+        if drives not in USUAL:
+            level = DiagnosticStatus.ERROR
+        elif acted not in USUAL:
+            level, message = DiagnosticStatus.WARN, f'{message}; before: {acted.value}'
+        report = DiagnosticArray(status=[status, DiagnosticStatus(
+            level=level, message=message, name=self.status_name('drives'), values=[KeyValue(
+                key='bound of silence of commands, s',
+                value=f'{self.parameters["command_timeout"]:g}')])])
+        report.header.stamp = self.get_clock().now().to_msg()
+        self._publish_report(report)
 
     def _reset(self, _: Trigger.Request, response: Trigger.Response) -> None:
         if self.active:

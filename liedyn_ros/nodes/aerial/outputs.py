@@ -8,7 +8,6 @@
 
 """Outputs of the simulator of the aerial manipulator: state, TF, robot model, clock."""
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import TransformStamped
 from liedyn_interfaces.msg import TreeState
 from nav_msgs.msg import Odometry
@@ -48,7 +47,6 @@ class AerialOutputs:
             String, 'robot_description', LATCHED).publish
         self._publish_clock = (
             node.open_publisher(Clock, '/clock').publish if with_clock else None)
-        self._publish_diagnostics = node.open_publisher(DiagnosticArray, '/diagnostics').publish
         self._state, self._odometry, self._joints = TreeState(), Odometry(), JointState()
         self._odometry.header.frame_id = world_frame
         self._odometry.child_frame_id = prefix + machine.base
@@ -80,12 +78,6 @@ class AerialOutputs:
         self._joints.velocity = self._state.velocities
         self._publish_odometry(self._odometry)
         self._publish_joints(self._joints)
-
-    def publish_diagnostics(self, status: DiagnosticStatus) -> None:
-        """Publish the statistics of simulated time."""
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self._node.get_clock().now().to_msg()
-        self._publish_diagnostics(message)
 
     def broadcast(self, stamp_ns: int, poses: Array) -> None:
         """Send the pose of every body in its parent, from their poses (B, 4, 4) in the world."""

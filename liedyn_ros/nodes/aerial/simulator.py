@@ -11,8 +11,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticStatus
-
 from liedyn_ros.aerial import Lags, MujocoSimulation, Simulation
 from liedyn_ros.nodes.aerial.commands import AerialCommands
 from liedyn_ros.nodes.aerial.outputs import AerialOutputs
@@ -71,10 +69,6 @@ class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
         self._outputs.publish(stamp_ns, self.simulation.q, self.simulation.v)
         if self._outputs.transforms.are_due(stamp_ns):
             self._outputs.broadcast(stamp_ns, self.simulation.poses())
-
-    def publish_pace(self, status: DiagnosticStatus) -> None:
-        """Publish the statistics of simulated time."""
-        self._outputs.publish_diagnostics(status)
 
     def _command(self, topic: str, stamp_ns: int, command: Callable[[Simulation], None]) -> None:
         self.take(topic, stamp_ns, lambda: command(self.simulation))

@@ -11,7 +11,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
@@ -44,7 +43,6 @@ class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
             self, self._platform, parameters['actuators'], parameters['publish_leg_rates'])
         self._publish_clock = (self.open_publisher(Clock, '/clock').publish
                                if parameters['publish_clock'] else None)
-        self._publish_diagnostics = self.open_publisher(DiagnosticArray, '/diagnostics').publish
         stream = Stream(self)
         stream.subscribe(JointState, LEG_FORCES, self._receive, 1)
         self.open_simulation(stream, parameters['rate'])
@@ -65,12 +63,6 @@ class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
             self._publish_clock(Clock(clock=conversions.stamp_of(stamp_ns)))
         self._outputs.publish_truth(stamp_ns, self.simulation.pose)
         self._outputs.publish_legs(stamp_ns, self.simulation.sample())
-
-    def publish_pace(self, status: DiagnosticStatus) -> None:
-        """Publish the statistics of simulated time."""
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._publish_diagnostics(message)
 
     def _receive(self, message: JointState) -> None:
         try:

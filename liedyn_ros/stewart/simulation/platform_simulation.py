@@ -10,12 +10,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import GeometryError, LimitError
-from liedyn_ros.control import LaggedActuators
+from liedyn_ros.control import COMMAND_TIMEOUT, Drives, LaggedActuators
 from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.lie.kernels import batch
@@ -32,8 +34,13 @@ class PlatformSimulation:
     The pose (4, 4) and the body twist (6,) of a platform at a time (s).
 
     Until its first command the platform is held in place, as by brakes, with drives that already
-    bear its weight. A refused command changes nothing.
+    bear its weight. A refused command changes nothing. A drive that has no command for
+    `command_timeout` (s) closes its brake, which opens with the next one: dry friction within the
+    leg's `force` of the geometry, else up to all the forces together that bear the weight at the
+    start.
     """
+
+    command_timeout = COMMAND_TIMEOUT
 
     def __init__(self, geometry: StewartGeometry, pose_base_platform: ArrayLike,
                  dt: float = 1e-3, lag: float = 0.0, resolution: float = 0.0) -> None:
@@ -57,7 +64,11 @@ class PlatformSimulation:
         self._dynamics = StewartDynamics(geometry)
         self._command = self._dynamics.inverse(self.pose, self.twist, np.zeros(6)).forces
         self._drives = LaggedActuators(self._command, lag, dt)
-        self.moves = False
+        self._heard = -math.inf  # when the last command came, s
+        self.drives = Drives.STANDING
+        weight = float(np.abs(self._command).sum())
+        self._brakes = np.where(np.isfinite(geometry.force_limits), geometry.force_limits,
+                                (-weight, weight)).T
         self.load: Array | None = None  # wrench (6,) of the environment, in the platform's frame
 
     @property
@@ -65,10 +76,15 @@ class PlatformSimulation:
         """Return the time since the start, s."""
         return self._steps * self.dt
 
+    @property
+    def moves(self) -> bool:
+        """Return whether a command has come."""
+        return self._heard >= 0.0
+
     def command(self, forces: ArrayLike) -> None:
         """Take forces (n,), N, along the legs; raises ShapeError or NotFiniteError."""
         self._command = as_array('forces', forces, self._command.shape)
-        self.moves = True
+        self._heard = self.time
 
     def step(self) -> None:
         """
@@ -79,7 +95,10 @@ class PlatformSimulation:
         the forces of the drives are a step ahead.
         """
         if self.moves:
-            pose, twist = self._integrated(self._drives.step(self._command))
+            silent = self.time - self._heard > self.command_timeout
+            self.drives = Drives.BRAKED if silent else Drives.COMMANDED
+            pose, twist = self._integrated(
+                self._braked() if silent else self._drives.step(self._command))
             self.geometry.require_within_limits(kinematics.leg_lengths(self.geometry, pose))
             self.pose, self.twist = pose, twist
         self._steps += 1
@@ -91,6 +110,19 @@ class PlatformSimulation:
             lengths = self._resolution * np.round(lengths / self._resolution)
         return LegSample(self.time, self.pose, self.twist, lengths,
                          kinematics.leg_rates(self.geometry, self.pose, self.twist), False)
+
+    def _braked(self) -> Array:
+        """Return the forces (n,) of dry friction: those that stop the legs, as far as it can."""
+        size = len(self._command)
+        free, *pushed = (self._dynamics.forward(
+            self.pose, self.twist, forces, external=self.load).acceleration
+            for forces in np.vstack((np.zeros(size), np.eye(size))))
+        gain, stop = np.column_stack(pushed) - free[:, None], -self.twist / self.dt - free
+        forces = np.linalg.lstsq(gain, stop)[0]
+        if ((forces < self._brakes[0]) | (forces > self._brakes[1])).any():
+            from scipy.optimize import lsq_linear  # slow to import
+            forces = lsq_linear(gain, stop, tuple(self._brakes), method='bvls').x
+        return self._drives.step(forces)
 
     def _integrated(self, forces: Array) -> tuple[Array, Array]:
         """Return the state a step later, x the exponential coordinates of the displacement."""
