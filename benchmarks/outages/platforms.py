@@ -23,7 +23,7 @@ from liedyn_ros.stewart import (
     LegForceCommand, LegPart, load_geometry, MujocoPlatformSimulation, PlatformController,
     PlatformSimulation, SmoothTrajectory, StewartDynamics, StewartGeometry)
 
-STEP, PERIOD = 0.001, 4  # s, steps between two states
+STEP, PERIOD, LOOK = 0.002, 2, 10  # s, steps between two states, and two looks at errors
 PUSH = 10.0, 3.0  # N, mean and gusts in each direction on the platform
 FRICTION, RESOLUTION = 0.5, 1e-5  # N of each drive, in MuJoCo, and m of the sensors of its length
 LOST = 45.0, 0.2  # deg, m
@@ -35,8 +35,8 @@ MOTION = (
     Outage('poses and legs killed', 'states', 99.0), Outage('poses late', latency=0.02),
     Outage('poses late', latency=0.04), Outage('a second publisher, at home', 'second', 1.0),
     Outage('commands lost', 'commands', 0.3), Outage('commands lost', 'commands', 2.0),
-    Outage('commands lost for good', 'commands', 99.0), Outage('commands doubled, 50 ms late', 'doubled',
-                                                     2.0))
+    Outage('commands lost for good', 'commands', 99.0),
+    Outage('commands doubled, 50 ms late', 'doubled', 2.0))
 
 
 def motion() -> SmoothTrajectory:
@@ -92,14 +92,16 @@ def move(outage: Outage, seed: int, *, duration: float = 12.0, mass: float = 1.0
         except LimitError:  # a leg at its stop
             ended = True
             break
+        phases.append(control.phase)
+        if control.phase is Phase.STOPPED:
+            break
+        if k % LOOK:
+            continue
         goal = trajectory.pose(control.place)
         turn = so3.log(goal[:3, :3].T @ simulation.pose[:3, :3])
         errors = (float(np.degrees(np.linalg.norm(turn))),
                   float(np.linalg.norm(goal[:3, 3] - simulation.pose[:3, 3])))
         worst = np.maximum(worst, errors)
-        phases.append(control.phase)
-        if control.phase is Phase.STOPPED:
-            break
     return Passed(
         *worst, errors[1], (control.phase if simulation.drives is Drives.COMMANDED
                             else simulation.drives).value, bool(ended or (worst > LOST).any()),

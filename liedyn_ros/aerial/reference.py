@@ -9,19 +9,16 @@
 """The reference of Ali, Gabellieri and Franchi: a circle, sinusoidal yaw, moving arms."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
+import math
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control import ReferenceMotion
-from liedyn_ros.lie import so3
 
 JOINT_START = np.radians([10.0, 20.0, -35.0, -10.0, 15.0, -30.0])
 JOINT_SWEEP = np.radians([25.0, 40.0, 50.0, -25.0, 35.0, 45.0])
-
-_Z = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])  # z x
 
 
 @dataclass(frozen=True)
@@ -62,33 +59,32 @@ class Reference:
 
     def at(self, t: float) -> ReferenceMotion:
         """Return the motion at a time, s; before 0 it rests."""
-        offset, amplitude, omega, phase = self._waves
-        s, rate, rate1, rate2 = self._path_time(t)
-        sine, cosine = (amplitude * f(omega * s + phase) for f in (np.sin, np.cos))
-        x = offset + sine  # x, y, z, yaw, joints (8.4)
-        x1 = omega * cosine * rate
-        x2 = omega * cosine * rate1 - omega**2 * sine * rate**2
-        x3 = omega * cosine * (rate2 - omega**2 * rate**3) - 3.0 * omega**2 * sine * rate * rate1
-        # In the base: d/dt (R^T p) = R^T dp/dt - w x R^T p, with w along z.
-        to_base, half = so3.exp([0.0, 0.0, x[3]]).T, 0.5 * x[3]
-        v = to_base @ x1[:3]
-        v1 = to_base @ x2[:3] - x1[3] * _Z @ v
-        v2 = to_base @ x3[:3] - x1[3] * _Z @ (2.0 * v1 + x1[3] * _Z @ v) - x2[3] * _Z @ v
-        return ReferenceMotion(
-            np.concatenate((x[:3], (0.0, 0.0, np.sin(half), np.cos(half)), x[4:])),
-            *(np.concatenate(((0.0, 0.0, x_k[3]), v_k, x_k[4:]))
-              for x_k, v_k in ((x1, v), (x2, v1), (x3, v2))))
+        path = self._path_time(t)
+        circle, joint = 2.0 * math.pi / self.period, math.pi / self.period
+        (x, x1, x2, x3), (y, y1, y2, y3), (yaw, w, w1, w2), waves = (  # (8.4)
+            _sinusoid(amplitude, omega, phase, path) for amplitude, omega, phase in (
+                (self.radius, circle, 0.5 * math.pi), (self.radius, circle, 0.0),
+                (self.yaw_amplitude, 2.0 * math.pi * self.yaw_frequency, 0.0),
+                (-0.5, joint, 0.5 * math.pi)))
+        c, s, half = math.cos(yaw), math.sin(yaw), 0.5 * yaw
 
-    @cached_property
-    def _waves(self) -> tuple[Array, Array, Array, Array]:
-        """Return offset, amplitude, omega and phase of offset + amplitude sin(omega s + phase)."""
-        circle, joint = 2.0 * np.pi / self.period, np.pi / self.period
-        quarter, half = 0.5 * np.pi, 0.5 * self.joint_sweep
-        one = np.ones_like(half)
-        return (np.array([0.0, 0.0, self.height, 0.0, *(self.joint_start + half)]),
-                np.array([self.radius, self.radius, 0.0, self.yaw_amplitude, *-half]),
-                np.array([circle, circle, 0.0, 2.0 * np.pi * self.yaw_frequency, *(joint * one)]),
-                np.array([quarter, 0.0, 0.0, 0.0, *(quarter * one)]))
+        def in_base(u: float, v: float) -> tuple[float, float]:
+            return c * u + s * v, c * v - s * u
+
+        # In the base: d/dt (R^T p) = R^T dp/dt - w x R^T p, with w along z.
+        u, v = in_base(x1, y1)
+        u1, v1 = in_base(x2, y2)
+        u1, v1 = u1 + w * v, v1 - w * u
+        u2, v2 = in_base(x3, y3)
+        u2 += w * (2.0 * v1 + w * u) + w1 * v
+        v2 -= w * (2.0 * u1 - w * v) + w1 * u
+        bases = ((x, y, self.height, 0.0, 0.0, math.sin(half), math.cos(half)),
+                 (0.0, 0.0, w, u, v, 0.0), (0.0, 0.0, w1, u1, v1, 0.0),
+                 (0.0, 0.0, w2, u2, v2, 0.0))
+        starts = (self.joint_start + 0.5 * self.joint_sweep, 0.0, 0.0, 0.0)
+        return ReferenceMotion(*(
+            np.concatenate((base, start + wave * self.joint_sweep))
+            for base, start, wave in zip(bases, starts, waves)))
 
     def _path_time(self, t: float) -> tuple[float, float, float, float]:
         """Return the time of the path, its rate, from 0 to 1, and two derivatives of that."""
@@ -98,3 +94,12 @@ class Reference:
                 u**3 * (10.0 - 15.0 * u + 6.0 * u**2),
                 30.0 * (u * (1.0 - u))**2 / self.rise_time,
                 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) / self.rise_time**2)
+
+
+def _sinusoid(amplitude: float, omega: float, phase: float,
+              path: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+    """Return amplitude sin(omega s + phase) and three derivatives along a time s of the path."""
+    s, rate, rate1, rate2 = path
+    sine, cosine = (amplitude * f(omega * s + phase) for f in (math.sin, math.cos))
+    return (sine, omega * cosine * rate, omega * cosine * rate1 - omega**2 * sine * rate**2,
+            omega * cosine * (rate2 - omega**2 * rate**3) - 3.0 * omega**2 * sine * rate * rate1)
