@@ -55,7 +55,7 @@ class Flight:
         physics = MujocoSimulation if mujoco else Simulation
         self.simulation = physics(machine, reference.at(0.0).q, STEP, known=self._known)
         self.gusts, self._reference = Gusts(rng, *wind), reference
-        self._outage = outage._replace(begin=outage.begin + rng.uniform(0.0, 1.0))
+        self._outage = outage
         self._asked: Wanted | None = None
         self._due = self._seen = self.most = 0.0
         self._fastest = np.array([rotor.max_speed for rotor in machine.model.rotors])
@@ -79,6 +79,11 @@ class Flight:
                 self._command(self.control.command(), now)
         self.simulation.wind = self.gusts.step(STEP)
         self.simulation.step()
+
+    @property
+    def follows(self) -> bool:
+        """Return whether the vehicle follows its reference, which is at full pace."""
+        return self.control.phase is Phase.FOLLOWING and self.control.pace > 0.99
 
     def errors(self) -> tuple[float, float]:
         """Return attitude (deg) and distance (m) from the reference where it is."""
@@ -115,8 +120,13 @@ class Flight:
 
 def fly(machine: AerialManipulator, reference: Reference, outage: Outage, seed: int, *,
         mass: float = 1.0, duration: float = 12.0, wind: tuple[float, float] = WIND,
-        mujoco: bool = False) -> Passed:
-    """Fly beside an outage until the end, a crash, or the stop of the rotors."""
+        mujoco: bool = False, ends: bool = False) -> Passed:
+    """
+    Fly beside an outage until the end, a crash, or the stop of the rotors.
+
+    ends: where it follows the reference again after the outage, too.
+    """
+    outage = outage._replace(begin=outage.begin + np.random.default_rng(seed).uniform(0.0, 1.0))
     flight = Flight(machine, reference, outage, seed, mass, wind, mujoco)
     worst, errors, phases, said = np.zeros(2), (0.0, 0.0), [], True
     for k in range(round(duration / STEP)):
@@ -130,7 +140,8 @@ def fly(machine: AerialManipulator, reference: Reference, outage: Outage, seed: 
         phases.append(flight.control.phase)
         if (worst > END).any() and len(set(phases[1:])) == 1:
             said = False
-        if flight.control.phase is Phase.STOPPED or lost.any() or drives is Drives.LANDED:
+        if flight.control.phase is Phase.STOPPED or lost.any() or drives is Drives.LANDED or (
+                ends and flight.follows and outage.settled(flight.simulation.time)):
             break
     return Passed(*worst, errors[1], (flight.control.phase if drives is Drives.COMMANDED
                                       else drives).value, bool(lost.any()),

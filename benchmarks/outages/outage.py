@@ -15,6 +15,9 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 
 
+SETTLE = 2.0  # s after an outage, from which on a run within bounds has survived it
+
+
 class Outage(NamedTuple):
     """What fails from a time on (s), for a duration (s), and by how much answers are late (s)."""
 
@@ -27,6 +30,10 @@ class Outage(NamedTuple):
     def on(self, what: str, time: float) -> bool:
         """Return whether this fails at a time."""
         return self.what == what and self.begin <= time < self.begin + self.duration
+
+    def settled(self, time: float) -> bool:
+        """Return whether a run is over at a time if it is as before, of one that shall end."""
+        return time >= self.begin + self.duration + SETTLE
 
     @property
     def text(self) -> str:

@@ -47,7 +47,8 @@ def motion() -> SmoothTrajectory:
 
 
 def move(outage: Outage, seed: int, *, duration: float = 12.0, mass: float = 1.0,
-         push: tuple[float, float] = PUSH, mujoco: bool = False) -> Passed:
+         push: tuple[float, float] = PUSH, mujoco: bool = False, ends: bool = False
+         ) -> Passed:
     """Move beside an outage until the end, a leg's stop, or the controller's stop."""
     geometry, trajectory = load_geometry(config_file('stewart_geometry.yaml')), motion()
     rng = np.random.default_rng(seed)
@@ -102,6 +103,8 @@ def move(outage: Outage, seed: int, *, duration: float = 12.0, mass: float = 1.0
         errors = (float(np.degrees(np.linalg.norm(turn))),
                   float(np.linalg.norm(goal[:3, 3] - simulation.pose[:3, 3])))
         worst = np.maximum(worst, errors)
+        if ends and phases[-1] is Phase.FOLLOWING and outage.settled(now):
+            break
     return Passed(
         *worst, errors[1], (control.phase if simulation.drives is Drives.COMMANDED
                             else simulation.drives).value, bool(ended or (worst > LOST).any()),

@@ -49,8 +49,8 @@ def run(part: tuple[str, Outage, bool, int]) -> Passed:
     mass = 1.0 + flights.MASS * np.random.default_rng(seed).uniform(-1.0, 1.0)
     if what == 'flight':
         return flights.fly(flights.vehicle(), flights.Reference(), outage, seed, mass=mass,
-                           duration=DURATION, mujoco=mujoco)
-    return platforms.move(outage, seed, mass=mass, duration=DURATION, mujoco=mujoco)
+                           duration=DURATION, mujoco=mujoco, ends=True)
+    return platforms.move(outage, seed, mass=mass, duration=DURATION, mujoco=mujoco, ends=True)
 
 
 def table(options: argparse.Namespace) -> None:
@@ -59,11 +59,18 @@ def table(options: argparse.Namespace) -> None:
         ('flight', flights.FLIGHT), ('platform', platforms.MOTION))
         for outage in outages for mujoco in (False, True)]
     parts = [(*kind, seed) for kind in kinds for seed in range(options.starts)]
-    found = dict(told(results_of(run, parts, jobs=options.jobs, cluster=options.cluster),
-                      len(parts)))
+    found: dict[int, Passed] = {}
+    try:
+        found.update(told(results_of(run, parts, jobs=options.jobs, cluster=options.cluster),
+                          len(parts)))
+    except KeyboardInterrupt:  # rows that are whole are kept
+        print(f'ended after {len(found)} runs of {len(parts)}', file=sys.stderr)
     rows = []
     for k, (what, outage, mujoco) in enumerate(kinds):
-        passed = [found[k * options.starts + i] for i in range(options.starts)]
+        passed = [found[j] for j in range(k * options.starts, (k + 1) * options.starts)
+                  if j in found]
+        if len(passed) < options.starts:
+            continue
         ends = Counter(one.phase for one in passed)
         rows.append((what, outage.text, 'MuJoCo' if mujoco else 'own', *(
             f'{max(getattr(one, name) for one in passed):.3g}'
