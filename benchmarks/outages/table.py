@@ -36,7 +36,7 @@ from liedyn_ros.common.errors import LimitError
 
 DOCUMENT = Path(__file__).parents[2] / 'docs/results.md'
 BEGIN, END = '<!-- outages: begin -->', '<!-- outages: end -->'
-FLIGHT = DURATION = 8.0  # s of a random flight, and of a run beside an outage
+FLIGHT, DURATION = 8.0, 7.0  # s of a random flight, and of a run beside an outage
 COLUMNS = ('controller', 'outage', 'physics', 'attitude, deg', 'distance, m', 'at the end, m',
            'ends', 'beyond bounds', 'command over its limit')
 
@@ -58,19 +58,20 @@ def table(options: argparse.Namespace) -> None:
     kinds = [(what, outage, mujoco) for what, outages in (
         ('flight', flights.FLIGHT), ('platform', platforms.MOTION))
         for outage in outages for mujoco in (False, True)]
-    parts = [(*kind, seed) for kind in kinds for seed in range(options.starts)]
+    parts = [(*kind, seed) for seed in range(options.starts) for kind in kinds]
     found: dict[int, Passed] = {}
     try:
         found.update(told(results_of(run, parts, jobs=options.jobs, cluster=options.cluster),
                           len(parts)))
-    except KeyboardInterrupt:  # rows that are whole are kept
+    except KeyboardInterrupt:  # starts that all rows have are kept
         print(f'ended after {len(found)} runs of {len(parts)}', file=sys.stderr)
-    rows = []
+    starts, rows = 0, []
+    while all(starts * len(kinds) + k in found for k in range(len(kinds))):
+        starts += 1
+    if not starts:
+        raise SystemExit('expected a start of each row, got none')
     for k, (what, outage, mujoco) in enumerate(kinds):
-        passed = [found[j] for j in range(k * options.starts, (k + 1) * options.starts)
-                  if j in found]
-        if len(passed) < options.starts:
-            continue
+        passed = [found[i * len(kinds) + k] for i in range(starts)]
         ends = Counter(one.phase for one in passed)
         rows.append((what, outage.text, 'MuJoCo' if mujoco else 'own', *(
             f'{max(getattr(one, name) for one in passed):.3g}'
@@ -79,12 +80,12 @@ def table(options: argparse.Namespace) -> None:
             f'{sum(one.crashed for one in passed)}', f'{max(one.force for one in passed):.2f}'))
     lines = ['| ' + ' | '.join(row) + ' |' for row in (COLUMNS, ['---'] * len(COLUMNS), *rows)]
     print('\n'.join(lines))
-    print(keep('outages', {'starts': options.starts, 'rows': [
+    print(keep('outages', {'starts': starts, 'rows': [
         dict(zip(COLUMNS, row)) for row in rows]}))
     if options.write:
         before, _, rest = DOCUMENT.read_text(encoding='utf-8').partition(BEGIN)
         DOCUMENT.write_text('\n'.join((
-            before + BEGIN, f'{options.starts} starts a row; worst figures.', '', *lines, ''))
+            before + BEGIN, f'{starts} starts a row; worst figures.', '', *lines, ''))
             + END + rest.partition(END)[2], encoding='utf-8')
 
 
