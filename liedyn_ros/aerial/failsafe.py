@@ -34,14 +34,15 @@ class Failsafe:
     """
 
     def __init__(self, machine: AerialManipulator, q: Array, lags: Lags) -> None:
-        """Take the vehicle as its flight controller knows it; raises as its authority at q."""
+        """Take the vehicle as its flight controller knows it; raises as its authority does."""
         usual = Gains()
         with np.errstate(divide='ignore'):
             base, joints = np.divide(DELAY_BORNE, (lags.rotors, lags.joints))
         gains = Gains(min(usual.rotation, base), min(usual.position, base),
                       min(usual.joints, joints), usual.integral_limit)
         self._machine, self._still = machine, np.zeros(machine.model.nv)
-        self._feedback = Feedback(machine.model, gains, machine.authority(q))
+        level = np.concatenate((np.zeros(3), (0.0, 0.0, 0.0, 1.0), q[7:]))
+        self._feedback = Feedback(machine.model, gains, machine.authority(level))
         self.reset()
 
     def reset(self) -> None:
@@ -97,6 +98,8 @@ class Failsafe:
         felt[:2], rate[3:6] = 0.0, (up @ v[3:6]) * up
         sinks = self._still.copy()
         sinks[5] = -DESCENT * (self.phase is Drives.DESCENDING)
+        if not self._lost[1]:  # others move the joints
+            self._held[7:], sinks[JOINTS] = q[7:], v[JOINTS]
         error = tracking_error(self._machine.model, ReferenceMotion(
             self._held, sinks, self._still, self._still), felt, rate)
         wanted = self._machine.dynamics.inverse(

@@ -81,10 +81,10 @@ class Reference:
         bases = ((x, y, self.height, 0.0, 0.0, math.sin(half), math.cos(half)),
                  (0.0, 0.0, w, u, v, 0.0), (0.0, 0.0, w1, u1, v1, 0.0),
                  (0.0, 0.0, w2, u2, v2, 0.0))
-        starts = (self.joint_start + 0.5 * self.joint_sweep, 0.0, 0.0, 0.0)
-        return ReferenceMotion(*(
-            np.concatenate((base, start + wave * self.joint_sweep))
-            for base, start, wave in zip(bases, starts, waves)))
+        q, *others = (np.concatenate((base, wave * self.joint_sweep))
+                      for base, wave in zip(bases, waves))
+        q[7:] += self.joint_start + 0.5 * self.joint_sweep
+        return ReferenceMotion(q, *others)
 
     def _path_time(self, t: float) -> tuple[float, float, float, float]:
         """Return the time of the path, its rate, from 0 to 1, and two derivatives of that."""

@@ -6,18 +6,37 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The status of a controller: what it does, its last command, with its age and its bound."""
+"""The status of a controller: its last command, with its age and bound; and that of drives."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from sensor_msgs.msg import JointState
-
-from liedyn_ros.control import Follower, Phase
+from liedyn_ros.control import Drives, Follower, Phase
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 
 _LEVELS = {Phase.STANDING: DiagnosticStatus.OK, Phase.FOLLOWING: DiagnosticStatus.OK,
            Phase.WAITING: DiagnosticStatus.WARN}  # all others are errors
+USUAL = Drives.STANDING, Drives.COMMANDED
+
+
+def report_of(control: Follower[Any], fault: str = '') -> tuple[bytes, str, dict[str, str]]:
+    """Return level, message and values of a follower; fault: what is wrong besides, an error."""
+    level = DiagnosticStatus.ERROR if fault else _LEVELS.get(control.phase, DiagnosticStatus.ERROR)
+    return level, '; '.join(filter(None, (control.phase.value, fault))), {
+        'pace': f'{control.pace:.3f}',
+        'bound of silence of states, s': f'{control.blind_time:.2f}'}
+
+
+def drives_status(name: str, drives: Drives, before: Drives, bound: float) -> DiagnosticStatus:
+    """Return the status of drives; before: what they did since the last. bound: of silence, s."""
+    level, message = DiagnosticStatus.OK, drives.value
+    if drives not in USUAL:
+        level = DiagnosticStatus.ERROR
+    elif before not in USUAL:
+        level, message = DiagnosticStatus.WARN, f'{message}; before: {before.value}'
+    return DiagnosticStatus(level=level, message=message, name=name, values=[
+        KeyValue(key='bound of silence of commands, s', value=f'{bound:g}')])
 
 
 class ControlStatus:
@@ -33,29 +52,27 @@ class ControlStatus:
         """Take note of a command that is sent now."""
         self._commanded_ns = self._node.now_ns()
 
-    def publish(self, control: Follower[Any], command: dict[str, JointState],
-                more: dict[str, str], *others: DiagnosticStatus, fault: str = '') -> None:
+    def publish(self, report: tuple[bytes, str, Mapping[str, str]],
+                command: Mapping[str, Sequence[float]], bound: float, *others: DiagnosticStatus,
+                moves: bool = True) -> None:
         """
-        Publish the phase of a control and its last command, beside other statuses.
+        Publish a report (level, message, values) and the last command, beside other statuses.
 
-        command: its messages, by the field of each that counts. more: other values. fault: what
-        is wrong besides, an error.
+        command: numbers by name. bound: of its age, s, beyond which a machine that moves by
+        commands is told as a warning at least.
         """
-        values = {'pace': f'{control.pace:.3f}', 'last command': 'none',
-                  'bound of silence of states, s': f'{control.blind_time:.2f}', **more}
+        level, message, more = report
+        values = {**more, 'last command': 'none', 'bound of its age, s': f'{bound:.3f}'}
         if self._commanded_ns:
-            values |= {
-                'last command': ', '.join(
-                    f'{name} {value:.4g}' for field, message in command.items()
-                    for name, value in zip(message.name, getattr(message, field))),
-                'age of the last command, s':
-                    f'{1e-9 * (self._node.now_ns() - self._commanded_ns):.3f}',
-                'bound of that age, s': f'{control.hold:.3f}'}
+            age = 1e-9 * (self._node.now_ns() - self._commanded_ns)
+            values |= {'last command': ', '.join(
+                ' '.join((name, *(f'{number:.4g}' for number in numbers)))
+                for name, numbers in command.items()), 'age of the last command, s': f'{age:.3f}'}
+            if moves and age > bound:
+                level = max(level, DiagnosticStatus.WARN)
+                message += f'; no command for {age:.1f} s'
         status = DiagnosticStatus(
-            level=DiagnosticStatus.ERROR if fault else _LEVELS.get(
-                control.phase, DiagnosticStatus.ERROR),
-            message='; '.join(filter(None, (control.phase.value, fault))),
-            name=self._node.status_name(self._part),
+            level=level, message=message, name=self._node.status_name(self._part),
             values=[KeyValue(key=key, value=value) for key, value in values.items()])
         array = DiagnosticArray(status=[*others, status])
         array.header.stamp = self._node.get_clock().now().to_msg()

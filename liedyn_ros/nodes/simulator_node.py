@@ -14,11 +14,12 @@ import math
 import time
 from typing import Generic, Protocol, TypeVar
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray
 from std_srvs.srv import Trigger
 
 from liedyn_ros.common.errors import LiedynError, StampError
 from liedyn_ros.control import COMMAND_TIMEOUT, Drives
+from liedyn_ros.nodes.control_status import drives_status, USUAL
 from liedyn_ros.ros.node.lifecycle import LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 from liedyn_ros.ros.simulated_time import SimulatedTime
@@ -31,7 +32,6 @@ MAX_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the cloc
 LEAST_LATENESS, LATE_PERIODS = 0.02, 3.0  # s, periods; beyond both a simulator warns of it
 PERIODS, MAX_PASS = 4.0, 0.1  # of publishing, and s of computing, before others are served
 TIME_SUM_ERROR = 1e-6  # s, of sums of times
-USUAL = Drives.STANDING, Drives.COMMANDED
 
 MAX_AGE = Parameter(
     'max_age', 0.5, 'age beyond which a stamped input is refused as stale; 0 for any age', 's',
@@ -233,15 +233,8 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
                 self.status_name('pace'), self.simulation.time, self._states)
             drives, acted = self.simulation.drives, self._acted
             self._states, self._acted = 0, Drives.STANDING
-        level, message = DiagnosticStatus.OK, drives.value
-        if drives not in USUAL:
-            level = DiagnosticStatus.ERROR
-        elif acted not in USUAL:
-            level, message = DiagnosticStatus.WARN, f'{message}; before: {acted.value}'
-        report = DiagnosticArray(status=[status, DiagnosticStatus(
-            level=level, message=message, name=self.status_name('drives'), values=[KeyValue(
-                key='bound of silence of commands, s',
-                value=f'{self.parameters["command_timeout"]:g}')])])
+        report = DiagnosticArray(status=[status, drives_status(
+            self.status_name('drives'), drives, acted, self.parameters['command_timeout'])])
         report.header.stamp = self.get_clock().now().to_msg()
         self._publish_report(report)
 

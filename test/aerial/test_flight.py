@@ -11,10 +11,11 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.aerial import AerialManipulator, Simulation
+from liedyn_ros.aerial import AerialManipulator, Lags, Simulation
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.control import Feedback, Gains, tracking_error
+from liedyn_ros.control import Drives, Feedback, Gains, tracking_error
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.lie import so3
 from liedyn_ros.model import ModelBuilder, scale_masses, SpatialInertia
 
 RATE = 200  # Hz, the least that is asked for
@@ -84,6 +85,58 @@ def test_stands_until_commanded_then_falls(machine, reference):
     dynamics = Dynamics(machine.model)
     fallen = dynamics.center_of_mass(simulation.q) - dynamics.center_of_mass(start)
     np.testing.assert_allclose(fallen, [0.0, 0.0, -0.5 * 9.81 * 0.01], atol=1e-12)
+
+
+@pytest.mark.parametrize('both', [False, True], ids=['base', 'base and joints'])
+@pytest.mark.parametrize('lags', [Lags(), Lags(0.04, 0.04)], ids=['no lag', 'lags'])
+def test_drives_without_commands_level_the_base(machine, reference, both, lags):
+    """With masses that they know 20 % wrongly, from a tilt and turn rates."""
+    q = machine.model.integrate(reference.at(0.0).q, np.r_[0.2, -0.15, 0.4, np.zeros(9)])
+    hold = machine.dynamics.inverse(q, np.zeros(12), np.zeros(12))
+    simulation = Simulation(
+        machine, q, 2e-3, lags, AerialManipulator(scale_masses(machine.model, 0.8)))
+    simulation.v[:6] = 0.3, 0.2, 0.1, 0.2, 0.1, 0.0
+
+    def command_joints():
+        simulation.command_torques(
+            hold[6:] - 2.0 * (simulation.q[7:] - q[7:]) - 0.2 * simulation.v[6:])
+
+    simulation.command_wrench(hold[:6])
+    command_joints()
+    for _ in range(1100):
+        if not both:
+            command_joints()
+        simulation.step()
+    assert simulation.drives is Drives.HOVERING
+    assert np.degrees(np.arccos(so3.from_quaternion(simulation.q[3:7])[2, 2])) < 5.0
+    assert abs(simulation.q[2] - q[2]) < 0.3
+    assert np.abs(simulation.q[7:] - q[7:]).max() < 0.3
+    simulation.command_wrench(hold[:6])
+    command_joints()
+    simulation.step()
+    assert simulation.drives is Drives.COMMANDED
+
+
+def test_joints_without_commands_are_held_alone(machine, reference):
+    q = reference.at(0.0).q
+    hold = machine.dynamics.inverse(q, np.zeros(12), np.zeros(12))
+    simulation = Simulation(machine, q, 2e-3)
+    simulation.command_torques(np.zeros(6))
+    for _ in range(300):
+        simulation.command_wrench(hold[:6])
+        simulation.step()
+    assert simulation.drives is Drives.HOLDING
+    assert np.abs(simulation.v[6:]).max() < 2.0  # it was 8 as they fell
+
+
+def test_without_a_bound_the_last_command_holds(machine, reference):
+    simulation = Simulation(machine, reference.at(0.0).q, 2e-3)
+    simulation.command_timeout = np.inf
+    simulation.command_rotors(np.zeros(6))
+    simulation.command_torques(np.zeros(6))
+    for _ in range(250):
+        simulation.step()
+    assert simulation.drives is Drives.COMMANDED and simulation.q[2] < 1.0
 
 
 def test_refused_commands_change_nothing(machine, reference):

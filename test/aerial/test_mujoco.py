@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from liedyn_ros.aerial import FlightControl, MujocoSimulation
-from liedyn_ros.control import Phase
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.control import Drives, Phase
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
 from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
@@ -51,7 +52,14 @@ def test_a_flight_in_it_follows_the_reference_and_the_ground_holds(machine, refe
         simulation.step()
     assert control.phase is Phase.FOLLOWING
     assert np.linalg.norm(wanted.error.error[3:6]) < 1e-3
-    simulation.command_rotors(np.zeros(6))
+    for _ in range(6000):  # without commands it hovers, descends, and stands on its arms
+        simulation.step()
+        if simulation.drives is Drives.LANDED:
+            break
+    assert simulation.drives is Drives.LANDED and 0.0 < simulation.q[2] < 0.8
+    with pytest.raises(LimitError) as caught:
+        simulation.command_rotors(command.rotors.speeds)
+    assert caught.value.got == Drives.LANDED.value
     for _ in range(1000):
         simulation.step()
     assert -0.1 < simulation.q[2] < 0.8  # it lies on the ground, and does not fall through it

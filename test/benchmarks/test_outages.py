@@ -13,7 +13,7 @@ import pytest
 from benchmarks.outages import flights, platforms
 from benchmarks.outages.outage import Outage
 from liedyn_ros.aerial import Reference
-from liedyn_ros.control import Phase
+from liedyn_ros.control import Drives, Phase
 
 
 @pytest.mark.parametrize('outage', [
@@ -27,6 +27,27 @@ def test_a_flight_survives_in_wind(outage, mass):
     assert not passed.crashed
     assert passed.phase in (Phase.FOLLOWING.value, Phase.WAITING.value)
     assert passed.end < 0.1
+
+
+@pytest.mark.parametrize('mujoco', [False, True])
+def test_a_flight_without_commands_hovers_by_itself_and_goes_on(mujoco):
+    """Rotors that held the last command turned it over within 2 s."""
+    if mujoco:
+        pytest.importorskip('mujoco')
+    passed = flights.fly(flights.vehicle(), Reference(), Outage('lost', 'commands', 2.0), 1,
+                         mass=0.8, duration=7.0, wind=(1.0, 0.5), mujoco=mujoco)
+    assert not passed.crashed and passed.attitude < 30.0
+    assert passed.phase in (Phase.FOLLOWING.value, Phase.WAITING.value)
+
+
+@pytest.mark.parametrize('mujoco', [False, True])
+def test_a_platform_without_commands_brakes_and_goes_on(mujoco):
+    if mujoco:
+        pytest.importorskip('mujoco')
+    braked = platforms.move(Outage('lost', 'commands', 99.0), 1, duration=4.0, mujoco=mujoco)
+    assert not braked.crashed and braked.phase == Drives.BRAKED.value
+    again = platforms.move(Outage('lost', 'commands', 2.0), 1, duration=7.0, mujoco=mujoco)
+    assert not again.crashed and again.end < 0.03 and again.force <= 1.0
 
 
 @pytest.mark.parametrize('seed', range(3))

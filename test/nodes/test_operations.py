@@ -17,7 +17,7 @@ import subprocess
 from liedyn_interfaces.msg import LoopStatus, StewartStatus
 import pytest
 
-from liedyn_ros.control import Phase
+from liedyn_ros.control import Drives, Phase
 from liedyn_ros.stewart import Flag
 
 pytestmark = [pytest.mark.ros, pytest.mark.full]
@@ -85,7 +85,8 @@ def test_every_message_is_on_the_page(path):
 
 
 def test_every_phase_is_on_the_page():
-    assert {phase.value for phase in Phase if f'| {phase.value} |' not in PAGE} == set()
+    assert {phase.value for phase in (*Phase, *Drives)
+            if f'| {phase.value} |' not in PAGE} == set()
 
 
 def test_every_part_is_on_the_page():

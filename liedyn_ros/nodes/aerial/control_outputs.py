@@ -18,7 +18,7 @@ from liedyn_ros.aerial import AerialManipulator, Command, FlightControl
 from liedyn_ros.control import ReferenceMotion, TrackingError
 from liedyn_ros.nodes.aerial.commands import JOINT_TORQUES
 from liedyn_ros.nodes.aerial.parameters import ROTOR_SPEEDS
-from liedyn_ros.nodes.control_status import ControlStatus
+from liedyn_ros.nodes.control_status import ControlStatus, report_of
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 
@@ -68,5 +68,6 @@ class AerialControlOutputs:
 
     def report(self, control: FlightControl, calls: DiagnosticStatus) -> None:
         """Publish the statistics of the server calls and the status of the flight."""
-        self._status.publish(
-            control, {'velocity': self._speeds, 'effort': self._torques}, {}, calls)
+        self._status.publish(report_of(control), {
+            'rotors, rad/s': self._speeds.velocity, 'joints, N m': self._torques.effort},
+            control.hold, calls, moves=control.begun)

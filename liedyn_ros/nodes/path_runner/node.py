@@ -15,6 +15,7 @@ import time
 from types import ModuleType
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticStatus
 from liedyn_interfaces.action import RetimeTrajectory as RetimeAction
 from liedyn_interfaces.msg import RetimingLimits, RetimingStatus
 from liedyn_interfaces.srv import RetimeTrajectory
@@ -26,6 +27,7 @@ from trajectory_msgs.msg import (
     JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory)
 
 from liedyn_ros.common.errors import BudgetError, LiedynError, LimitError, NameSetError
+from liedyn_ros.nodes.control_status import ControlStatus
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 from liedyn_ros.nodes.dynamics.machines import read_machine
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about
@@ -41,6 +43,8 @@ from liedyn_ros.ros.streams.stream import Stream
 
 GOAL_PERIOD = 0.02  # s, of looks at a run that is waited for
 REST = 1.0  # s beyond its duration, in which a run must have come to rest
+STILL = 5.0  # s of real time without a cycle, after which a run comes to no rest
+REPORT_RATE = 1.0  # Hz
 START_TOLERANCE = 1e-6  # rad or m, by which a path begins where the joints stand
 CYCLES = 0.5, 3.0  # of the period, which a cycle takes at least and at most
 
@@ -58,7 +62,8 @@ class PathRunnerNode(ManagedNode):
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
         self._answers: DynamicsAnswers | None = None
         self._run: Any = None  # the PathRun, which needs the conic solver
-        self._standing: dict[str, float] | None = None  # where a goal was replaced, by name
+        self._standing: dict[str, float] | None = None  # where a run was stopped for good
+        self._replaced = False  # by a goal that waits
         self._latest: String | None = None  # of the descriptions that came
         self._models = ReadAhead(self, self._read)
         super().__init__('path_runner', PATH_RUNNER, **options)
@@ -92,12 +97,14 @@ class PathRunnerNode(ManagedNode):
         stream.subscribe(RetimingLimits, '~/limits', self._take_limits, 1)
         stream.subscribe(Float64, '~/speed', self._take_speed, 1)
         self._ticks = stream.open_timer(0.0, self._tick)
+        self._status = ControlStatus(self, 'run')
+        stream.open_timer(REPORT_RATE, self._report)
         stream.start()
 
     def activate(self) -> None:
         """Stand until a run is asked for."""
         with self.lock:
-            self._run, self._speed, self._standing = None, 1.0, None
+            self._run, self._speed, self._standing, self._replaced = None, 1.0, None, False
         self.on_close(self._come_to_rest)
         with self.lock:
             self._heard: dict[str, float] = {}
@@ -155,7 +162,8 @@ class PathRunnerNode(ManagedNode):
                     duration=run.scaling.run.duration, elapsed=run.status.planned_time,
                     run=run.status))
                 if self._goal_server.wait:
-                    self._standing = self._stop(run)  # the waiting goal begins there
+                    self._stop(run)  # the waiting goal begins there
+                    self._replaced = True
                     break
         except BudgetError as error:
             self._stop(run)
@@ -168,28 +176,47 @@ class PathRunnerNode(ManagedNode):
 
     def _begin(self, request: Any, response: Any, budget_of: Callable[[ModuleType], Any]) -> Any:
         """Plan a run from where the one before comes to rest, begin it, and return it."""
-        answers = self._ready()
-        standing, self._standing = self._standing, None
-        if self._run is not None:
-            standing = self._stop(self._run)
-        if standing is not None:
+        answers, before = self._ready(), self._run
+        replaced, self._replaced = self._replaced or before is not None, False
+        if before is not None:
+            self._stop(before)
+        standing = self._standing
+        if standing is not None and (replaced or self._stands(request, standing)):
             request.trajectory = from_standing(request, standing)
         planned = answers.retime(request, response, budget_of)
         from liedyn_ros.nodes.path_runner.path_run import PathRun
         run = PathRun(planned, answers.messages, list(request.trajectory.joint_names))
         with self.lock:
             self._ready()
-            run.require_near(self._heard, self.parameters['largest_lag'])
-            self._run, self._last_ns, self._speed = run, 0, 1.0
+            if not replaced:  # else it begins where the last command is; joints may lag
+                run.require_near(self._heard, self.parameters['largest_lag'])
+            self._run, self._last_ns, self._speed, self._standing = run, 0, 1.0, None
         return run
 
-    def _stop(self, run: Any) -> dict[str, float]:
-        """Let a run come to rest on its path for good; return where it stands, by name."""
+    def _stands(self, request: Any, standing: dict[str, float]) -> bool:
+        """Return whether the joints of a request still stand where a run was stopped."""
+        return (set(request.trajectory.joint_names) == set(standing)
+                and not request.multi_dof_trajectory.points
+                and all(abs(self._heard.get(name, value) - value) <= self.parameters['largest_lag']
+                        for name, value in standing.items()))
+
+    def _stop(self, run: Any) -> None:
+        """
+        Let a run come to rest on its path for good, and keep where it stands.
+
+        Raises BudgetError where no cycle comes, as where simulated time stands still.
+        """
         run.stopping = True
+        last_ns, end = self._last_ns, time.monotonic() + STILL
         while not run.over.wait(GOAL_PERIOD):
             if not self.active:  # it comes to rest as the node is deactivated
                 break
-        return dict(run.standing)
+            if self._last_ns != last_ns:
+                last_ns, end = self._last_ns, time.monotonic() + STILL
+            if time.monotonic() > end:
+                raise BudgetError(f'run: expected a cycle within {STILL:g} s, got none: does the '
+                                  'clock stand still?')
+        self._standing = dict(run.standing)
 
     def _come_to_rest(self) -> None:
         """Go on with a run until it stands, as the node is deactivated."""
@@ -214,15 +241,19 @@ class PathRunnerNode(ManagedNode):
         return answers
 
     def _hear(self, message: JointState) -> None:
-        if not self.active:
+        """Take the positions of joints of the model; others may be of other machines."""
+        if not self.active or self._answers is None:
             return
+        known = set(self._answers.model.coordinate_names)
+        names = [name for name in message.name if name in known]
         positions = {name: value for name, value in zip(message.name, message.position)
-                     if math.isfinite(value)}
-        if len(positions) < len(message.name):
+                     if name in known and math.isfinite(value)}
+        if len(positions) < len(names):
             self.complain('joint_states: expected a finite position of each joint, got '
-                          f'{len(positions)} for {len(message.name)} names', 'positions')
-        self._heard.update(positions)
-        self._heard_ns = self.now_ns()
+                          f'{len(positions)} for {len(names)} names', 'positions')
+        if positions:
+            self._heard.update(positions)
+            self._heard_ns = self.now_ns()
 
     def _take_limits(self, message: RetimingLimits) -> None:
         if not self.active or self._run is None:
@@ -256,6 +287,7 @@ class PathRunnerNode(ManagedNode):
             cycle, self._asked(now), run.lag(self._heard) if self._heard_ns else 0.0,
             (self.parameters['tolerated_lag'], self.parameters['largest_lag']))
         stamp = stamp_of(now)
+        self._status.commanded()
         for message, publisher in ((status, self._statuses), (run.joints, self._commands),
                                    (run.base, self._poses)):
             message.header.stamp = stamp
@@ -266,12 +298,37 @@ class PathRunnerNode(ManagedNode):
 
     def _asked(self, now: int) -> float:
         """Return the share of the plan's speed that is asked for, 0 while joints are silent."""
+        if not (silence := self._silence(now)):
+            return self._speed
+        self.complain(f'joint_states: {silence}; the run stops', 'silence')
+        return 0.0
+
+    def _silence(self, now: int) -> str:
+        """Return for how long joints that were heard are silent, beyond what they may be."""
         timeout, silent = self.parameters['input_timeout'], 1e-9 * (now - self._heard_ns)
         if not self._heard_ns or not timeout or silent <= timeout:
-            return self._speed
-        self.complain(f'joint_states: expected every {timeout:g} s, got none for {silent:.1f} s; '
-                      'the run stops', 'silence')
-        return 0.0
+            return ''
+        return f'expected every {timeout:g} s, got none for {silent:.1f} s'
+
+    def _report(self) -> None:
+        """Report the run, its last command, the age of that and its bound."""
+        if not self.active:
+            return
+        with self.lock:
+            run, silence = self._run, self._silence(self.now_ns())
+        level, message, status = DiagnosticStatus.OK, 'no run', None
+        if run is not None:
+            level, message, status = DiagnosticStatus.OK, 'runs', run.status
+            if silence:
+                level, message = DiagnosticStatus.ERROR, f'stops: joint_states: {silence}'
+            elif status.lag > self.parameters['tolerated_lag']:
+                level, message = DiagnosticStatus.WARN, 'waits for joints that lag'
+        values = {} if status is None else {
+            'speed': f'{status.speed:.3f}', 'lag': f'{status.lag:.3g}',
+            'planned time, s': f'{status.planned_time:.3f}'}
+        self._status.publish((level, message, values), {} if run is None else {
+            name: (value,) for name, value in run.standing.items()},
+            CYCLES[1] / self.parameters['rate'], moves=run is not None)
 
 
 def from_standing(request: Any, standing: dict[str, float]) -> JointTrajectory:

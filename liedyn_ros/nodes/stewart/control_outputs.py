@@ -11,7 +11,7 @@ from geometry_msgs.msg import PoseStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 
-from liedyn_ros.nodes.control_status import ControlStatus
+from liedyn_ros.nodes.control_status import ControlStatus, report_of
 from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
@@ -53,11 +53,12 @@ class ControlOutputs:
 
     def report(self, controller: PlatformController, publishers: list[str]) -> None:
         """Report the platform's phase, its last command, and the publishers of poses."""
-        self._status.publish(
-            controller, {'effort': self._named}, {
-                'poses from': ', '.join(publishers), 'limits of forces': ', '.join(
-                    f'{least:.4g} to {most:.4g}' for least, most in controller.limits.T)},
-            fault=f'poses of {len(publishers)} nodes' if len(publishers) > 1 else '')
+        level, message, values = report_of(
+            controller, f'poses of {len(publishers)} nodes' if len(publishers) > 1 else '')
+        self._status.publish((level, message, {
+            **values, 'poses from': ', '.join(publishers), 'limits of forces': ', '.join(
+                f'{least:.4g} to {most:.4g}' for least, most in controller.limits.T)}),
+            {'efforts': self._named.effort}, controller.hold, moves=controller.begun)
 
     def publish(self, stamp_ns: int, command: LegForceCommand) -> None:
         """Publish a command, and the reference that it follows."""

@@ -10,7 +10,7 @@
 
 from importlib.util import find_spec
 
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
 from nav_msgs.msg import Odometry
 import numpy as np
@@ -26,6 +26,7 @@ from support.bench.pose_bench import ns, stamp_of
 
 from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Drives
 from liedyn_ros.model import load_model, load_urdf
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
 
@@ -105,7 +106,7 @@ def test_robot_description_is_the_model(bench):
 
 @pytest.mark.parametrize('base_command', ['rotor_speeds', 'base_wrench'])
 def test_falls_without_force_once_commanded(bench, base_command):
-    simulator = Simulator(bench, base_command=base_command)
+    simulator = Simulator(bench, base_command=base_command, command_timeout=0.0)
     send = simulator.send_speeds if base_command == 'rotor_speeds' else simulator.send_wrench
     simulator.until(lambda: simulator.height() < 1.4, 'a fall',
                     lambda: (send(), simulator.send_torques()))
@@ -114,7 +115,7 @@ def test_falls_without_force_once_commanded(bench, base_command):
 
 
 def test_names_in_any_order(bench):
-    simulator = Simulator(bench, base_command='base_wrench')
+    simulator = Simulator(bench, base_command='base_wrench', command_timeout=0.0)
     names = JOINTS[::-1]
     simulator.until(
         lambda: np.abs(simulator.joints[-1].velocity).max() > 0.5, 'a joint to move', lambda: (
@@ -155,10 +156,15 @@ def test_wrench_of_another_frame(bench):
 
 
 def test_silence_is_reported_and_reset_ends_the_flight(bench):
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
     simulator = Simulator(bench, command_timeout=0.05)
     simulator.until(lambda: simulator.height() < 1.5, 'a fall',
                     lambda: (simulator.send_speeds(), simulator.send_torques()))
-    simulator.complains('commands: expected every 0.05 s, got none for')
+    simulator.complains('commands: expected every 0.05 s, got none; the drives hover level')
+    bench.until(lambda: any(
+        status.name == simulator.node.status_name('drives') and status.message
+        == Drives.HOVERING.value and status.level == DiagnosticStatus.ERROR
+        for report in reports for status in report.status), 'an error of the drives')
     reply = bench.call(Trigger, 'aerial_manipulator_simulator/reset')
     assert (reply.success, reply.message) == (True, 'stands at the start')
     simulator.until(lambda: simulator.height() == pytest.approx(1.5, abs=1e-12), 'the stand')

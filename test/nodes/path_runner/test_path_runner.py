@@ -9,6 +9,7 @@
 """Paths are run within their limits: commands, lag, stops, limits and refusals of the node."""
 
 from action_msgs.msg import GoalStatus
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Transform, Vector3
 from liedyn_interfaces.action import RetimeTrajectory as RetimeAction
 from liedyn_interfaces.msg import RetimingLimits, RetimingStatus
@@ -163,6 +164,48 @@ def test_a_new_path_begins_where_the_old_one_comes_to_rest(bench):
     positions = np.array([command.points[0].positions for command in runner.commands])
     assert np.abs(np.diff(positions, axis=0)).max() < 0.03  # at 0.3 rad/s and 40 Hz
     assert_same(positions[-1], POINTS[0], 1e-6)
+
+
+def test_after_a_refused_replacement_a_path_begins_where_the_machine_stands(bench):
+    """It was refused from then on, as its begin is where the machine no longer is."""
+    runner = RunnerBench(bench)
+    slow = RetimingLimits(joint_names=LEG, velocity=[0.3] * 4, effort=LIMITS.effort)
+    assert runner.run(limits=slow).success
+    in_motion(runner)
+
+    def follow():
+        runner.hear(runner.commands[-1].points[0].positions)
+
+    assert not runner.run(limits=RetimingLimits(joint_names=LEG, velocity=[-1.0] * 4)).success
+    assert not any(runner.commands[-1].points[0].velocities)
+    bench.until(lambda: runner.node._heard, 'joints', act=follow)
+    standing, seen = runner.commands[-1].points[0].positions, len(runner.commands)
+    assert np.abs(np.subtract(standing, POINTS[0])).max() > 0.2
+    again = runner.run()
+    assert (again.success, again.message) == (True, '')
+    begun = bench.until(lambda: runner.commands[seen:], 'commands')[0].points[0].positions
+    assert np.abs(np.subtract(begun, standing)).max() < 0.03
+
+
+def test_its_status_has_the_last_command_and_joints_of_others_are_not_heard(bench):
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    runner = RunnerBench(bench, input_timeout=0.2)
+
+    def status(level):
+        return next((each for report in reports[::-1] for each in report.status
+                     if each.name == runner.node.status_name('run') and each.level == level), None)
+
+    bench.until(lambda: status(DiagnosticStatus.OK), 'a status')
+    runner.hear(POINTS[0])
+    bench.until(lambda: runner.node._heard, 'joints')
+    assert runner.run().success
+    others = JointState(name=['tail', 'hip'], position=[0.0, np.nan])
+    stopped = bench.until(lambda: status(DiagnosticStatus.ERROR), 'an error',
+                          act=lambda: runner.joints.publish(others))
+    assert set(runner.node._heard) == set(LEG)
+    values = {each.key: each.value for each in stopped.values}
+    assert values['last command'].startswith('hip ') and float(values['bound of its age, s']) > 0.0
+    assert float(values['age of the last command, s']) >= 0.0
 
 
 def test_deactivated_in_motion_it_comes_to_rest_first(bench):

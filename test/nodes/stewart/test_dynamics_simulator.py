@@ -21,6 +21,7 @@ from std_srvs.srv import Trigger
 from support.bench.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
 
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Drives
 from liedyn_ros.nodes.simulator_node import SimulatorNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.ros.qos import sensor_data
@@ -105,7 +106,7 @@ def test_refused_commands_change_nothing(bench, held):
 
 
 def test_a_leg_at_the_end_of_its_travel_ends_the_motion(bench):
-    simulator = Simulator(bench)
+    simulator = Simulator(bench, command_timeout=0.0)
     simulator.until(lambda: bench.logged(simulator.node), 'a complaint',
                     lambda: simulator.send([500.0] * 6))
     bench.until_logged(simulator.node, 'the motion restarts: length of leg_')
@@ -117,7 +118,8 @@ def test_silence_is_reported_and_reset_puts_it_back(bench, held):
     simulator = Simulator(bench, command_timeout=0.1)
     simulator.until(lambda: simulator.height() != 0.5, 'motion',
                     lambda: simulator.send(1.0001 * held))
-    bench.until_logged(simulator.node, 'commands: expected every 0.1 s, got none for')
+    bench.until_logged(simulator.node, 'commands: expected every 0.1 s, got none; the drives '
+                       f'{Drives.BRAKED.value}')
     answer = bench.call(Trigger, 'stewart_dynamics_simulator/reset')
     assert (answer.success, answer.message) == (True, 'stands at the start')
     simulator.until(lambda: simulator.height() == 0.5, 'the platform at home')

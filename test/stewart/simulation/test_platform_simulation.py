@@ -14,6 +14,7 @@ from scipy.integrate import solve_ivp
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Drives
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     leg_lengths, leg_rates, load_geometry, MujocoPlatformSimulation, PlatformSimulation,
@@ -97,6 +98,31 @@ def test_the_end_of_travel_ends_the_motion():
         for _ in range(1000):
             simulation.step()
     assert (leg_lengths(GEOMETRY, simulation.pose) <= 0.95).all()
+
+
+@pytest.mark.parametrize('file', [
+    'stewart_geometry.yaml', 'stewart_cable_robot.yaml', 'stewart_cranks.yaml'])
+def test_drives_without_commands_brake(file):
+    """In motion under a load; the brakes of cables pull alone."""
+    geometry = load_geometry(config_file(file))
+    home = HOME if geometry.home is None else geometry.home
+    simulation = PlatformSimulation(geometry, home)
+    forces = StewartDynamics(geometry).inverse(home, np.zeros(6), np.zeros(6)).forces
+    simulation.load = np.array([0.1, 0.0, 0.0, 3.0, -2.0, 1.0])
+    simulation.command(forces)
+    for _ in range(150):
+        simulation.step()
+    assert simulation.drives is Drives.COMMANDED and np.abs(simulation.twist).max() > 0.01
+    for _ in range(400):
+        simulation.step()
+    at = simulation.pose
+    assert simulation.drives is Drives.BRAKED and np.abs(simulation.twist).max() < 1e-9
+    for _ in range(200):
+        simulation.step()
+    np.testing.assert_allclose(simulation.pose, at, atol=1e-9)
+    simulation.command(forces)
+    simulation.step()
+    assert simulation.drives is Drives.COMMANDED
 
 
 def test_refuses():
