@@ -16,6 +16,7 @@ import time
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+from liedyn_interfaces.srv import RetimeTrajectory
 import pytest
 from rcl_interfaces.msg import Log
 from rcl_interfaces.srv import SetParameters
@@ -35,6 +36,8 @@ TIMEOUT = 240.0  # s; only a failing test waits that long
 WAIT = 0.01  # s, for the first callback between two looks
 MAX_CALLBACKS = 100  # between two looks, where callbacks never end
 REPLY_TIMEOUT = 5.0  # s; after which a request is sent again
+REFUSED = {ChangeState: ChangeState.Request(transition=Transition(label='none')),
+           RetimeTrajectory: RetimeTrajectory.Request()}  # of what is sent once
 NUMBERS = count()  # of namespaces
 DESCRIBES_TYPES = 'start_type_description_service'  # parameter of every node
 
@@ -169,18 +172,17 @@ class Bench:
         Return the response of a service, which has no NaN.
 
         A client may see a service before the service sees the client. The reply is then lost, so a
-        request is sent again if none comes. A change of a node's state must be sent only once:
-        there an unknown transition is requested first.
+        request is sent again if none comes. What must be sent only once, as it changes a node's
+        state or replaces a run, has a request before it that is refused.
         """
         new = name not in self._clients
         if new:
             self._clients[name] = self.partner.create_client(service_type, name)
         client = self._clients[name]
         self.until(client.service_is_ready, f'service {name}')
-        once = service_type is ChangeState
+        once = service_type in REFUSED
         if once and new:
-            nothing = ChangeState.Request(transition=Transition(label='none'))
-            self._ask(client, nothing, REPLY_TIMEOUT)
+            self._ask(client, REFUSED[service_type], REPLY_TIMEOUT)
         return self._ask(
             client, service_type.Request(**request), TIMEOUT if once else REPLY_TIMEOUT)
 
