@@ -71,10 +71,11 @@ class ExternalEfforts:
     def take(self, stamp_ns: int, names: Sequence[str], positions: ArrayLike,
              velocities: ArrayLike, efforts: ArrayLike) -> Told:
         """
-        Return what a sample tells; raise StampError, NameSetError, ShapeError or NotFiniteError.
+        Return the external efforts at a sample, and the names that are beyond their levels.
 
         Beyond a time constant without a sample, and where the clock was set back by as much, the
-        estimate begins again at zero.
+        estimate begins again at zero. Raises StampError, NameSetError, ShapeError or
+        NotFiniteError.
         """
         places = self._order.of(names)
         q, v, tau = (as_array(what, each, (len(names),))[places] for what, each in (
@@ -172,4 +173,3 @@ class _Diagnostics(StreamDiagnostics):
             (topics.refused, sorted(topics.beyond)), '', set())
         told = refused or (f'contact: beyond the levels of {", ".join(beyond)}' if beyond else '')
         return report._replace(message=told, level=DiagnosticStatus.WARN) if told else report
-

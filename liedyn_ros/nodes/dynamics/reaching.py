@@ -100,7 +100,7 @@ def _require_sizes(request: InverseKinematicsService.Request, nv: int) -> None:
 
 
 def _kinds(targets: Sequence[FrameTarget]) -> dict[str, str]:
-    """Return what counts of each frame."""
+    """Return the kind of each frame by name, or raise NameSetError or LimitError."""
     names = [each.frame for each in targets]
     order_of('targets', tuple(dict.fromkeys(names)), names)  # none is given twice
     for i, each in enumerate(targets):

@@ -193,7 +193,7 @@ class DynamicsServerNode(ManagedNode):
         response.success, response.message = True, 'the payload is estimated again'
 
     def _external_efforts(self) -> Any:
-        """Return what estimates them, None without a model or where nobody asked."""
+        """Return their estimator, None without a model or where nobody asked."""
         return None if self._answers is None else self._answers.external_efforts
 
     def _learn_contact_levels(
