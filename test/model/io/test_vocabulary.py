@@ -38,11 +38,15 @@ def test_every_word_of_the_schema_is_read_quiet_or_named(words, schema, named) -
     # No element that is read is beyond the schema, so that nothing is passed over below it.
     assert not {word for element, each in words.read.items() for word in each
                 if element in known and word not in known[element] and word in words.read
-                and word not in ('loop', 'coupling', 'mujoco')}
+                and word not in ('loop', 'coupling', 'mujoco', 'constraint', 'loop_joint',
+                                 'virtual_joint')}
+    assert set(words.quiet) <= set(words.read)  # else nothing looks into them
 
 
 LINK = ('<link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
         'ixz="0" iyz="0"/></inertial>{}</link>')
+JOINT = ('<joint name="j" type="continuous"><parent link="a"/><child link="b"/>'
+         '<axis xyz="0 0 1"/></joint>')
 URDFS = {  # a part of a URDF that nobody knows, and its name in the warning
     'a link': (LINK.format('<gravity>0.5</gravity>'), "links ['a']: gravity"),
     'an inertial': (LINK.format('').replace('<mass', '<scale value="2"/><mass'),
@@ -65,6 +69,9 @@ URDFS = {  # a part of a URDF that nobody knows, and its name in the warning
     'a spring of ros2_control': (
         LINK.format('') + '<ros2_control name="c" type="system"><joint name="j" spring="3"/>'
         '</ros2_control>', "ros2_controls ['c']: spring"),
+    'a loop': (LINK.format('') + LINK.format('').replace('"a"', '"b"') + JOINT
+               + '<loop name="l" type="ball" stiffness="3"><predecessor link="a"/>'
+               '<successor link="b"/></loop>', "robots ['r']: stiffness of loop"),
     'a thruster': (LINK.format('') + '<gazebo><plugin name="gz::sim::systems::Thruster" '
                    'filename="gz-sim-thruster-system"/></gazebo>', 'plugin')}
 
@@ -95,6 +102,10 @@ SDFS = {
     'a static arm': (
         f'<static>true</static><link name="a">{MASS}</link><joint name="j" type="revolute">'
         '<parent>world</parent><child>a</child><axis/></joint>', "joints ['j']: the model is st"),
+    'an engine': (
+        f'<link name="a">{MASS}</link><joint name="j" type="revolute"><parent>world</parent>'
+        '<child>a</child><axis/><physics><simbody><gain>3</gain></simbody></physics></joint>',
+        "joints ['j']: gain of simbody"),
     'a plugin': (f'<link name="a">{MASS}</link><plugin name="gz::sim::systems::Hydrodynamics" '
                  'filename="gz-sim-hydrodynamics-system"/>', 'plugin')}
 
