@@ -176,11 +176,6 @@ def path() -> RetimeTrajectory.Request:
                                  for each in (0.1, 0.6)]))
 
 
-def running(response: RetimeTrajectory.Response) -> bool:
-    """Return whether a run has begun, or the one before has not ended."""
-    return response.success or response.message.startswith('run: expected the run before')
-
-
 def at(position: Any, wanted: Sequence[float], within: float) -> bool:
     """Return whether a position of a message is near another."""
     return bool(np.abs(np.subtract((position.x, position.y, position.z), wanted)).max() < within)
@@ -276,7 +271,8 @@ SUBJECTS = {subject.node: subject for subject in (
     Subject(
         'path_runner', 'liedyn_ros.nodes.path_runner', (JointTrajectory, 'joint_trajectory'),
         lambda message: finite(message.points[0].positions, len(LEG)), standing_joints,
-        ('model_file:=linkage_leg.urdf',), (RetimeTrajectory, 'path_runner/run', path), running,
+        ('model_file:=linkage_leg.urdf',), (RetimeTrajectory, 'path_runner/run', path),
+        lambda response: response.success,
         matched=False),
     # It publishes nothing but what it says of its pictures, once a second.
     Subject('view', 'liedyn_ros.view', (DiagnosticArray, '/diagnostics'), on_loopback, seen,
