@@ -138,8 +138,7 @@ class BranchEvidence:
         if not others or self._numbers[kernels.REASON] == kernels.GAP:
             return complete and not others
         ways = [self._apart(self._home, other) for other in (pose, *others)]
-        odds = 6.0 * np.log(np.array(ways) / max(ways[0], 1e-300)) + self._log_size(
-            np.array((pose, *others)))
+        odds = 6.0 * np.log(np.maximum(ways, 1e-300)) + self._log_size(np.array((pose, *others)))
         odds -= odds[0]
         if odds[1:].min() < SURE:
             if self.source is BranchSource.HOME:
