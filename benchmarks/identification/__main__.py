@@ -93,8 +93,8 @@ def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
         for name, x in zip(found, (refitted_friction(model, equations, seen), fit.consistent)):
             found[name][here] = full.rows[here] @ x
     back = np.argsort(order)
-    # Beyond the cut-off of the equations nothing was fitted, and predictions end there.
-    return full.time, {name: smoothed(each, equations.cutoff, motion.rate)[:, back]
+    # Predictions end at the frequency at which those of the others do.
+    return full.time, {name: smoothed(each, case.cutoff, motion.rate)[:, back]
                        for name, each in found.items()}, used
 
 

@@ -103,15 +103,17 @@ class HeldOut:
         return float(np.sqrt(self.size(method) / max(
             self.size(other or self.better_given), 1e-300)))
 
-    def is_better(self, method: str = 'consistent', other: str | None = None) -> bool:
+    def is_better(self, method: str = 'consistent', other: str | None = None,
+                  joint: int | None = None) -> bool:
         """
         Return whether a method is better than another, by default the better of the given ones.
 
-        It is where the mean of the logarithms of squared errors, over blocks and joints, is less
-        by a one-sided t-test at CONFIDENT. Recordings differ by what was chosen to be recorded,
-        so that blocks scatter about the mean of their own recording.
+        It is where the mean of the logarithms of squared errors, over blocks and joints or at one
+        joint, is less by a one-sided t-test at CONFIDENT. Recordings differ by what was chosen to
+        be recorded, so that blocks scatter about the mean of their own recording.
         """
-        old, new = ((self.forces - self.predicted[each])**2 for each in (
+        which = slice(None) if joint is None else slice(joint, joint + 1)
+        old, new = ((self.forces - self.predicted[each])[:, which]**2 for each in (
             other or self.better_given, method))
         blocks, first = np.unique(self.block, return_index=True)
         logs = np.array([np.log(np.maximum(old[rows].mean(axis=0), 1e-300) / np.maximum(
@@ -166,7 +168,7 @@ class Trial:
     def __init__(self, model: Model, equations: Equations, parts: Parts,
                  fitted: Equations | None = None) -> None:
         """Fit. fitted are the equations with another filter, by default the same."""
-        self._model, self._equations, self._parts = model, equations, parts
+        self.model, self.equations, self._parts = model, equations, parts
         self._fitted = equations if fitted is None else fitted
         self._rows = [parts.held(equations.time, part) for part in range(len(parts.spans))]
         self._fits = self._estimators(self._fitted.time < np.inf)
@@ -185,13 +187,13 @@ class Trial:
 
     def compared(self, weight: float) -> HeldOut:
         """Return the predictions of fits with a weight, beside those of the given model."""
-        recording = self._parts.recording(self._equations.time)
+        recording = self._parts.recording(self.equations.time)
         block, some = np.full(len(recording), -1), np.any(self._rows, axis=0)
         for part, rows in enumerate(self._rows):
             block[rows] = part * len(self._parts.starts) + recording[rows]
         found = self._others | {'consistent': self._predicted(
             [each.at(weight).consistent for each in self._fits])}
-        return HeldOut(self._equations.time[some], self._equations.forces[some], {
+        return HeldOut(self.equations.time[some], self.equations.forces[some], {
             method: each[some] for method, each in found.items()}, block[some], recording[some])
 
     def with_first(self, weight: float) -> HeldOut:
@@ -210,20 +212,20 @@ class Trial:
     @cached_property
     def _others(self) -> dict[str, Array]:
         """Return the predictions of methods without a weight (K, f), by name."""
-        given = given_unknowns(self._model, self._equations)
+        given = given_unknowns(self.model, self.equations)
         chosen = [self._parts.seen(self._fitted.time, k) for k in range(len(self._fits))]
         return {'given': self._predicted([given] * len(chosen)),
                 'refitted friction': self._predicted(
-                    [refitted_friction(self._model, self._fitted, each) for each in chosen]),
+                    [refitted_friction(self.model, self._fitted, each) for each in chosen]),
                 'least squares': self._predicted([each.plain.x for each in self._fits])}
 
     def _estimators(self, wanted: NDArray[np.bool_]) -> list[Estimator]:
-        return [Estimator(self._model, self._fitted, wanted & self._parts.seen(
+        return [Estimator(self.model, self._fitted, wanted & self._parts.seen(
             self._fitted.time, part)) for part in range(len(self._parts.spans))]
 
     def _predicted(self, unknowns: Sequence[Array]) -> Array:
         """Return the forces (K, f) of the unknowns (p,) for each part."""
-        result = np.full_like(self._equations.forces, np.nan)
+        result = np.full_like(self.equations.forces, np.nan)
         for rows, x in zip(self._rows, unknowns):
-            result[rows] = self._equations.rows[rows] @ x
+            result[rows] = self.equations.rows[rows] @ x
         return result

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,13 +28,13 @@ from liedyn_ros.identification.joints import (
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.joints.scales import scaled, with_scales
 from liedyn_ros.identification.motion import Motion, motion_of, Recording
+from liedyn_ros.identification.readings import likely_reading
 from liedyn_ros.identification.verdict import judge, SAMPLES, Verdict
 from liedyn_ros.model import Model, with_armatures, with_inertias, with_resistances
 
 HEAVIEST = 1e6  # weight of the given model, which decides everything then
 PARTS = 5  # of the recording, each held out once (16.32)
 _NEAR = 0.3  # correlation with the given model from which it tells the size of a scale
-HELPS = 0.9  # times the error of a joint, from which a further term is said to help
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,28 +154,16 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
                      ) -> tuple[Equations, tuple[str, ...]]:
         return _equations(model, motion, friction, speeds, scales, rotor_inertia, cutoff, sure)
 
-    equations, doubts = equations_at(cutoff, sure, stribeck or {})
-    every = Estimator(model, equations, np.ones(len(equations.time), dtype=bool))
-    held_apart = parts_of(equations, every.plain, recording.starts, parts)
-    trial = Trial(model, equations, held_apart)
+    first, doubts = equations_at(cutoff, sure, stribeck or {})
+    every = Estimator(model, first, np.ones(len(first.time), dtype=bool))
+    held_apart = parts_of(first, every.plain, recording.starts, parts)
+    trial = Trial(model, first, held_apart)
     weight = trial.best(PRIORS if prior is None else (prior,))
-    if cutoff is None and not scales:  # a scale that is found differs a little by the filter
-        usual, speeds = trial.compared(weight), _speeds(model, equations)
-        errors = {equations: usual.size('consistent')}
-        for factor in CUTOFFS:
-            try:
-                other, _ = equations_at(factor * equations.cutoff, True, speeds)
-                if other.forces.size < SAMPLES * len(other.names):
-                    continue
-                found = Trial(model, equations, held_apart, other).compared(weight)
-            except (ConvergenceError, LimitError, ShapeError):  # beyond the rate, or too short
-                continue
-            errors[other] = found.size('consistent', usual.scale)
-        best = min(errors, key=errors.__getitem__)
-        if best is not equations:
-            equations = best
-            every = Estimator(model, equations, np.ones(len(equations.time), dtype=bool))
-            trial = Trial(model, equations, held_apart)
+    equations = first if cutoff is not None or scales else _best_filtered(
+        trial, held_apart, weight, lambda each: equations_at(each, True, _speeds(model, first))[0])
+    if equations is not first:
+        every = Estimator(model, equations, np.ones(len(equations.time), dtype=bool))
+        trial = Trial(model, equations, held_apart)
     estimate, unseen = every.at(weight), trial.with_first(weight)
     named = {kind: {model.coordinate_names[i]: float(value) for (each, i, _), value in zip(
         equations.extra, estimate.extra) if each == kind} for kind in FRICTION}
@@ -186,6 +174,27 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     return Identification(model, better, motion, equations, estimate, unseen, judge(
         model, motion, equations, estimate.plain, estimate.consistent, unseen,
         (*missing.values(), *doubts)), weight, tuple(missing))
+
+
+def _best_filtered(trial: Trial, parts: Parts, weight: float,
+                   equations_at: Callable[[float], Equations]) -> Equations:
+    """
+    Return the equations, of other cut-offs too, by which fits predict held-out parts best.
+
+    They are not tried where scales are found, which differ a little by the filter.
+    """
+    usual = trial.compared(weight)
+    errors = {trial.equations: usual.size('consistent')}
+    for factor in CUTOFFS:
+        try:
+            other = equations_at(factor * trial.equations.cutoff)
+            if other.forces.size < SAMPLES * len(other.names):
+                continue
+            found = Trial(trial.model, trial.equations, parts, other).compared(weight)
+        except (ConvergenceError, LimitError, ShapeError):  # beyond the rate, or too short
+            continue
+        errors[other] = found.size('consistent', usual.scale)
+    return min(errors, key=errors.__getitem__)
 
 
 def _speeds(model: Model, equations: Equations) -> dict[str, float]:
@@ -209,8 +218,8 @@ def _missing(model: Model, motion: Motion, equations: Equations, friction: tuple
         both = replace(unseen, predicted=unseen.predicted | {
             kind: found.predicted['consistent']})
         times = both.errors()[kind] / np.maximum(both.errors()['consistent'], 1e-300)
-        helped = [f'{name} {each:.2g}' for name, each in zip(equations.joints, times)
-                  if each < HELPS]
+        helped = [f'{name} {each:.2g}' for k, (name, each) in enumerate(zip(
+            equations.joints, times)) if both.is_better(kind, 'consistent', k)]
         if helped and both.is_better(kind, 'consistent'):
             what = 'a tilt of the base' if kind == TILT else f'friction {kind!r}'
             told[kind] = (f'a term is missing: {what} makes errors on held-out parts smaller, '
@@ -247,11 +256,23 @@ def _equations(model: Model, motion: Motion, friction: tuple[str, ...],
         ratio, alike = effort_ratios(equations, given)
         start = np.where(np.abs(alike) > _NEAR, ratio, 1.0)
         equations = scaled(equations, with_scales(model, equations, scales, start).scales)
+    if not sure:
+        _require_readings(model, motion, equations)
     doubts = () if sure else require_efforts(model, equations, given)
     equations = with_friction(model, motion, equations, friction, stribeck)
     if scales:
         equations = with_scales(model, equations, scales, equations.scales)
     return equations, doubts
+
+
+def _require_readings(model: Model, motion: Motion, equations: Equations) -> None:
+    """Raise LimitError where a joint clearly counts otherwise than the model."""
+    found = likely_reading(model, motion, equations)
+    if found is not None:
+        raise LimitError(
+            f'positions of {found.name}: expected angles as the model counts them. The likely '
+            f'cause: {found.text}: {found.option} explains the efforts. If they are angles of the '
+            'model, sure=True (--sure) takes them as they are', names=(found.name,))
 
 
 def _named_rotors(model: Model, estimate: Estimate) -> dict[str, float]:

@@ -34,8 +34,9 @@ class RobustFit:
     """
     The unknowns x (p,) of a least-squares problem and their covariance (p, p).
 
-    weight (f,) are the square roots of the rows' weights: one over the standard deviation of an
-    independent sample, N m or N. samples (f,) is the number of independent samples, n_eff.
+    weight (f,) are the square roots of the rows' weights: one over the standard deviation of a
+    row, N m or N, and all in one proportion such that as many rows count as are independent.
+    samples (f,) is the number of independent samples, n_eff.
     huber (K, f) is the weight of each sample by its residual. unseen (p, u) are directions of x
     that the data do not tell; x has no part along them, and the covariance is that of the rest.
     """
@@ -63,8 +64,9 @@ def robust_fit(rows: Array, forces: Array) -> RobustFit:
     """
     Return the fit of rows (K, f, p) x = forces (K, f), with Huber's weights by reweighting.
 
-    The weight of a joint comes from its residuals: their variance, and their correlation over
-    time, by which n samples count as n_eff (16.18). Raises ShapeError for too few samples.
+    The weight of a joint comes from the variance of its residuals. Their correlation over time,
+    by which n samples count as n_eff (16.18), is in the covariance alone: as a weight it gives
+    up a joint of which the model lacks something. Raises ShapeError for too few samples.
     """
     count, joints, unknowns = rows.shape
     if count * joints < 2 * unknowns:
@@ -73,6 +75,7 @@ def robust_fit(rows: Array, forces: Array) -> RobustFit:
     size = np.sqrt(np.mean(rows**2, axis=(0, 1)))
     size[size <= UNSEEN * size.max(initial=0.0)] = np.inf  # (16.30)
     scaled, problem = rows / size, _Problem(rows / size, forces)
+    moved = scaled.any(axis=(0, 2)) | (not scaled.any())
     weight, huber = np.ones(joints), np.ones((count, joints))
     least = _LEAST_SCALE * max(np.abs(forces).max(initial=0.0), 1e-300)
     y, newton, path = problem.start, problem.factor(weight), _Path()
@@ -89,7 +92,7 @@ def robust_fit(rows: Array, forces: Array) -> RobustFit:
             count - problem.shares(known, newton), 1.0) / inside**2, least**2)
         if length > _NEAR:  # their number jumps, and would keep an iteration from settling
             samples = count / np.where(square > count * least**2, repetition(psi), 1.0)
-        weight = np.sqrt(samples / (count * variance))
+        weight = np.sqrt(samples[moved].mean() / (count * variance))
         # A step of Newton's, whose matrix has the mean share of samples that are no outliers.
         known = weight * np.sqrt(inside)
         newton = problem.factor(known)
@@ -101,9 +104,13 @@ def robust_fit(rows: Array, forces: Array) -> RobustFit:
         y = y + path.extrapolated(y, step, newton)
         x = problem.basis @ y
     factor = problem.factor(weight)
-    root = problem.basis @ solve_triangular(factor, np.eye(len(factor)))
-    inverse = root @ root.T
-    return RobustFit(x / size, inverse / np.outer(size, size), weight, samples, huber,
+    root = solve_triangular(factor, np.eye(len(factor)))
+    # The sandwich (16.19): joints whose errors last longer say less than their weight says. The
+    # fit took its unknowns out of the slow part of the errors, which has n_eff numbers.
+    left = np.maximum(samples - problem.shares(weight, factor), 1.0)
+    noise = problem.factor(weight**2 * np.sqrt(count * variance / left)) @ root @ root.T
+    spread = noise @ problem.basis.T
+    return RobustFit(x / size, spread.T @ spread / np.outer(size, size), weight, samples, huber,
                      problem.unseen)
 
 

@@ -108,7 +108,8 @@ def with_held(verdict: Verdict, held: Sequence[str], whole: Model, model: Model,
     Return a verdict that names the joints of the whole model which nobody measured, as held.
 
     They are suspected of having moved where efforts are known to less than their own noise, and
-    such a motion can have that effect. Nothing is offered then, unless somebody is sure.
+    such a motion can have that effect, and more than what was gained. Nothing is offered then,
+    unless somebody is sure.
     """
     if not held:
         return verdict
@@ -116,8 +117,10 @@ def with_held(verdict: Verdict, held: Sequence[str], whole: Model, model: Model,
                'moved in truth: identify them only where it stood still']
     times = _over_noise(model, motion, equations, held_out)
     effect = _effect(held, whole, model, motion, equations)
-    suspect = [f'{name} {each:.3g}' for name, each, most, error in zip(
-        equations.joints, times, effect, held_out['consistent']) if each > EXCESS and most > error]
+    before = np.minimum(held_out['given'], held_out['refitted friction'])
+    suspect = [f'{name} {each:.3g}' for name, each, most, error, old in zip(
+        equations.joints, times, effect, held_out['consistent'], before)
+        if each > EXCESS and most > max(error, old - error)]
     if suspect:
         reasons.append('errors are far above the noise of the efforts (times it: '
                        f'{", ".join(suspect)}): a held joint may have moved, or a term is '

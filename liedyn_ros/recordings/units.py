@@ -32,6 +32,7 @@ _CURRENTS = 'A', 'mA'
 _NAMES = {'deg': 'degrees', 'mm': 'mm'}
 _LIKE = 0.05  # by which the ratio of two units may be missed
 _SAMPLES = 30  # in which a ratio shows
+_FAR = 2.0 * _TURN  # no joint with limits counts as far in rad, or in m
 
 
 def factor_of(unit: str, quantity: str, where: str) -> float:
@@ -50,14 +51,17 @@ def require_units(model: Model, names: tuple[str, ...], time: Array, q: Array,
     """
     Raise LimitError where numbers (n, joints) show that they are in degrees or millimetres.
 
-    Such positions are beyond the limits of the model, and within them in the other unit. Such
+    Such positions are beyond the limits of the model, and within them in the other unit. A joint
+    that counts from elsewhere is beyond them too, but moves no further than they allow. Such
     velocities are a multiple of the rate of the positions.
     """
     for k, name in enumerate(names):
         joint = model.joint(name)
         factor, unit, wanted = (1e-3, 'mm', 'm') if joint.type_name == 'prismatic' else (
             math.radians(1.0), 'deg', 'rad')
-        if _beyond(joint, q[:, k]) and not _beyond(joint, factor * q[:, k]):
+        if _beyond(joint, q[:, k]) and not _beyond(joint, factor * q[:, k]) and (
+                np.ptp(q[:, k]) > float(joint.limits.upper[0] - joint.limits.lower[0])
+                or np.abs(q[:, k]).max() > _FAR):
             raise LimitError(
                 f'position of {name}: expected {wanted} within {_range(joint)}, got '
                 f'{q[:, k].min():.6g} to {q[:, k].max():.6g}, which '

@@ -18,18 +18,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-import re
 import sys
 
 import numpy as np
 
 from liedyn_ros.commands.identification.model_files import model_files, write_model
-from liedyn_ros.commands.identification.options import start_of
+from liedyn_ros.commands.identification.options import add_reads_option, angles_of, start_of
 from liedyn_ros.commands.inputs import about, noise_of
 from liedyn_ros.commands.outputs import (
     folder, number_of, pair_of, set_aside, without_empty)
 from liedyn_ros.commands.reports import Findings, Page
-from liedyn_ros.common.checks import Array, require_known
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.common.whole_files import write_whole
@@ -87,7 +86,8 @@ def _calibrated(model: Model, options: argparse.Namespace
     given = {name: None if getattr(options, name) is None else _pose(getattr(options, name))
              for name in ('instrument', 'target')}
     kept = np.setdiff1d(np.arange(len(samples.readings)), np.array(options.leave_out) - 1)
-    readings = _angles(names, samples.readings, dict(options.reads))[kept]
+    angles = angles_of(names, dict(options.reads))
+    readings = samples.readings[kept] @ angles.rows.T + angles.shifts
     noise = noise_of(options, {'position': True, 'rotation': samples.rotations is not None})
     points = np.stack(list(samples.points.values()), axis=1)[kept]
     with about(options, [options.samples]):
@@ -101,26 +101,6 @@ def _calibrated(model: Model, options: argparse.Namespace
     told = (*samples.remarks, *([f'poses {options.leave_out} left out, as the options say']
                                 if options.leave_out else []))
     return found, tuple(f'{each}; the others are numbered without them' for each in told)
-
-
-def _angles(names: Sequence[str], readings: Array, sums: dict[str, str]) -> Array:
-    """Return angles (n, m) of joints that are sums of readings. Raises NameSetError."""
-    require_known(NameSetError, '--reads', names, list(sums), 'joints')
-    result = readings.copy()
-    word = '|'.join(sorted(map(re.escape, names), key=len, reverse=True))
-    term = re.compile(rf'([+-]?)(?:({word})|([0-9.]+)(deg)?)(?![^+-])')
-    for name, text in sums.items():
-        terms = list(term.finditer(text))
-        if ''.join(each.group() for each in terms) != text:
-            raise NameSetError(f'--reads {name}={text}: expected a sum of joints and numbers, rad '
-                               f'or deg, such as {name}={names[-1]}+90deg, got {text!r}')
-        column = np.zeros(len(readings))
-        for sign, other, number, degrees in (each.groups() for each in terms):
-            value = (readings[:, names.index(other)] if other else
-                     np.radians(float(number)) if degrees else float(number))
-            column += -value if sign == '-' else value
-        result[:, names.index(name)] = column
-    return result
 
 
 def _pose(numbers: Sequence[float]) -> Array:
@@ -206,10 +186,7 @@ def parser() -> argparse.ArgumentParser:
         'with loops those with actuators'))
     result.add_argument('--start', action='append', default=[], type=number_of,
                         metavar='JOINT=POSITION', help='near which the loops are closed')
-    result.add_argument('--reads', action='append', default=[], type=pair_of,
-                        metavar='JOINT=SUM', help=(
-        "angle of a joint as a sum of readings, such as elbow=elbow-shoulder where a controller's "
-        'elbow counts from the horizon, wrist=-wrist or base=base+90deg'))
+    add_reads_option(result)
     result.add_argument('--leave-out', type=int, nargs='+', default=[], metavar='POSE',
                         help='numbers of poses that are known to be wrong, from 1')
     result.add_argument('--readings', metavar='COLUMN,...', type=lambda text: text.split(','),

@@ -26,7 +26,7 @@ from liedyn_ros.commands.identification.model_files import model_files, write_mo
 from liedyn_ros.commands.identification.next_motion import (
     predicted_deviations, proposed, write_next)
 from liedyn_ros.commands.identification.options import (
-    add_holding_options, add_recording_options, with_locked_joints, recorded, require_still)
+    add_holding_options, add_recording_options, measured, require_still)
 from liedyn_ros.commands.identification.report import findings, HEAD, report, summary
 from liedyn_ros.commands.inputs import about
 from liedyn_ros.commands.outputs import folder, number_of, set_aside, without_empty
@@ -50,11 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         require_extra('identification', 'clarabel')
         whole = load_model(options.model)
-        model = with_locked_joints(whole, options)
         seen = require_still(whole, options)
         print(f'reading {", ".join(str(each) for each in options.recording)}', file=sys.stderr)
         with about(options, [*options.recording, *options.also]):
-            recording, samples = recorded(model, options)
+            model, recording, samples, idle = measured(whole, options)
             print(f'{len(recording.time)} samples over {recording.time[-1]:.1f} s; identifying',
                   file=sys.stderr)
             result = identify(
@@ -63,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 cutoff=options.cutoff, prior=options.prior, parts=options.parts,
                 sure=options.sure, stribeck=dict(options.stribeck_speed),
                 scales=tuple(options.find_scale))
-        result = _with_held(result, whole, seen, options.sure)
+        result = _with_held(result, whole, seen | idle, options.sure)
         print('looking for the motion to record next', file=sys.stderr)
         ahead = proposed(result, options)
         files = _write(options, result, whole, samples.remarks, ahead)
@@ -71,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         without_empty(options.folder)
         print(f'liedyn identify: {error}', file=sys.stderr)
         return 2
-    found = findings(result, ahead[1])
+    found = findings(result, *ahead)
     found.print_top()
     print('error on held-out parts, rms, N m or N')
     print_table(HEAD, summary(result))

@@ -35,6 +35,8 @@ def proposed(result: Identification, options: argparse.Namespace) -> tuple[
     """
     if options.no_next_motion:
         return None, 'not asked for (--no-next-motion)'
+    if options.reads:
+        return None, 'no motion proposed: --reads has angles that a controller counts otherwise'
     try:
         found = _found(result, options)
     except LiedynError as error:

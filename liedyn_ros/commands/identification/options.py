@@ -11,9 +11,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+import re
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,6 +60,50 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
                        metavar='JOINT=FACTOR', help=(
                            'effort of each recorded unit, such as the torque of an ampere, with '
                            'its deviation where it is known: 12+-0.5'))
+    add_reads_option(parser)
+
+
+def add_reads_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option of joints whose angles are sums of readings."""
+    parser.add_argument('--reads', action='append', default=[], type=pair_of,
+                        metavar='JOINT=SUM', help=(
+        "angle of a joint as a sum of readings, such as elbow=elbow-shoulder where a controller's "
+        'elbow counts from the horizon, wrist=-wrist or base=base+90deg'))
+
+
+class Angles(NamedTuple):
+    """Angles of joints, rows (m, m) times their readings, plus shifts (m,), rad or m."""
+
+    rows: Array
+    shifts: Array
+
+    def of(self, samples: JointSamples) -> JointSamples:
+        """Return samples with angles in place of readings."""
+        return replace(
+            samples, position=samples.position @ self.rows.T + self.shifts,
+            velocity=None if samples.velocity is None else samples.velocity @ self.rows.T)
+
+
+def angles_of(names: Sequence[str], sums: Mapping[str, str]) -> Angles:
+    """Return the angles of joints of which some are sums of readings. Raises NameSetError."""
+    require_known(NameSetError, '--reads', names, list(sums), 'joints')
+    rows, shifts = np.eye(len(names)), np.zeros(len(names))
+    word = '|'.join(sorted(map(re.escape, names), key=len, reverse=True))
+    term = re.compile(rf'([+-]?)(?:({word})|([0-9.]+)(deg)?)(?![^+-])')
+    for name, text in sums.items():
+        terms = list(term.finditer(text))
+        if ''.join(each.group() for each in terms) != text:
+            raise NameSetError(f'--reads {name}={text}: expected a sum of joints and numbers, rad '
+                               f'or deg, such as {name}={names[-1]}+90deg, got {text!r}')
+        at = names.index(name)
+        rows[at] = 0.0
+        for sign, other, number, degrees in (each.groups() for each in terms):
+            factor = -1.0 if sign == '-' else 1.0
+            if other:
+                rows[at, names.index(other)] += factor
+            else:
+                shifts[at] += factor * (np.radians(float(number)) if degrees else float(number))
+    return Angles(rows, shifts)
 
 
 def columns_of(options: argparse.Namespace) -> Columns:
@@ -131,6 +177,40 @@ def with_locked_joints(model: Model, options: argparse.Namespace) -> Model:
     return builder.build()
 
 
+def measured(whole: Model, options: argparse.Namespace) -> tuple[
+        Model, Recording, JointSamples, set[str]]:
+    """
+    Return the model with held joints, its recording and samples, and what was held beside.
+
+    That are joints whose efforts are 0 throughout, such as fingers, where they stood still. Raises
+    LimitError for one that moved.
+    """
+    before, model = set(held_positions(whole, options)), with_locked_joints(whole, options)
+    recording, samples = recorded(model, options)
+    efforts = np.zeros((1, 0)) if samples.effort is None else samples.effort
+    idle = ~efforts.any(axis=0)
+    if idle.all() or not idle.any():
+        return model, recording, samples, set()
+    least, most = samples.position.min(axis=0), samples.position.max(axis=0)
+    remarks = list[str]()
+    for k in np.flatnonzero(idle).tolist():
+        name, middle = samples.names[k], float(0.5 * (least[k] + most[k]))
+        option = f'--hold {name}={middle:.4g}'
+        if most[k] - least[k] > 2.0 * STILL:
+            raise LimitError(
+                f'effort of {name}: expected one that was measured, got 0 throughout, and it '
+                f'moved from {least[k]:.4g} to {most[k]:.4g}. Record again while it stands still',
+                names=(name,))
+        options.hold.append((name, middle))
+        remarks.append(f'efforts of {name} are 0 throughout: it is held, as by {option}'
+                       + (f'; it moved by {most[k] - least[k]:.2g}'
+                          if most[k] - least[k] > STILL else ''))
+    model = with_locked_joints(whole, options)
+    recording, samples = recorded(model, options)
+    return (model, recording, replace(samples, remarks=(*samples.remarks, *remarks)),
+            set(held_positions(whole, options)) - before)
+
+
 def recorded(model: Model, options: argparse.Namespace) -> tuple[Recording, JointSamples]:
     """Return the recording of a model, and the samples as they were read."""
     wanted = measured_joints(model)
@@ -147,6 +227,11 @@ def recorded(model: Model, options: argparse.Namespace) -> tuple[Recording, Join
         still = ' '.join(f'--hold {name}=0.0' for name in error.names)
         raise NameSetError(f'{error}; joints that stood still are held, as by {still}, and others '
                            'that are coupled to them stand too', names=error.names) from error
+    if options.reads:
+        samples = angles_of(samples.names, dict(options.reads)).of(samples)
+        samples = replace(samples, remarks=(*samples.remarks, (
+            'angles are sums of readings, as the options say '
+            f'({", ".join(map("=".join, options.reads))}): give the new model such angles too')))
     return recording_of(model, samples, start_of(model, dict(options.start))), samples
 
 
@@ -176,7 +261,7 @@ def recording_of(model: Model, samples: JointSamples, start: Array | None = None
     unknown = np.isnan(q[0])
     if unknown.any():
         held_at = {joint.name: float(q[0, joint.qi]) for joint in model.joint_list
-                   if not unknown[joint.qi]}
+                   if JOINT_TYPES[joint.type_name].nq == 1 and not unknown[joint.qi]}
         q[:, unknown] = assemble(ConstrainedDynamics(model), start, held=held_at)[unknown]
         v = None
     return Recording(model, found.time, q, found.tau, v, samples.starts)

@@ -22,7 +22,7 @@ import sys
 import numpy as np
 
 from liedyn_ros.commands.identification.options import (
-    add_holding_options, add_recording_options, with_locked_joints, recorded, require_still)
+    add_holding_options, add_recording_options, measured, recorded, require_still)
 from liedyn_ros.commands.inputs import about
 from liedyn_ros.commands.outputs import folder, set_aside, without_empty
 from liedyn_ros.commands.reports import Findings, Line, Page, plot
@@ -55,10 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         whole = load_model(options.model)
-        model = with_locked_joints(whole, options)
         require_still(whole, options)
         with about(options, [*options.recording, *options.also]):
-            recording, samples = recorded(model, options)
+            model, recording, samples, _ = measured(whole, options)
             motion = motion_of(model, recording)
             first = _estimate(model, motion, options)
         found, told = _checked(model, first, options)

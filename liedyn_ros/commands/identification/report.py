@@ -35,7 +35,7 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
            remarks: Sequence[str], ahead: tuple[NextMotion | None, str]) -> str:
     """Return the page of an identification; ahead is the motion to record next."""
     page = Page(title)
-    found = findings(result, ahead[1])
+    found = findings(result, *ahead)
     found.begin(page)
     _errors(page, result)
     found.end(page)
@@ -60,17 +60,18 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
     return page.html()
 
 
-def findings(result: Identification, ahead: str) -> Findings:
+def findings(result: Identification, ahead: NextMotion | None, text: str) -> Findings:
     """Return the findings; the next step is what they ask for first, else the next motion."""
     verdict, worse = result.verdict, result.verdict.worse
     asked = [each for each in verdict.remarks if '--' in each]
-    done = result.offered and not worse and not verdict.unknown
+    done = result.offered and not worse and (ahead is None or not verdict.unknown)
     return Findings(
         'The identified model is not offered: the given one stays.' if not result.offered else
         'The identified model is offered' + (
             f', though {", ".join(worse)} got no better.' if worse else '.'),
         None if result.offered and worse else result.offered, verdict.reasons,
-        asked[0] if asked else 'use the new model' if done else f'record again: {ahead}',
+        asked[0] if asked else 'use the new model' if done else f'record again: {text}' if
+        ahead else f'record again, faster and further: {(*verdict.advice, text)[0]}',
         verdict.remarks)
 
 

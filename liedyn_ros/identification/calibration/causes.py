@@ -22,10 +22,10 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.calibration.frames import frames_of
 from liedyn_ros.identification.calibration.loops import is_looped
 from liedyn_ros.identification.calibration.problem import Samples
+from liedyn_ros.identification.readings import other_readings
 from liedyn_ros.model import Model
 
 CAUSE_GAIN = 0.2  # of the error, below which another way of reading explains the poses
-STEPS = 24  # of a turn, that are tried as offsets of a joint
 SHARED = 3  # poses that lie apart in the range of a joint; two do by chance
 Known = tuple[Array | None, Array | None]
 
@@ -98,32 +98,10 @@ class _Measure:
 
 
 def _guesses(samples: Samples, known: Known) -> Iterator[_Guess]:
-    names, readings = samples.names, samples.readings
-    for k, name in enumerate(names):
-        for other in (k - 1, k + 1):
-            for sign, word in ((1.0, '+'), (-1.0, '-')):
-                if 0 <= other < len(names):
-                    yield _Guess(
-                        f'{name} counts from elsewhere: its angle is its reading {word} that of '
-                        f'{names[other]}, as many controllers couple them',
-                        f'--reads {name}={name}{word}{names[other]}',
-                        _changed(readings, k, readings[:, k] + sign * readings[:, other]), known)
-        yield _Guess(f'readings of {name} have the other sign', f'--reads {name}=-{name}',
-                     _changed(readings, k, -readings[:, k]), known)
-        for step in range(1, STEPS):
-            degrees = 360.0 * step / STEPS - (360.0 if 2 * step > STEPS else 0.0)
-            yield _Guess(
-                f'{name} counts from elsewhere, near {degrees:+g} degrees',
-                f'--reads {name}={name}{degrees:+g}deg',
-                _changed(readings, k, readings[:, k] + np.radians(degrees)), known)
+    for each in other_readings(samples.names):
+        yield _Guess(each.text, each.option, each.angles(samples.readings), known)
     for what, given, free in (('instrument', known[0], (None, known[1])),
                               ('target', known[1], (known[0], None))):
         if given is not None:
             yield _Guess(f'the pose of the {what} is another',
-                         f'without --{what}, which is found then', readings, free)
-
-
-def _changed(readings: Array, k: int, column: Array) -> Array:
-    result = readings.copy()
-    result[:, k] = column
-    return result
+                         f'without --{what}, which is found then', samples.readings, free)

@@ -228,6 +228,9 @@ def _cutoffs(model: Model, spectra: list[Spectrum], cutoff: float | None) -> Arr
     """Return the cut-off of each number of q; those of a quaternion are equal."""
     chosen = np.array([each.cutoff for each in spectra] if cutoff is None
                       else [cutoff] * len(spectra))
+    if cutoff is None:  # noise of a joint that stood still has no cut-off of its own
+        still = np.array([each.band == 0.0 for each in spectra])
+        chosen[still] = np.maximum(chosen[still], chosen[~still].max(initial=0.0))
     for joint in model.joint_list:
         spec = JOINT_TYPES[joint.type_name]
         if spec.nq > spec.nv:

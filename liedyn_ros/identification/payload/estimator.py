@@ -27,6 +27,7 @@ from liedyn_ros.model import Model, ModelBuilder, SpatialInertia, with_inertias
 NAME = 'payload'
 BLOCK = 0.5  # s, over which errors of the forces may be alike
 BLOCKS = 256  # in memory; then two become one
+LAGS = 3  # blocks, over which errors may be alike
 LEAST = 8  # blocks, from which a covariance follows
 SEEN = 1e-6  # of the largest singular value, normalised
 WEIGHT_ROUNDS = 3
@@ -220,7 +221,11 @@ class PayloadEstimator:
             weight = 1.0 / np.maximum(squares, least)
         scores = np.einsum('j,bjk->bk', weight, blocks[:, :, :p, p] - blocks[:, :, :p, :p] @ x)
         inverse = root @ root.T
-        meat = scores.T @ scores * len(blocks) / max(len(blocks) - root.shape[1], 1)
+        meat = scores.T @ scores
+        for k in range(1, LAGS):  # of Bartlett, as errors may outlast a block (16.19)
+            beside = (1.0 - k / LAGS) * scores[k:].T @ scores[:-k]
+            meat = meat + beside + beside.T
+        meat = meat * len(blocks) / max(len(blocks) - root.shape[1], 1)
         covariance = inverse @ meat @ inverse
         blind = 1.0 - np.diag(root @ np.linalg.pinv(root)) > 1e-6
         deviations = np.where(blind, np.inf, np.sqrt(np.diag(covariance)))

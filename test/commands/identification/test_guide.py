@@ -22,6 +22,7 @@ from support.scripts import run_command
 import yaml
 
 from liedyn_ros.commands.identification import identify
+from liedyn_ros.commands.identification.options import with_locked_joints
 from liedyn_ros.model import load_model
 
 ROOT = Path(__file__).parents[3]
@@ -46,7 +47,7 @@ def test_from_a_folder_with_a_bag_to_a_better_urdf(tmp_path):
     write_bag(tmp_path / 'second_bag', as_messages(JOINTS, *arm_recording(seed=3)))
     options = identify.parser().parse_args(
         ['x', 'x', '--folder', str(tmp_path / 'unused'), '--hold', 'base_joint=0.0'])
-    time, *motion, _, tau = arm_motion(identify.held(true_arm(), options), 1, 24.0, 100.0)
+    time, *motion, _, tau = arm_motion(with_locked_joints(true_arm(), options), 1, 24.0, 100.0)
     write_bag(tmp_path / 'bag_without_base_joint', as_messages(
         JOINTS[1:], START_NS + np.round(1e9 * time).astype(np.int64), *motion, tau))
     assert len(RUN) == 4

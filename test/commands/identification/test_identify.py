@@ -26,7 +26,8 @@ import yaml
 from liedyn_ros import __version__
 from liedyn_ros.commands.identification import excite, identify
 from liedyn_ros.commands.identification.model_files import write_model
-from liedyn_ros.commands.identification.options import recording_of
+from liedyn_ros.commands.identification.options import (
+    recorded, recording_of, with_locked_joints)
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.model import (
@@ -97,9 +98,9 @@ def test_joints_that_stood_still_are_held(tmp_path):
     path = csv_table(tmp_path / 'run.csv', (stamps, q, v, tau))
     options = identify.parser().parse_args(
         [str(urdf), str(path), '--folder', str(out), '--hold-others', 'shoulder,elbow'])
-    model = identify.held(load_urdf(urdf), options)
+    model = with_locked_joints(load_urdf(urdf), options)
     assert model.coordinate_names == ('shoulder', 'elbow')
-    recording, _ = identify.recorded(model, options)
+    recording, _ = recorded(model, options)
     assert np.array_equal(recording.q, np.loadtxt(path, delimiter=',', skiprows=1)[:, 2:4])
 
 
@@ -141,18 +142,24 @@ def test_scales_of_other_joints_hide_no_held_one_that_moved(name, record, tmp_pa
     assert 'elbow=0: expected a joint that stood there' in capsys.readouterr().err
 
 
-def test_fingers_that_nobody_recorded_are_held_together_and_hide_no_better_model(tmp_path, capsys):
-    """A mimicking finger stands where its leader does; errors of friction do not suspect them."""
+def with_fingers(factor):
+    """Return the arm with two coupled fingers, whose other bodies are too heavy by a factor."""
     builder = ModelBuilder.of(true_arm())
     for name, side in (('left', 1.0), ('right', -1.0)):
         builder.add_body(name, SpatialInertia(0.01, [0.0, 0.0, 0.01], 1e-6 * np.eye(3)))
         builder.add_joint(f'{name}_finger', 'prismatic', 'fore', name, axis=[side, 0, 0],
-                          limits={'lower': 0.0, 'upper': 0.04})
+                          limits={'lower': 0.0, 'upper': 0.12})
     builder.add_coupling('right_finger', 'left_finger', 1.0, 0.0)
     whole = builder.build()
+    return with_inertias(whole, {name: factor * whole.body(name).inertia.parameters()
+                                 for name in ('base', 'upper', 'fore')})
+
+
+def test_fingers_that_nobody_recorded_are_held_together_and_hide_no_better_model(tmp_path, capsys):
+    """A mimicking finger stands where its leader does; errors of friction do not suspect them."""
     urdf, out = tmp_path / 'arm.urdf', tmp_path / 'out'
-    urdf.write_text(to_urdf(with_inertias(whole, {
-        name: 1.3 * whole.body(name).inertia.parameters() for name in ('base', 'upper', 'fore')})))
+    whole = with_fingers(1.3)
+    urdf.write_text(to_urdf(whole))
     stamps, q, v, tau = arm_recording()
     run = csv_table(tmp_path / 'run.csv', (stamps, q, v, tau + 0.2 * np.tanh(20.0 * v)))
     command = [str(urdf), str(run), '--folder', str(out), '--no-next-motion']
@@ -163,11 +170,31 @@ def test_fingers_that_nobody_recorded_are_held_together_and_hide_no_better_model
     assert set(whole.joints) <= set(better.joints)
 
 
+@pytest.mark.parametrize('opens, offered', [(0.0, True), (0.03, True), (0.1, False)])
+def test_fingers_whose_efforts_nobody_measured_are_held_where_they_were(
+        opens, offered, tmp_path, capsys):
+    """Joint states of a gripper have efforts of 0; one that moves far is an error."""
+    urdf, out = tmp_path / 'arm.urdf', tmp_path / 'out'
+    urdf.write_text(to_urdf(with_fingers(1.3)))
+    stamps, q, v, tau = arm_recording()
+    finger = 0.02 + opens * np.clip(stamps - stamps[0] - 10e9, 0.0, 1e9)[:, None] / 1e9
+    run = csv_table(tmp_path / 'run.csv', (
+        stamps, np.hstack([q, finger]), np.hstack([v, 0.0 * finger]),
+        np.hstack([tau, 0.0 * finger])), (*JOINTS, 'left_finger'))
+    status = identify.main([str(urdf), str(run), '--folder', str(out), '--no-next-motion'])
+    said = capsys.readouterr()
+    if offered:
+        assert status == 0
+        assert f'held, as by --hold left_finger={0.02 + 0.5 * opens:.4g}' in said.out
+    else:
+        assert status == 2 and 'left_finger: expected one that was measured' in said.err
+
+
 def test_a_held_joint_that_stood_is_not_suspected(tmp_path, capsys):
     urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
     options = identify.parser().parse_args(
         [str(urdf), 'x', '--folder', str(out), '--hold', 'elbow=0.0'])
-    time, q, v, _, tau = arm_motion(identify.held(true_arm(), options), 1, 24.0, 100.0)
+    time, q, v, _, tau = arm_motion(with_locked_joints(true_arm(), options), 1, 24.0, 100.0)
     tau = tau + 0.02 * np.random.default_rng(1).normal(size=tau.shape)
     run = csv_table(tmp_path / 'run.csv', (1e9 * time, q, v, tau), JOINTS[:2])
     assert identify.main([
@@ -273,7 +300,7 @@ def test_options_of_tables_go_with_a_bag_beside_one(tmp_path):
     options = identify.parser().parse_args([
         str(urdf), str(arm_bag(tmp_path / 'bag')), '--also', str(run), '--time', 't', '--topic',
         'joint_states', '--folder', str(tmp_path / 'out'), '--unit', 'time=s'])
-    recording, _ = identify.recorded(load_urdf(urdf), options)
+    recording, _ = recorded(load_urdf(urdf), options)
     assert_same(recording.q[:2400], recording.q[2400:], 1e-11)
 
 
@@ -298,3 +325,33 @@ def test_errors_name_the_recording(options, change, tmp_path, capsys):
     bag = write_bag(tmp_path / 'bag', as_messages(JOINTS, *change(*arm_recording())))
     assert identify.main([str(urdf), str(bag), '--folder', str(out), *options]) == 2
     assert f'liedyn identify: {bag}' in capsys.readouterr().err
+
+
+def turned(stamps, q, v, tau):
+    return stamps, q - [0.0, 0.5 * np.pi, 0.0], v, tau
+
+
+def from_the_horizon(stamps, q, v, tau):
+    by = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
+    return stamps, q @ by, v @ by, tau
+
+
+def reversed_shoulder(stamps, q, v, tau):
+    back = np.array([1.0, -1.0, 1.0])
+    return stamps, back * q, back * v, back * tau
+
+
+@pytest.mark.parametrize('change, options', [
+    (turned, '--reads shoulder=shoulder+90deg'),
+    (from_the_horizon, '--reads elbow=elbow-shoulder'),
+    (reversed_shoulder, '--reads shoulder=-shoulder --scale shoulder=-1')])
+def test_a_joint_that_counts_from_elsewhere_is_named_and_can_be_read(
+        change, options, tmp_path, capsys):
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
+    run = csv_table(tmp_path / 'run.csv', change(*arm_recording()))
+    command = [str(urdf), str(run), '--folder', str(out)]
+    assert identify.main(command) == 2
+    assert options in capsys.readouterr().err and not out.exists()
+    assert identify.main([*command, *options.split()]) == 0
+    assert (forces_error(load_urdf(out / 'arm_identified.urdf')) < 0.05).all()
+    assert not (out / 'next_motion.yaml').exists()  # of angles, where a controller takes readings
