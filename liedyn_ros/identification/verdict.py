@@ -126,7 +126,7 @@ def with_held(verdict: Verdict, held: Sequence[str], whole: Model, model: Model,
                        f'{", ".join(suspect)}): a held joint may have moved, or a term is '
                        'missing' + ('' if sure else '. The given model stays: record the held '
                                     'joints too, or say that they stood still (--sure)'))
-    return replace(verdict, reasons=(*verdict.reasons, *reasons),
+    return replace(verdict, reasons=(*reasons[1:], *verdict.reasons, *reasons[:1]),
                    offered=verdict.offered and (sure or not suspect))
 
 

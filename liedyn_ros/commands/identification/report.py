@@ -63,7 +63,7 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
 def findings(result: Identification, ahead: NextMotion | None, text: str) -> Findings:
     """Return the findings; the next step is what they ask for first, else the next motion."""
     verdict, worse = result.verdict, result.verdict.worse
-    asked = [each for each in verdict.remarks if '--' in each]
+    asked = [each for each in (*verdict.reasons, *verdict.remarks) if '--' in each]
     done = result.offered and not worse and (ahead is None or not verdict.unknown)
     return Findings(
         'The identified model is not offered: the given one stays.' if not result.offered else

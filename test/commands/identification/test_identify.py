@@ -118,6 +118,7 @@ def test_a_held_joint_that_moved_is_suspected(tmp_path, capsys):
     for text in (capsys.readouterr().out, page):
         assert 'held, as the options say: elbow' in text
         assert 'a held joint may have moved' in text and '(--sure)' in text
+        assert 'record the held joints too' in text[text.index('Next:'):].splitlines()[0]
     assert not (out / 'arm_identified.urdf').exists()
     assert identify.main([*command, '--sure']) == 0
     still = csv_table(tmp_path / 'still.csv', (stamps, *(
