@@ -29,6 +29,7 @@ from typing import Any
 import warnings
 
 import numpy as np
+from tools.random_robots import ODD, Robots
 
 from benchmarks.algorithms.robot_witnesses import moving, refused
 from liedyn_ros.common.checks import Array
@@ -36,7 +37,6 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics, Layout, MUJOCO
 from liedyn_ros.model import JOINT_TYPES, load_mjcf, Model
 from liedyn_ros.model.io.loading import load_text
-from tools.random_robots import ODD, Robots
 
 SAME = 1e-6  # of the largest number; files have four digits, meshes single precision
 _FLAG = 'mjDSBL_'

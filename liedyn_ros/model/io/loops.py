@@ -30,9 +30,8 @@ from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.configuration import body_poses
-from liedyn_ros.model.io.xml_parts import said, Vocabulary
 from liedyn_ros.model.io.xml_parts import (
-    add, add_origin, DRAKE, joined, origin, place_of, with_leaves)
+    add, add_origin, DRAKE, joined, origin, place_of, said, Vocabulary, with_leaves)
 from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES
 from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, pose, unit_axis
 
@@ -224,7 +223,6 @@ def _add_loop_joint(loop: Element, builder: ModelBuilder, links: list[str], what
 
 
 def _link(element: Element, attribute: str, links: list[str]) -> str:
-    """Return the name of a link of the file."""
     name = element.text(attribute)
     if name not in links:
         element.fail(f'a link of {listed(links)}', repr(name))

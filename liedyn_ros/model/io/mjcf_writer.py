@@ -60,6 +60,8 @@ def to_mjcf(model: Model) -> str:
 
 
 class _Writer:
+    """Writes one model."""
+
     def __init__(self, model: Model) -> None:
         self._model, self._lost = model, Remarks()
         self._root = Element('mujoco', model=model.name)
@@ -175,7 +177,6 @@ class _Writer:
         return found
 
     def _turning(self, joint: Joint, at: Array) -> Element:
-        """Return a ball or a free joint."""
         name = joint.name
         if joint.type_name == 'free' and joint.parent is not None:
             raise DescriptionError(f'joint {name}: expected a free joint on the ground, as MuJoCo '
@@ -193,7 +194,6 @@ class _Writer:
         return element
 
     def _add_numbers(self, element: Element, joint: Joint, i: int) -> None:
-        """Add limits and forces of a coordinate."""
         bounds, name = joint.limits, element.get('name', '')
         lower, upper, effort = (
             float(each[i]) for each in (bounds.lower, bounds.upper, bounds.effort))
@@ -298,5 +298,4 @@ def _place(placement: Array) -> dict[str, Array]:
 
 
 def _moved(frame: Array, point: ArrayLike) -> Array:
-    """Return a frame moved to a point of it."""
     return se3.compose(frame, pose(point))

@@ -160,7 +160,6 @@ class _Writer:
             add_all(add(part, 'dynamics'), forces)
 
     def _add_mimic(self, axis: Element, name: str) -> None:
-        """Add the coupling of a coordinate to one other."""
         for each in self._model.couplings:
             if each.joint == name and not each.further:
                 leader, _, coordinate = each.leader.partition('/')

@@ -100,7 +100,6 @@ def _changed_bodies(before: Model, after: Model) -> dict[str, SpatialInertia]:
 
 
 def _changed_joints(before: Model, after: Model) -> dict[str, dict[str, Any]]:
-    """Return the forces and placements that differ, by joint."""
     return {joint.name: new for joint in after.joint_list
             if (new := _differ(before.joint(joint.name), joint, (*FORCES, 'placement')))}
 

@@ -23,10 +23,9 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
 from liedyn_ros.model.io.loops import add_dialects, add_loops, FORCES, write_loops
-from liedyn_ros.model.io.xml_parts import is_off, Vocabulary
 from liedyn_ros.model.io.xml_parts import (
-    add, add_origin, add_shape, document, inertia_in, model_of_file, MOMENTS, origin,
-    plausible_limits, Remarks, shapes_of, warn_of_lost, write_inertial)
+    add, add_origin, add_shape, document, inertia_in, is_off, model_of_file, MOMENTS, origin,
+    plausible_limits, Remarks, shapes_of, Vocabulary, warn_of_lost, write_inertial)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body, Visual
 from liedyn_ros.model.parts.constraints import Coupling
@@ -177,10 +176,10 @@ def _mimics_of_control(robot: Element, joints: list[Element], builder: ModelBuil
                 continue
             coupled, says = follower.find('mimic') is not None, joint.value.get('mimic', '')
             if says and (coupled or 'mimic' in given) == is_off(says):
-                builder.add_warning(
-                    f'joint {joint.text("name")}: mimic {abbreviate(says)} of ros2_control not '
-                    'read: ' + ('it follows another joint by its own element mimic' if coupled else
-                       'it moves by itself, as it has no element mimic: write one'))
+                what = ('follows another joint by its own element mimic' if coupled else
+                        'moves by itself, as it has no element mimic: write one')
+                builder.add_warning(f'joint {joint.text("name")}: mimic {abbreviate(says)} of '
+                                    f'ros2_control not read: it {what}')
             if 'mimic' in given and not coupled:
                 joined = XML('joint', follower.attrib)
                 SubElement(joined, 'mimic', {'joint': given['mimic'], **{
@@ -327,7 +326,6 @@ def _start_joint(robot: XML, name: str, kind: str, placement: Array, parent: str
 
 
 def _write_joint(robot: XML, joint: Joint, coupling: Coupling | None) -> XML:
-    """Add a joint and return its element."""
     if joint.type_name not in _TYPES:
         raise DescriptionError(f'joint {joint.name}: expected one of the types of URDF, '
                                f'{list(_TYPES)}, got {joint.type_name}')

@@ -96,7 +96,6 @@ def _require_format(root: Node) -> None:
 
 
 def _add_loops(builder: ModelBuilder, root: Node) -> None:
-    """Add the closures and couplings of a file."""
     for name, closure in root.take('closures', {}).items():
         _add_closure(builder, name, closure)
     for name, coupling in root.take('couplings', {}).items():

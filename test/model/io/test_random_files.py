@@ -10,8 +10,9 @@
 
 from pathlib import Path
 
-from benchmarks.algorithms.random_files import outcomes
 import pytest
+
+from benchmarks.algorithms.random_files import outcomes
 
 pytest.importorskip('mujoco')
 pytest.importorskip('pinocchio')

@@ -85,6 +85,8 @@ def polynomials_of(source: str | os.PathLike[str]) -> tuple[Polynomial, ...]:
 
 
 class _Reader:
+    """Reads one compiled model."""
+
     def __init__(self, compiled: Compiled, document: Document, gravity: ArrayLike | None) -> None:
         self._there, there, self._remarks = compiled, compiled.model, Remarks()
         if there.nbody < 2:

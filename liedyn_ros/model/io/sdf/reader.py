@@ -29,9 +29,8 @@ from liedyn_ros.model.io.loops import add_plugins
 from liedyn_ros.model.io.sdf.nesting import (
     Frames, is_true, MODEL, Nesting, pose_of, text_of, upgraded, WORLD)
 from liedyn_ros.model.io.sdf_writer import CLOSURES, TYPES
-from liedyn_ros.model.io.xml_parts import Vocabulary
 from liedyn_ros.model.io.xml_parts import (
-    DRAKE, inertia_in, model_of_file, MOMENTS, plausible_limits, Remarks, shapes_of)
+    DRAKE, inertia_in, model_of_file, MOMENTS, plausible_limits, Remarks, shapes_of, Vocabulary)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import IDENTITY
 from liedyn_ros.model.parts.inertia import SpatialInertia
@@ -71,6 +70,8 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
 
 
 class _Reader:
+    """Reads the one model of a document."""
+
     def __init__(self, root: Element, folder: Path | None, strict: bool) -> None:
         if root.value.tag not in ('sdf', 'gazebo'):  # gazebo to version 1.2
             root.fail('a root element sdf', root.value.tag)
