@@ -118,7 +118,7 @@ class PlatformSimulation:
             self.pose, self.twist, forces, external=self.load).acceleration
             for forces in np.vstack((np.zeros(size), np.eye(size))))
         gain, stop = np.column_stack(pushed) - free[:, None], -self.twist / self.dt - free
-        forces = np.linalg.lstsq(gain, stop)[0]
+        forces: Array = np.linalg.lstsq(gain, stop)[0].astype(np.float64, copy=False)
         if ((forces < self._brakes[0]) | (forces > self._brakes[1])).any():
             from scipy.optimize import lsq_linear  # slow to import
             forces = lsq_linear(gain, stop, tuple(self._brakes), method='bvls').x
