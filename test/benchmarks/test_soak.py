@@ -26,7 +26,7 @@ from std_srvs.srv import Trigger
 from benchmarks.nodes.accounts import Loss
 from benchmarks.nodes.caller import Caller, Question
 from benchmarks.nodes.heartbeat import explains, Heartbeat, lateness, merge
-from benchmarks.nodes.memory import growth, grows, shows
+from benchmarks.nodes.memory import grows, growth, shows
 from benchmarks.recorder import Record
 from benchmarks.together.causes import CAUSES, causes, Count, MACHINE, NODE, NONE, RECORDER
 from benchmarks.together.flows import Flow, Reports

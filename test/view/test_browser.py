@@ -15,13 +15,13 @@ from support.ports import free_port
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model
-from liedyn_ros.view_state import Seen
 from liedyn_ros.stewart import load_geometry
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
 
 from liedyn_ros.view.page import LivePage  # noqa: E402
 from liedyn_ros.view.recorded import write_recording  # noqa: E402
+from liedyn_ros.view_state import Seen  # noqa: E402
 
 pytestmark = pytest.mark.full
 

@@ -25,7 +25,6 @@ from support.ports import free_port
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_urdf
-from liedyn_ros.view_state import Description, Seen
 from liedyn_ros.stewart import load_geometry
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
@@ -35,6 +34,7 @@ exceptions = pytest.importorskip('websockets.exceptions')
 from liedyn_ros.view import access  # noqa: E402
 from liedyn_ros.view.page import LivePage  # noqa: E402
 from liedyn_ros.view.recorded import write_recording  # noqa: E402
+from liedyn_ros.view_state import Description, Seen  # noqa: E402
 
 LINK = ('<link name={body}><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
         'ixz="0" iyz="0"/></inertial><visual><geometry><mesh filename={mesh}/></geometry>'

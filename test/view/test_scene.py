@@ -21,7 +21,6 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import load_model
-from liedyn_ros.view_state import Seen, seen_of as seen_of_model, Solved
 from liedyn_ros.stewart import (
     leg_ends, leg_lengths, load_geometry, PoseSolver)
 from liedyn_ros.stewart.platform.picture import BEYOND, MIDDLE
@@ -37,6 +36,7 @@ from liedyn_ros.view.recording import MAX_DURATION, Recording  # noqa: E402
 from liedyn_ros.view.shapes import AXES, PATH, PURPLE, rgb, solid_box  # noqa: E402
 from liedyn_ros.view.sliders import add_slider  # noqa: E402
 from liedyn_ros.view.trees.scene import CENTER, EFFORT, LOOP, THRUST  # noqa: E402
+from liedyn_ros.view_state import Seen, seen_of as seen_of_model, Solved  # noqa: E402
 
 GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
 HOME = np.eye(4) + np.array([[0.0] * 4, [0.0] * 4, [0.0, 0.0, 0.0, 0.5], [0.0] * 4])

@@ -22,7 +22,6 @@ from liedyn_ros.dynamics import LOCAL_WORLD_ALIGNED
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.lie import so3
 from liedyn_ros.model import load_model, load_urdf, Visual
-from liedyn_ros.view_state import Description, Seen
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
 trimesh = pytest.importorskip('trimesh', reason='the view brings it')
@@ -30,6 +29,7 @@ trimesh = pytest.importorskip('trimesh', reason='the view brings it')
 from liedyn_ros.view.page import describe, LivePage  # noqa: E402
 from liedyn_ros.view.trees.scene import units_of  # noqa: E402
 from liedyn_ros.view.trees.urdf_shapes import mesh_file, shapes_of  # noqa: E402
+from liedyn_ros.view_state import Description, Seen  # noqa: E402
 
 MASS = """<inertial><mass value="2"/>
  <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>"""

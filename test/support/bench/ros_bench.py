@@ -14,9 +14,9 @@ from itertools import count
 import os
 import time
 
+from liedyn_interfaces.srv import RetimeTrajectory
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from liedyn_interfaces.srv import RetimeTrajectory
 import pytest
 from rcl_interfaces.msg import Log
 from rcl_interfaces.srv import SetParameters
