@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a vehicle's own flight controller and joint drives do where commands stop."""
+"""The failsafe of a vehicle: its own flight controller and joint drives, where commands stop."""
 
 import numpy as np
 

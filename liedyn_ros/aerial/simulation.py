@@ -72,7 +72,7 @@ class Simulation:
 
     @property
     def drives(self) -> Drives:
-        """Return what rotors and joint drives do."""
+        """Return the action of rotors and joint drives."""
         return self._failsafe.phase if self.moves else Drives.STANDING
 
     def command_rotors(self, speeds: ArrayLike) -> None:

@@ -18,7 +18,7 @@ COMMAND_TIMEOUT = 0.2  # s without a command after which drives do what is safe 
 
 
 class Drives(Enum):
-    """What the drives of a machine do; the value is its word in a status."""
+    """The actions of the drives of a machine; the value is the word for it in a status."""
 
     STANDING = 'hold the machine, no command yet'
     COMMANDED = 'give what is commanded'

@@ -46,7 +46,7 @@ class OtherReading:
     effort: float = 1.0
 
     def angles(self, readings: Array) -> Array:
-        """Return the angles (n, m) of readings (n, m)."""
+        """Return joint positions (n, m), from readings (n, m)."""
         return self.rates(readings) + self.shift * (np.arange(readings.shape[1]) == self.at)
 
     def rates(self, readings: Array) -> Array:

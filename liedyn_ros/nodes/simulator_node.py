@@ -79,7 +79,7 @@ class Simulation(Protocol):
 
     @property
     def drives(self) -> Drives:
-        """Return what its drives do."""
+        """Return the action of its drives."""
 
     def step(self) -> None:
         """Advance by dt; raise LiedynError where the motion cannot go on."""

@@ -5,7 +5,7 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-"""What readers and writers share: known words, masses, limits, shapes, remarks, elements."""
+"""The parts that readers and writers share: known words, masses, limits, shapes, remarks."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -172,7 +172,7 @@ _ZERO = 0.0, 0.0, 0.0
 
 
 class Remarks:
-    """What is said of the parts of a file: the names that each text is about."""
+    """The remarks on the parts of a file: each text, and the names that it is about."""
 
     def __init__(self) -> None:
         """Start without remarks."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What touches a machine, as joint states with efforts tell it: estimates, levels and contact."""
+"""External efforts of a machine, from joint states with efforts: estimates, levels, contact."""
 
 from __future__ import annotations
 

@@ -289,7 +289,7 @@ def _is_of_bag(path: Path) -> bool:
 
 def _guard(size: int) -> Callable[[apsw.Connection], None]:
     """
-    Return what bounds a connection of SQLite by the size of a file, and trusts no schema of it.
+    Return a guard of connections of SQLite: bounds by the size of a file, no trust in its schema.
 
     A view may count without end, a module of a table be led astray by its content, a page be its
     own child or be of many messages: a few pages hold as many as one has time for.

@@ -55,7 +55,7 @@ class Workers:
             thread.join()
 
     def _begin(self) -> None:
-        """Begin what waits and may; the lock is held."""
+        """Begin the works that wait and may; the lock is held."""
         while self._heap and not self._closed and self._node.context.handle.ok() and (
                 len(self._running) < self._most
                 or _much_smaller(self._heap[0][0], min(self._running.values()))):
