@@ -44,7 +44,7 @@ def ahead(first, home):
 
 def test_they_keep_limits_and_stay_away_from_singularities(first, ahead, home):
     meter = PlatformMeter(first[2].geometry)
-    assert meter.margins(ahead.poses).kept.all()
+    assert meter.margins(ahead.poses).within_limits.all()
     assert (meter.signed_values(ahead.poses) * np.sign(
         meter.measure(home).signed_value) > LEAST).all()
     away = se3.log(se3.compose(se3.inverse(home), ahead.poses))

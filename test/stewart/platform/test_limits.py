@@ -72,15 +72,15 @@ def test_travel_and_angles_of_legs(geometry, random_poses):
         expected = nearest(a, tips[n, i] - a, b, tips[n, j] - b) - 0.02
         assert left.clearance[n, pairs_of(6).index((i, j))] == pytest.approx(expected, abs=1e-6)
     one = PlatformMeter(limited).measure(poses[0]).margins
-    assert np.array_equal(one.values, left.values[0]) and one.kept == left.kept[0]
+    assert np.array_equal(one.values, left.values[0]) and one.within_limits == left.within_limits[0]
 
 
 def test_what_is_exceeded_is_named(geometry, home):
     names = geometry.leg_names
     left = PlatformMeter(geometry).measure(home).margins
-    assert left.kept and left.exceeded(names) == []
+    assert left.within_limits and left.exceeded(names) == []
     tight = PlatformMeter(with_limits(geometry, 0.4, 0.2)).measure(home).margins
-    assert not tight.kept
+    assert not tight.within_limits
     assert {'base joint of leg_1', 'platform joint of leg_6', 'clearance of leg_1 and leg_6'} <= (
         set(tight.exceeded(names)))
     low = PlatformMeter(geometry).measure(pose_of((0.0, 0.0, 0.05), (0, 0, 0)))
