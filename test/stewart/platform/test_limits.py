@@ -72,7 +72,8 @@ def test_travel_and_angles_of_legs(geometry, random_poses):
         expected = nearest(a, tips[n, i] - a, b, tips[n, j] - b) - 0.02
         assert left.clearance[n, pairs_of(6).index((i, j))] == pytest.approx(expected, abs=1e-6)
     one = PlatformMeter(limited).measure(poses[0]).margins
-    assert np.array_equal(one.values, left.values[0]) and one.within_limits == left.within_limits[0]
+    assert np.array_equal(one.values, left.values[0])
+    assert one.within_limits == left.within_limits[0]
 
 
 def test_what_is_exceeded_is_named(geometry, home):
