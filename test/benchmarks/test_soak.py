@@ -33,7 +33,7 @@ from benchmarks.together.flows import Flow, Reports
 from benchmarks.together.soak import verdicts
 from liedyn_ros.demo.verdict import Outcome
 from liedyn_ros.ros.qos import SERVICES
-from liedyn_ros.ros.streams.stream import Aside
+from liedyn_ros.ros.streams.stream import UnservedCallbackGroup
 
 pytestmark = pytest.mark.full
 
@@ -222,7 +222,8 @@ def test_answers_come_late_or_never_or_wrong(bench, started, monkeypatch):
                         lambda response: response.success)
 
     silent, wrong, slow = asked = [
-        serve('silent', group=Aside()), serve('wrong', success=False), serve('slow', pause=0.1)]
+        serve('silent', group=UnservedCallbackGroup()), serve('wrong', success=False),
+        serve('slow', pause=0.1)]
     caller, late, told = Caller(50.0, asked, lambda _: None), set(), set()
 
     def heard():

@@ -34,7 +34,7 @@ from liedyn_ros.common.processes import results_of_processes
 
 
 def part(seconds):
-    print(os.getpid(), flush=True)
+    os.write(1, f'{os.getpid()}\\n'.encode())  # at once, where Python does not buffer too
     time.sleep(seconds)
 
 
@@ -104,8 +104,11 @@ def test_processes_end_with_what_asked_for_them(tmp_path, ends):
     with subprocess.Popen([sys.executable, str(tmp_path / 'script.py')], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           start_new_session=True) as process:
-        workers = [int(process.stdout.readline()) for _ in range(2)]
-        (os.killpg if ends == signal.SIGINT else os.kill)(process.pid, ends)  # Ctrl-C goes to all
-        _, error = process.communicate()  # the pipes are closed by the last process that has them
+        try:
+            workers = [int(process.stdout.readline()) for _ in range(2)]
+            (os.killpg if ends == signal.SIGINT else os.kill)(process.pid, ends)  # Ctrl-C: all
+            _, error = process.communicate()  # the last process that has the pipes closes them
+        finally:
+            process.kill()
     assert len(set(workers)) == 2 and process.returncode == -ends
     assert error.count('Traceback') == (1 if ends == signal.SIGINT else 0)
