@@ -44,7 +44,7 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
               ('jit', 'linear_algebra', 'lie', 'model', 'dynamics', 'control', 'stewart',
                'export')),
     'view_state': ('what a view shows, as plain numbers',
-             ('jit', 'lie', 'model', 'dynamics', 'stewart')),
+                   ('jit', 'lie', 'model', 'dynamics', 'stewart')),
     'ros': ('what all nodes share', ('jit', 'lie', 'model', 'dynamics')),
     'nodes': ('the ROS 2 nodes, one folder a family',
               ('jit', 'lie', 'model', 'dynamics', 'control', 'identification', 'stewart',

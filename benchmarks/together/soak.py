@@ -33,7 +33,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from benchmarks.nodes.caller import ANSWER, Caller, Question
 from benchmarks.nodes.heartbeat import explains, Heartbeat, lateness, merge
-from benchmarks.nodes.memory import growth, grows, memory, shows
+from benchmarks.nodes.memory import grows, growth, memory, shows
 from benchmarks.processes import exit_at_sigterm
 from benchmarks.record import distro, keep
 from benchmarks.together import fleet

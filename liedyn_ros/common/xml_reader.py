@@ -14,7 +14,7 @@ from typing import cast
 from xml.etree import ElementTree
 
 from liedyn_ros.common.description import (
-    is_name, no_garbage_collection, parse_number, Place, abbreviate)
+    abbreviate, is_name, no_garbage_collection, parse_number, Place)
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 

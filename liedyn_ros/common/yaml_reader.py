@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from liedyn_ros.common.description import is_name, parse_number, Place, abbreviate
+from liedyn_ros.common.description import abbreviate, is_name, parse_number, Place
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.untrusted_files import read_file
 

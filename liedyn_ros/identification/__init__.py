@@ -22,7 +22,7 @@ from liedyn_ros.identification.payload import (
     MotionWindow, Payload, PayloadEstimator, PayloadStream, with_payload)
 from liedyn_ros.identification.regressors import (
     base_parameters, BaseParameters, LoopRegressor, Regressor)
-from liedyn_ros.identification.robust_fit import RobustFit, robust_fit
+from liedyn_ros.identification.robust_fit import robust_fit, RobustFit
 from liedyn_ros.identification.verdict import Verdict
 
 __all__ = [

@@ -17,7 +17,7 @@ from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.identification.consistent_fit import PRIOR
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.estimate import ConsistentBodies
-from liedyn_ros.identification.robust_fit import RobustFit, repetition, triangle_of
+from liedyn_ros.identification.robust_fit import repetition, RobustFit, triangle_of
 from liedyn_ros.model import Model
 
 DOUBT, UNIT = 2.0, 4.0  # times what the given model needs: one deviation of it, and two
@@ -86,7 +86,7 @@ def _sign(model: Model, equations: Equations, k: int, given: Array) -> int:
     triangle = triangle_of(np.column_stack([rows, forces]) / size)
     count = rows.shape[1]
     nothing = RobustFit(np.zeros(count), np.eye(count), np.ones(1), np.ones(1), np.ones((1, 1)),
-                  np.zeros((count, 0)))
+                        np.zeros((count, 0)))
     bodies, squares = ConsistentBodies(model, equations), list[Array]()
     for sign in (1.0, -1.0):
         try:

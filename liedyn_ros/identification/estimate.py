@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.identification.consistent_fit import consistent_fit
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.lumps import Lump, lumps_of
-from liedyn_ros.identification.robust_fit import RobustFit, reduced, robust_fit
+from liedyn_ros.identification.robust_fit import reduced, robust_fit, RobustFit
 from liedyn_ros.model import JOINT_TYPES, Model
 
 _FELT = 1e-9  # of the largest entry, below which a body's numbers play no part

@@ -25,7 +25,7 @@ from liedyn_ros.identification.joints import MORE_TERMS
 from liedyn_ros.identification.lumps import lumps_of
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.motion.spectrum import spectrum_of
-from liedyn_ros.identification.robust_fit import RobustFit, reduced, UNSEEN
+from liedyn_ros.identification.robust_fit import reduced, RobustFit, UNSEEN
 from liedyn_ros.model import Model
 
 # Rules of thumb (16.33).

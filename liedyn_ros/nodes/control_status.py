@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
 from liedyn_ros.control import Drives, Follower, Phase
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 

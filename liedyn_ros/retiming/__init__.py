@@ -11,14 +11,14 @@
 from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.closure_forces import contact_limits
 from liedyn_ros.retiming.limits import ClosureLimits, FrameLimits, MotionLimits
-from liedyn_ros.retiming.replanning.replanning import replan
-from liedyn_ros.retiming.replanning.stopping import Stop, stop_along, stop_run
 from liedyn_ros.retiming.online.scaling import (
     OnlineScaling, ScaledInstant, ScalingStatus, speed_for_lag)
 from liedyn_ros.retiming.paths import (
     BlendedPath, JoinedPath, LoopPath, MovingEnd, Path, path_through, PathPart, PathSamples,
     PlatformPath, position_names, SplinePath)
 from liedyn_ros.retiming.phase_plane import phase_plane, PhasePlane
+from liedyn_ros.retiming.replanning.replanning import replan
+from liedyn_ros.retiming.replanning.stopping import Stop, stop_along, stop_run
 from liedyn_ros.retiming.result import Retimed, RetimedSamples
 from liedyn_ros.retiming.retime import retime
 

@@ -27,7 +27,6 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.markup import as_text
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Model
-from liedyn_ros.view_state import Description, Machine, Seen
 from liedyn_ros.view.access import open_server, TOKEN
 from liedyn_ros.view.platforms.scene import PlatformScene
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf
@@ -36,6 +35,7 @@ from liedyn_ros.view.recording import Recording
 from liedyn_ros.view.trees.scene import TreeScene
 from liedyn_ros.view.trees.what_if import TreeWhatIf
 from liedyn_ros.view.waiting import Waiting
+from liedyn_ros.view_state import Description, Machine, Seen
 
 TEXT_RATE = 4.0  # Hz, of what a person reads
 OF_PLATFORM = (('distance to singularity', '-'), ('residual', 'm'), ('iterations', ''),

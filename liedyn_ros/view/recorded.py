@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.view_state import Description, Machine, Seen
 from liedyn_ros.view.page import LivePage
 from liedyn_ros.view.recording import MAX_DURATION
+from liedyn_ros.view_state import Description, Machine, Seen
 
 PICTURE_RATE = 30.0  # pictures a second
 PORT = 18_080  # or the next that is free; no address is printed

@@ -30,13 +30,13 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.model import load_model
-from liedyn_ros.view_state import Description, Seen, Solved
 from liedyn_ros.stewart import (
     LegNoise, LegSimulation, load_geometry, MonitoredTracker, SmoothTrajectory)
 from liedyn_ros.view.page import LivePage
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf
 from liedyn_ros.view.sliders import move_slider
 from liedyn_ros.view.trees.what_if import TreeWhatIf
+from liedyn_ros.view_state import Description, Seen, Solved
 
 IMAGES = Path(__file__).parents[2] / 'docs' / 'images'
 ARGUMENTS = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',

@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRE
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import (
-    kernel_array, copied, known, states_of, raise_refusal, time_derivatives_of)
+    copied, kernel_array, known, raise_refusal, states_of, time_derivatives_of)
 from liedyn_ros.dynamics.tree.names import Names
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel
@@ -172,7 +172,7 @@ class Hybrid(Algorithm):
         if code != aba.DONE:
             rows = (a[s], tau[s]) if a.shape[1] > 1 else (a[s, 0], tau[s, 0])
             raise_refusal(self.model, code, f'[{s}]', q[s], v=v[s], **known(which, *rows),
-                 **of_state(wrenches, s))
+                          **of_state(wrenches, s))
 
     def _run_singly(self, q: Array, v: Array, which: NDArray[np.bool_], a: Array, tau: Array,
                     wrenches: Array) -> tuple[int, int]:

@@ -25,7 +25,7 @@ from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDeriva
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import kernel_array, states_of, raise_refusal
+from liedyn_ros.dynamics.tree.inputs import kernel_array, raise_refusal, states_of
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.jit.bound_kernel import CheckedKernel, direct
 
@@ -101,5 +101,5 @@ class Inverse(Algorithm):
         s, code = self._lanes.run(LaneTables.inverse, (q, v, a, wrenches, tau))
         if code != DONE:
             raise_refusal(self.model, code, f'[{s}]', q[s], v=v[s],
-                 a=a[s] if a.shape[1] > 1 else a[s, 0], **of_state(wrenches, s))
+                          a=a[s] if a.shape[1] > 1 else a[s, 0], **of_state(wrenches, s))
         return tau

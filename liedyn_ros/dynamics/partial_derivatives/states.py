@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers, Shapes
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.dynamics.tree.inputs import kernel_array, states_of, raise_refusal
+from liedyn_ros.dynamics.tree.inputs import kernel_array, raise_refusal, states_of
 
 
 class StatePool:

@@ -29,8 +29,8 @@ from liedyn_ros.nodes.view.topics import PlatformTopics, TreeTopics
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.process.threads import in_thread
 from liedyn_ros.ros.qos import LATCHED
-from liedyn_ros.view_state import Description, Machine, Page
 from liedyn_ros.stewart.home import home_of
+from liedyn_ros.view_state import Description, Machine, Page
 
 
 class PageMaker(Protocol):

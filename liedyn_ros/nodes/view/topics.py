@@ -24,9 +24,9 @@ from liedyn_ros.ros.messages.conversions import from_pose
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import UnservedCallbackGroup
-from liedyn_ros.view_state import Seen, Solved
 from liedyn_ros.stewart import BranchSource, Flag
 from liedyn_ros.stewart.reports.health import LEGS, SINGULARITY
+from liedyn_ros.view_state import Seen, Solved
 
 WARNING_TIME = 3.0  # s; for so long a warning is shown, as one sample's would not be seen
 # s without a message of a topic that had some, before a page says so. A robot that tells its

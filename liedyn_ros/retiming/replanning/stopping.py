@@ -18,10 +18,10 @@ from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.machine import Machine
-from liedyn_ros.retiming.replanning.replanning import replan, rest_of_law
 from liedyn_ros.retiming.paths.composed import PathPart
 from liedyn_ros.retiming.paths.moving_end import MovingEnd
 from liedyn_ros.retiming.paths.path import Path
+from liedyn_ros.retiming.replanning.replanning import replan, rest_of_law
 from liedyn_ros.retiming.result import Retimed
 from liedyn_ros.retiming.retime import any_run, retime
 

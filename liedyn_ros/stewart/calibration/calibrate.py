@@ -25,7 +25,7 @@ from scipy.special import chdtri, fdtri, gammaincinv, ndtri
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.identification.calibration.fit import CHANCE, CalibrationFit, fit, refit
+from liedyn_ros.identification.calibration.fit import CalibrationFit, CHANCE, fit, refit
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
 from liedyn_ros.stewart.calibration.measured import Frames, Measured

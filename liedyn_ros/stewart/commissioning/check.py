@@ -30,7 +30,7 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import SE3, se3
 from liedyn_ros.stewart.commissioning import joints, leg_faults
 from liedyn_ros.stewart.commissioning.common_faults import common_faults
-from liedyn_ros.stewart.commissioning.explanations import EVERY, Finding, Diagnosis, simplest
+from liedyn_ros.stewart.commissioning.explanations import Diagnosis, EVERY, Finding, simplest
 from liedyn_ros.stewart.commissioning.joints import AGAINST, DECIDES, joint_columns, Weighed
 from liedyn_ros.stewart.commissioning.leg_faults import SPREAD, Tolerance
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry

@@ -22,7 +22,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.commissioning import leg_faults
-from liedyn_ros.stewart.commissioning.explanations import EVERY, Finding, Diagnosis
+from liedyn_ros.stewart.commissioning.explanations import Diagnosis, EVERY, Finding
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 

@@ -23,10 +23,10 @@ from liedyn_ros.aerial import Lags
 from liedyn_ros.commands import outputs
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.view_state import seen_of
 from liedyn_ros.studies.actuator_lag import figures
 from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, SETTLED
 from liedyn_ros.studies.options import lag_parser
+from liedyn_ros.view_state import seen_of
 
 KNOWN = (0.5, 0.8, 1.2, 1.5)  # lag that the controller assumes, over the true lag
 MAX_GROWTH = 1.2  # of the errors with rates, over those without lag

@@ -20,13 +20,13 @@ import time
 from liedyn_ros.commands import outputs
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.view_state import Seen
 from liedyn_ros.stewart import load_geometry, PoseSolver
 from liedyn_ros.studies.options import stewart_parser
 from liedyn_ros.studies.stewart_pose import figures
 from liedyn_ros.studies.stewart_pose.figures import Cells
 from liedyn_ros.studies.stewart_pose.paper import (
     pose_of, STATES, Study, Table, TABLES, UNEXPLAINED)
+from liedyn_ros.view_state import Seen
 
 NEAR = 4.0  # percentage points: two solves of fifty
 

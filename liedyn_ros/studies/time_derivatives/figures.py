@@ -18,7 +18,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.pictures import BOUND, new_figure, PAGE, PALETTE, save
-from liedyn_ros.studies.time_derivatives.timing import Curve, CostPolynomial, FIXED_ORDER, Timing
+from liedyn_ros.studies.time_derivatives.timing import CostPolynomial, Curve, FIXED_ORDER, Timing
 
 STYLES = ('-', '--', ':', '-.')
 BASE = slice(0, 3), slice(3, 6)  # columns of angular parts and moments; of linear parts, forces

@@ -27,12 +27,12 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_yaml
-from liedyn_ros.view_state import seen_of
 from liedyn_ros.studies.options import higher_order_parser, ORDER
 from liedyn_ros.studies.time_derivatives import figures
 from liedyn_ros.studies.time_derivatives import timing
 from liedyn_ros.studies.time_derivatives.reference import SmoothReference
 from liedyn_ros.studies.time_derivatives.timing import Timing
+from liedyn_ros.view_state import seen_of
 
 TIME_STEP = 0.01  # s
 MAX_ERROR = 1e-8  # of the largest force derivative, or of 1

@@ -127,7 +127,7 @@ def fit(variable: str, points: list[tuple[int, float]], degree: int) -> CostPoly
     weighted = np.vander(x, degree + 1, increasing=True) / y[:, None]
     coefficients, *_ = np.linalg.lstsq(weighted, np.ones(len(y)))
     return CostPolynomial(variable, tuple(coefficients.tolist()),
-               float(np.abs(weighted @ coefficients - 1.0).max()))
+                          float(np.abs(weighted @ coefficients - 1.0).max()))
 
 
 def least_times(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:

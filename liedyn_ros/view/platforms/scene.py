@@ -17,11 +17,11 @@ import numpy as np
 from viser import SceneApi
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.view_state import Seen
 from liedyn_ros.stewart import leg_lengths, PlatformPicture
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.picture import GREY, JOINT, LIGHT, MIDDLE, ROD, STEEL, TUBE
 from liedyn_ros.view.shapes import add_axes, Cylinders, ellipsoid, PATH, place, PURPLE, rgb
+from liedyn_ros.view_state import Seen
 
 SIGMAS, MAGNIFIED = 3.0, 100.0  # of the ellipsoid; RViz magnifies by the same
 # Length and radius of axes over the characteristic length, for the paper's platform as in RViz

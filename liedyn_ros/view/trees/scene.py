@@ -22,11 +22,11 @@ from liedyn_ros.dynamics import FloatingBase
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Closure, Joint, JOINT_TYPES, Model, Rotor
 from liedyn_ros.model.kernels import kinds
-from liedyn_ros.view_state import Description, Seen
 from liedyn_ros.view.platforms.scene import Path
 from liedyn_ros.view.shapes import Arrows
 from liedyn_ros.view.trees.figure import TreeFigure
 from liedyn_ros.view.trees.urdf_shapes import Mesh, shapes_of
+from liedyn_ros.view_state import Description, Seen
 
 # Of efforts, by elementary link.
 UNITS = {kinds.REVOLUTE: ('N m',), kinds.PRISMATIC: ('N',), kinds.HELICAL: ('N m',),

@@ -17,8 +17,8 @@ from typing import Any, Protocol, TypeVar
 
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.stewart.bag_processing.tracking import platform_of, Processed
-from liedyn_ros.view_state import Seen, Solved
 from liedyn_ros.stewart import leg_lengths
+from liedyn_ros.view_state import Seen, Solved
 
 STEP_NS = 33_000_000  # between two pictures
 
