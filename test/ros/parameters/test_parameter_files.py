@@ -125,6 +125,6 @@ def test_a_publisher_is_judged_once_its_name_is_known(bench, monkeypatch, known,
     bench.until(lambda: not node._geometry_is_doubtful, 'a known publisher')
     assert next(names, None) is None
     if warned:  # the log comes by a topic
-        bench.until_logged(node, EXAMPLE)
+        bench.until_logged(node, EXAMPLE, LoggingSeverity.WARN)
     else:
         assert not any(EXAMPLE in line for line in bench.logged(node, LoggingSeverity.WARN))
