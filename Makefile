@@ -138,7 +138,7 @@ docs: .venv-docs/.installed  ## build the documentation site under out/site; a w
 	@touch $@
 
 wheel: build  ## build a wheel with compiled kernels and libliedyn; under out/
-	@$(ENV) && python -m liedyn_ros.build.c_command out/objects && cmake -S libliedyn -B out/libliedyn \
+	@$(ENV) && python -m liedyn_ros.build.c_library out/objects && cmake -S libliedyn -B out/libliedyn \
 	  -DLIEDYN_OBJECTS=$(CURDIR)/out/objects -DCMAKE_INSTALL_PREFIX=$(CURDIR)/out/libliedyn/prefix \
 	  -DCMAKE_INSTALL_LIBDIR=lib && cmake --build out/libliedyn --target install
 	@$(ENV) && LIEDYN_PROCESSORS="$(PROCESSORS)" python -m pip wheel -qq --disable-pip-version-check \

@@ -22,6 +22,9 @@ ROOT = Path(__file__).parents[1]
 SYMBOLS = re.findall(r'^\| `([\w.]+)` \|', (ROOT / 'docs' / 'internals.md').read_text(), re.M)
 COMPILED = 'rclpy_implementation.'
 SET_IN_INIT = {  # in __init__, not of the class
+    'numba.core.codegen.CPUCodeLibrary._final_module',
+    'numba.core.codegen.CPUCodeLibrary._linking_libraries',
+    'numba.core.dispatcher.Dispatcher._compiler',
     'rclpy.lifecycle.node.LifecycleNodeMixin._service_change_state',
     'rclpy.node.Node._parameter_overrides'}
 PRIVATE = re.compile(r'(numba\.(core|np)|llvmlite|rclpy\.impl|viser\.infra)\b')

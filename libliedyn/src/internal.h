@@ -23,7 +23,7 @@ enum loops_section { WORK = SECTIONS, CLOSURES, CONSTRAINTS, LOOPS_SECTIONS };
 enum platform_section { NUMBERS, LEGS, PLATFORM_SECTIONS };
 typedef struct { int64_t at, bytes, rows, zero; } section_row;
 
-typedef struct { /* of a model file: liedyn_ros/export/machine_file.py describes it */
+typedef struct { /* of a model file: liedyn_ros/export/model_file.py describes it */
   char magic[8];
   int64_t format, layout, length, checksum, kind, number_of_sections, zero;
 } file_header;

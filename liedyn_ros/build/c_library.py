@@ -6,62 +6,87 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The objects and the header of kernels for `libliedyn`, from the sources of this package."""
+"""
+The objects and the header of kernels for `libliedyn`: `python -m liedyn_ros.build.c_library`.
 
-from collections.abc import Iterable
-from functools import partial
-import multiprocessing
-import os
+The objects are those of Python's rooms, and of functions that call them. CMake of the folder
+`libliedyn` calls it. No compiler of C is needed, for no processor.
+"""
+
+import argparse
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-import subprocess
 import sys
-import tempfile
 
-from liedyn_ros.build.c_entries import declarations, entries
-from liedyn_ros.build.lowering import ENVIRONMENT, lowered, Source
-from liedyn_ros.build.objects import emitted, PROCESSORS
+from liedyn_ros.build.objects import PROCESSORS
+from liedyn_ros.build.parts import compile_parts, function_parts
 from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.processes import results_of_processes
 from liedyn_ros.common.whole_files import write_whole
+from liedyn_ros.jit.pointers import COUNT, FLAGS, NUMBERS, WHOLES
 
 HEADER = 'liedyn_kernels.h'
+C_TYPES = {COUNT: 'int64_t ', NUMBERS: 'double *', FLAGS: 'unsigned char *', WHOLES: 'int64_t *'}
 
 
 def build_objects(folder: Path, processors: Iterable[str] = tuple(PROCESSORS)) -> list[Path]:
     """
-    Write HEADER and an object of all kernels for each processor into a folder; return the objects.
+    Write HEADER, and objects whose names begin with a processor's, into a folder; return these.
 
-    It takes a minute or more, in a process of its own. Raises LiedynError for an unknown
-    processor, and where an object would need more than libm, memcpy, memmove and memset.
+    Raises LiedynError for an unknown processor, and where an object would need more than libm,
+    memcpy, memmove and memset.
     """
     chosen = tuple(processors)
     require_known(LiedynError, 'processors', sorted(PROCESSORS), chosen, 'some')
+    functions = function_parts()
+    parts, made = compile_parts(functions, chosen), []
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as cache:  # numba keeps no kernel without optimization
-        command = [sys.executable, '-m', __name__, str(folder.resolve()), *chosen]
-        root = Path(__file__).parents[2]
-        path = os.pathsep.join(filter(None, (str(root), os.environ.get('PYTHONPATH'))))
-        done = subprocess.run(
-            command, env=os.environ | ENVIRONMENT | {
-                'NUMBA_CACHE_DIR': cache, 'PYTHONPATH': path},
-            capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise LiedynError(f'objects: {done.stderr.strip().splitlines()[-1]}')
-    return [folder / f'{name}.o' for name in chosen]
+    for processor in chosen:
+        for path in folder.glob(f'{processor}.*.o'):
+            path.unlink()
+        for part in parts:
+            made.append(folder / f'{processor}.{part.module}.o')
+            write_whole(made[-1], part.object(processor).read_bytes())
+    write_whole(folder / HEADER, _header([row for part in functions for row in part.rows()]))
+    return made
 
 
-def write_objects(folder: Path, processors: Iterable[str]) -> None:
-    """Write header and objects, in a process with ENVIRONMENT, and in one for each object."""
-    rows, names = list(entries()), tuple(processors)
-    bitcode, _ = lowered(Source(each.name, each.function, each.types, False) for each in rows)
-    for name, code in results_of_processes(
-            partial(emitted, bitcode), {name: PROCESSORS[name] for name in names},
-            os.cpu_count() or 1, multiprocessing.get_context('spawn')):
-        write_whole(folder / f'{name}.o', code)
-    write_whole(folder / HEADER, declarations(rows, tuple(
-        each.prefix for each in PROCESSORS.values())))
+def _header(rows: Sequence[Sequence[str]]) -> str:
+    """Return the header that declares each function for each processor, and lists them."""
+    lines = ['/* Written by python -m liedyn_ros.build.c_library: not to be edited. */',
+             '#include <stdint.h>', 'typedef struct {',
+             *(f'  {_declared(f"(*{name})", given)}' for name, *given in rows),
+             '} liedyn_kernels;']
+    for prefix in (each.prefix for each in PROCESSORS.values()):
+        lines += [_declared(prefix + name, given) for name, *given in rows]
+        listed = ', '.join(prefix + name for name, *_ in rows)
+        lines += [f'#define {prefix.upper()}KERNELS {{ {listed} }}']
+    return '\n'.join(lines) + '\n'
+
+
+def _declared(name: str, given: Sequence[str]) -> str:
+    arguments = (each.split(':') for each in given)
+    listed = ', '.join(C_TYPES[kind] + argument for argument, kind in arguments)
+    return f'{C_TYPES[COUNT]}{name}({listed});'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the objects; return 1 where one is refused."""
+    parser = argparse.ArgumentParser(
+        prog='liedyn_ros.build.c_library', description='Write the objects of libliedyn.')
+    parser.add_argument('folder', type=Path, help='folder for objects and header')
+    parser.add_argument('--processors', nargs='+', choices=sorted(PROCESSORS),
+                        default=sorted(PROCESSORS), help='processors to write them for')
+    options = parser.parse_args(arguments)
+    try:
+        made = build_objects(options.folder, options.processors)
+    except LiedynError as error:
+        print(f'liedyn_ros.build.c_library: {error}', file=sys.stderr)
+        return 1
+    print(f'{options.folder}: {len(made)} objects, {sum(path.stat().st_size for path in made)} '
+          'bytes')
+    return 0
 
 
 if __name__ == '__main__':
-    write_objects(Path(sys.argv[1]), sys.argv[2:])
+    sys.exit(main())

@@ -24,8 +24,9 @@ from numba import types
 from numba.core.compiler import compile_extra, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
-from numba.np.arrayobj import populate_array
 
+from liedyn_ros.build.compiler import all_called
+from liedyn_ros.build.words import entry_function, from_words, PREFIX, to_words, WORD
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.jit.rooms import VARIABLE
 
@@ -33,10 +34,8 @@ ENVIRONMENT = {
     'NUMBA_OPT': '0', 'NUMBA_CPU_NAME': 'generic', 'NUMBA_CPU_FEATURES': '', 'LIEDYN_CHECK': '0',
     VARIABLE: '1'}
 FAILED = -99  # what a function returns where numba would raise an exception
-PREFIX = 'liedyn_exported_'
 RESHAPE = 'numba_attempt_nocopy_reshape'
-_WORD, _CODE = ir.IntType(64), ir.IntType(32)
-_BYTES = 8  # of a word
+_CODE = ir.IntType(32)
 
 
 @dataclass(frozen=True)
@@ -78,9 +77,10 @@ def lowered(sources: Iterable[Source]) -> tuple[bytes, dict[str, Any]]:
     module = ir.Module(name=RESHAPE)
     add_reshape(module)
     library.add_ir_module(module)
-    library.finalize()
-    bitcode: bytes = library.emit_bitcode()
-    return bitcode, results
+    linked = library._final_module  # not optimized: that is done for each kind of processor
+    for each in all_called(library._linking_libraries):
+        linked.link_in(each._get_module_for_linking(), preserve=True)
+    return linked.as_bitcode(), results
 
 
 def _flags() -> Any:
@@ -103,19 +103,17 @@ def _add_function(context: Any, module: Any, source: Source, of: Any, name: str)
 
 def _add_call_on_words(context: Any, module: Any, source: Source, of: Any, name: str) -> None:
     """Write the function that reads a kernel's arguments from words, and writes its results."""
-    pointer = _WORD.as_pointer()
-    function = ir.Function(module, ir.FunctionType(_WORD, [pointer, pointer]),
-                           PREFIX + source.name)
+    function = entry_function(module, source.name)
     builder = ir.IRBuilder(function.append_basic_block())
     given, found = function.args
     at, arguments = 0, []
     for each in source.types:
-        value, at = _from_words(context, builder, each, given, at)
+        value, at = from_words(context, builder, each, given, at)
         arguments.append(value)
     status, result = _call(context, builder, name, of, source.types, arguments)
     with builder.if_then(status.is_ok):
-        _to_words(builder, of, result, found, 0)
-    builder.ret(builder.select(status.is_ok, _WORD(0), _WORD(1)))
+        to_words(context, builder, of, result, found, 0)
+    builder.ret(builder.select(status.is_ok, WORD(0), WORD(1)))
 
 
 def _call(context: Any, builder: Any, name: str, of: Any, given: Any, arguments: Any) -> Any:
@@ -124,78 +122,27 @@ def _call(context: Any, builder: Any, name: str, of: Any, given: Any, arguments:
     return context.call_conv.call_function(builder, callee, of, given, arguments)
 
 
-def _from_words(context: Any, builder: Any, of: Any, words: Any, at: int) -> tuple[Any, int]:
-    """Return the value of a type at a place among words, and the place behind it."""
-    def word(place: int) -> Any:
-        return builder.load(builder.gep(words, [_WORD(place)]), align=_BYTES)
-
-    if isinstance(of, types.Array):
-        array, shape = context.make_array(of)(context, builder), [
-            word(at + 1 + axis) for axis in range(of.ndim)]
-        itemsize = _WORD(of.dtype.bitwidth // 8 if of.dtype != types.boolean else 1)
-        strides = [itemsize]
-        for length in reversed(shape[1:]):
-            strides.insert(0, builder.mul(strides[0], length))
-        populate_array(array, data=builder.inttoptr(word(at), array.data.type), shape=shape,
-                       strides=strides, itemsize=itemsize, meminfo=None)
-        return array._getvalue(), at + 1 + of.ndim
-    if isinstance(of, types.BaseTuple):
-        parts = []
-        for each in of.types:
-            value, at = _from_words(context, builder, each, words, at)
-            parts.append(value)
-        return context.make_tuple(builder, of, parts), at
-    if of == types.none:
-        return context.get_dummy_value(), at
-    if of == types.boolean:
-        return builder.icmp_unsigned('!=', word(at), _WORD(0)), at + 1
-    if of == types.float64:
-        return builder.bitcast(word(at), ir.DoubleType()), at + 1
-    if of == types.complex128:
-        number = context.make_complex(builder, of)
-        number.real, number.imag = (
-            builder.bitcast(word(at + k), ir.DoubleType()) for k in range(2))
-        return number._getvalue(), at + 2
-    return word(at), at + 1
-
-
-def _to_words(builder: Any, of: Any, value: Any, words: Any, at: int) -> int:
-    """Write a value of a type to a place among words; return the place behind it."""
-    if of == types.none:
-        return at
-    if isinstance(of, types.BaseTuple):
-        for k, each in enumerate(of.types):
-            at = _to_words(builder, each, builder.extract_value(value, k), words, at)
-        return at
-    if of == types.float64:
-        value = builder.bitcast(value, _WORD)
-    elif value.type != _WORD:
-        value = (builder.sext if getattr(of, 'signed', False) else builder.zext)(value, _WORD)
-    builder.store(value, builder.gep(words, [_WORD(at)]), align=_BYTES)
-    return at + 1
-
-
 def add_reshape(module: Any) -> None:
     """
     Write the function that numba calls to reshape an array, as kernels use it: a contiguous one.
 
     It writes the strides of the new shape and returns success. LLVM then puts it in each place.
     """
-    pointer = _WORD.as_pointer()
+    pointer = WORD.as_pointer()
     function = ir.Function(module, ir.FunctionType(_CODE, [
-        _WORD, pointer, pointer, _WORD, pointer, pointer, _WORD, _CODE]), RESHAPE)
+        WORD, pointer, pointer, WORD, pointer, pointer, WORD, _CODE]), RESHAPE)
     _, _, _, axes, lengths, strides, itemsize, _ = function.args
     start, loop, end = (function.append_basic_block(name) for name in ('start', 'loop', 'end'))
     builder = ir.IRBuilder(start)
-    builder.cbranch(builder.icmp_signed('>', axes, _WORD(0)), loop, end)
+    builder.cbranch(builder.icmp_signed('>', axes, WORD(0)), loop, end)
     builder.position_at_end(loop)
-    left, stride = builder.phi(_WORD), builder.phi(_WORD)
-    axis = builder.sub(left, _WORD(1))
+    left, stride = builder.phi(WORD), builder.phi(WORD)
+    axis = builder.sub(left, WORD(1))
     builder.store(stride, builder.gep(strides, [axis]))
     following = builder.mul(stride, builder.load(builder.gep(lengths, [axis])))
     for number, first, then in ((left, axes, axis), (stride, itemsize, following)):
         number.add_incoming(first, start)
         number.add_incoming(then, loop)
-    builder.cbranch(builder.icmp_signed('>', axis, _WORD(0)), loop, end)
+    builder.cbranch(builder.icmp_signed('>', axis, WORD(0)), loop, end)
     builder.position_at_end(end)
     builder.ret(_CODE(1))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from llvmlite import binding
 
-from liedyn_ros.build.lowering import PREFIX
+from liedyn_ros.build.words import PREFIX
 from liedyn_ros.common.errors import LiedynError
 
 ALLOWED = frozenset((  # of libm, and of what every C library has
@@ -70,15 +70,15 @@ def emitted(bitcode: bytes, processor: Processor) -> bytes:
 
 
 def _optimize(module: binding.ModuleRef, machine: binding.TargetMachine) -> None:
-    """Optimize, and leave out what is not called, before and after."""
+    """Put inlined kernels into their callers, optimize, and leave out what is not called."""
     options = binding.create_pipeline_tuning_options(speed_level=3)
     builder = binding.create_pass_builder(machine, options)
-    for _ in range(2):
-        drop = binding.create_new_module_pass_manager()
-        drop.add_global_dead_code_eliminate_pass()
-        drop.run(module, builder)
-        if _ == 0:
-            builder.getModulePassManager().run(module, builder)
+    first, last = (binding.create_new_module_pass_manager() for _ in range(2))
+    first.add_global_dead_code_eliminate_pass()
+    first.add_always_inliner_pass()
+    last.add_global_dead_code_eliminate_pass()
+    for manager in (first, last, builder.getModulePassManager(), last):
+        manager.run(module, builder)
 
 
 def _optimize_as_before(module: binding.ModuleRef, machine: binding.TargetMachine) -> None:
@@ -98,7 +98,8 @@ def _optimize_as_before(module: binding.ModuleRef, machine: binding.TargetMachin
 def require_portable(module: binding.ModuleRef, processor: Processor) -> None:
     """Raise LiedynError for what a program without Python could not satisfy."""
     wanted = {function.name for function in module.functions
-              if function.is_declaration and not function.name.startswith('llvm.')}
+              if function.is_declaration
+              and not function.name.startswith(('llvm.', processor.prefix))}
     held = {variable.name for variable in module.global_variables
             if variable.name.startswith(ADDRESSES)
             or (variable.is_declaration and not variable.name.startswith('llvm.'))}

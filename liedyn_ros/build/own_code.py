@@ -28,15 +28,16 @@ from llvmlite import binding
 import numpy as np
 
 from liedyn_ros.build.c_entries import Entry
-from liedyn_ros.build.lowering import ENVIRONMENT, lowered, PREFIX, Source
+from liedyn_ros.build.lowering import ENVIRONMENT, lowered, Source
 from liedyn_ros.build.objects import PROCESSORS, require_portable
-from liedyn_ros.build.rooms import objects_folder
+from liedyn_ros.build.parts import objects_folder
 from liedyn_ros.build.sources import digest, PACKAGE
+from liedyn_ros.build.words import PREFIX
 from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import own_folder, write_whole
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.export.functions import frames, partials, trees
+from liedyn_ros.export.functions import partials, trees
 from liedyn_ros.jit.pointers import COUNT
 from liedyn_ros.jit.rooms import processor_here
 from liedyn_ros.model import load_model, Model
@@ -74,7 +75,7 @@ class OwnCode:
         """Add a function and its declaration; the Jacobian of a frame has the frame's name."""
         if frame:
             _require_name('frame', frame)
-        entry = Entry(frames.frame_jacobian if frame else FUNCTIONS[function])
+        entry = Entry(trees.frame_jacobian if frame else FUNCTIONS[function])
         name = f'{self._name}_{frame}_jacobian' if frame else f'{self._name}_{function}'
         constants = {'constants': 'ptr @own_table', 'work': 'ptr %work', 'external': 'ptr null',
                      'order': f'i64 {self._order}',

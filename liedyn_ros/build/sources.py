@@ -31,8 +31,8 @@ from liedyn_ros.layers import allowed
 
 PACKAGE = Path(__file__).parents[1]
 BUILD = (  # what else decides on the code of a kernel
-    'build/bundles.py', 'build/compiler.py', 'build/inner_code.py', 'build/kinds.py',
-    'build/lanes.py', 'build/lowering.py', 'build/objects.py', 'jit/compiler.py',
+    'build/bundles.py', 'build/compiler.py', 'build/kinds.py', 'build/lanes.py',
+    'build/lowering.py', 'build/objects.py', 'build/words.py', 'jit/compiler.py',
     'jit/index_checks.py')
 _COMMENT = re.compile(r'#[^\n]*')
 _IMPORT = re.compile(  # of a name of the package, over several lines where in parentheses

@@ -9,8 +9,8 @@
 """Models and kernels for C: the file that `libliedyn` reads, and the objects it is made of."""
 
 from liedyn_ros.export.loops_file import loops_bytes, write_loops
-from liedyn_ros.export.model_file import model_bytes, write_model
-from liedyn_ros.export.platform_file import platform_bytes, write_platform
+from liedyn_ros.export.model_file import (
+    model_bytes, platform_bytes, write_model, write_platform)
 
 __all__ = ['loops_bytes', 'model_bytes', 'platform_bytes', 'write_loops', 'write_model',
            'write_platform']

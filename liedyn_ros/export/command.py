@@ -21,8 +21,7 @@ import sys
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.export.loops_file import ORDER, write_loops
-from liedyn_ros.export.model_file import write_model
-from liedyn_ros.export.platform_file import write_platform
+from liedyn_ros.export.model_file import write_model, write_platform
 from liedyn_ros.model import load_model
 from liedyn_ros.stewart import is_geometry_file, load_geometry
 

@@ -38,8 +38,7 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.dynamics.tree.orders import require_order
 from liedyn_ros.export.kernels.loops import LOOPS
-from liedyn_ros.export.machine_file import file_bytes, LOOPS as KIND, texts
-from liedyn_ros.export.model_file import tree_sections
+from liedyn_ros.export.model_file import file_bytes, LOOPS as KIND, texts, tree_sections
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
 

@@ -7,26 +7,72 @@
 # language governing permissions and limitations under the License.
 
 """
-The file `.liedyn` of a model: what `libliedyn` needs of it, written without compiling anything.
+The files `.liedyn`: what `libliedyn` needs of a machine, written without compiling anything.
+
+All numbers are of eight bytes, little endian. The header is HEADER of them. First are the bytes
+'LIEDYN' CR LF, the version of the format, the digest of the layout, and the length of the file.
+Then come the CRC-32 of all bytes after the header, the kind of machine (TREE, PLATFORM or
+LOOPS), the number of sections, and zero.
+
+Then follow four numbers for each section: its first byte, its length in bytes, its rows, zero.
+Sections begin at multiples of 64 bytes. A section of names has texts in UTF-8, each ended by a
+zero byte.
 
 The sections of a tree are the constants (`Constants`), and of each link the kind, the place in q
 and the place in v. Then come the names of joints, of velocity coordinates and of frames. The last
-has of each joint where its coordinates begin in q, how many they are, and the same in v.
+has of each joint where its coordinates begin in q, how many they are, and the same in v. Those of
+a platform are constants, in the order of `kernels/platform.py`, and the names of the legs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import os
 from pathlib import Path
+import struct
+import zlib
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import require_kind
-from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.checks import Array, require_kind
+from liedyn_ros.common.errors import LiedynError, ModelError
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.export.machine_file import file_bytes, Section, texts, TREE
+from liedyn_ros.export.functions import layout
+from liedyn_ros.export.kernels import platform as kernels
 from liedyn_ros.model import Model
+from liedyn_ros.stewart import LevenbergMarquardt, StewartGeometry
+from liedyn_ros.stewart.certificate.kernels.pose import TABLE
+from liedyn_ros.stewart.certificate.pose import constants_of as constants_of_proofs, unproved
+from liedyn_ros.stewart.dynamics.dynamics import constants_of as constants_of_dynamics
+from liedyn_ros.stewart.platform.limits import limits_of
+
+MAGIC, TREE, PLATFORM, LOOPS, HEADER = b'LIEDYN\r\n', 1, 2, 3, 8
+Section = tuple[bytes, int]  # its bytes and its number of rows
+_ALIGNMENT = 64  # bytes
+
+
+def file_bytes(kind: int, sections: Sequence[Section]) -> bytes:
+    """Return the header and the sections of a kind of machine."""
+    index, body, start = [], b'', 8 * (HEADER + 4 * len(sections))
+    for content, rows in sections:
+        body += bytes(-(start + len(body)) % _ALIGNMENT)
+        index.append(struct.pack('<4q', start + len(body), len(content), rows, 0))
+        body += content
+    rest = b''.join(index) + body
+    rest += bytes(-len(rest) % _ALIGNMENT)
+    return MAGIC + struct.pack(
+        '<7q', layout.VERSION, layout.DIGESTS[kind - 1], 8 * HEADER + len(rest),
+        zlib.crc32(rest), kind, len(sections), 0) + rest
+
+
+def texts(names: Sequence[str]) -> Section:
+    """Return a section of names; raise ModelError for one with a zero byte."""
+    for name in names:
+        if '\0' in name:
+            raise ModelError(f'{name!r}: expected a name without a zero byte')
+    return b''.join(name.encode() + b'\0' for name in names), len(names)
 
 
 def model_bytes(model: Model, *, dissipation: bool = True, tree: bool = False) -> bytes:
@@ -61,3 +107,43 @@ def write_model(path: str | os.PathLike[str], model: Model, *, dissipation: bool
                 tree: bool = False) -> None:
     """Write the model file of a model; raises the errors of model_bytes, and OSError."""
     write_whole(Path(path), model_bytes(model, dissipation=dissipation, tree=tree))
+
+
+def platform_bytes(geometry: StewartGeometry, *, length_bound: ArrayLike = 0.0,
+                   joint_bound: float = 0.0) -> bytes:
+    """
+    Return the content of a model file, for `liedyn_platform_open`.
+
+    length_bound, joint_bound: bounds of errors for the certificates, as PoseCertifier takes them.
+    Raises LiedynError for another object, LimitError, and GeometryError for bounds of a platform
+    whose poses cannot be proved.
+    """
+    if not isinstance(geometry, StewartGeometry):
+        raise LiedynError('geometry: expected a StewartGeometry, as load_geometry returns, '
+                          f'got {geometry!r}')
+    geometry.require_six('model file')
+    provable, unit = not unproved(geometry), geometry.characteristic_length
+    tables = geometry.table(unit), geometry.table()
+    proofs: Array = np.zeros(TABLE + len(tables[0]))
+    if provable or np.any(length_bound) or joint_bound:
+        proofs = constants_of_proofs(geometry, length_bound, joint_bound)
+    dynamics: Array = np.zeros(kernels.NUMBER_OF_CONSTANTS + kernels.LEGS)
+    moved = geometry.masses is not None and geometry.plain
+    if moved:
+        dynamics = np.concatenate([np.ravel(part) for part in constants_of_dynamics(geometry)])
+    head = np.zeros(kernels.LIMITS)
+    head[:4] = unit, len(tables[0]), provable, moved
+    head[kernels.DAMPING:kernels.SINGULAR_VALUE + 1] = LevenbergMarquardt().as_tuple()[3:]
+    head[kernels.SCALES:kernels.UNIT], head[kernels.UNIT] = (
+        geometry.drive_scales, geometry.reading_unit[0])
+    head[kernels.LATENCY:kernels.LATENCY + 6] = geometry.leg_latency
+    numbers = np.concatenate((head, limits_of(geometry), *tables, proofs, dynamics))
+    return file_bytes(PLATFORM, [
+        (numbers.astype('<f8').tobytes(), len(numbers)), texts(geometry.leg_names)])
+
+
+def write_platform(path: str | os.PathLike[str], geometry: StewartGeometry, *,
+                   length_bound: ArrayLike = 0.0, joint_bound: float = 0.0) -> None:
+    """Write the model file of a platform; raises the errors of platform_bytes, and OSError."""
+    write_whole(Path(path), platform_bytes(
+        geometry, length_bound=length_bound, joint_bound=joint_bound))

@@ -10,11 +10,14 @@
 The one way kernels are compiled: by numba, when the package is built.
 
 A kernel that Python calls has its arguments annotated by `kinds`, and is an entry: here its name
-becomes the compiled function of its room. Any other kernel is called by kernels alone.
+becomes the compiled function of its room. Any other kernel is called by kernels alone, and becomes
+part of their objects. An entry with the kind of its result is called by kernels by its own object:
+so a large kernel is compiled once.
 """
 
 from collections.abc import Callable
 import functools
+from types import NoneType
 from typing import Any
 
 from liedyn_ros.common.errors import LiedynError
@@ -35,6 +38,8 @@ class Kernel:
         code = function.__code__
         self.names = code.co_varnames[:code.co_argcount]
         self.kinds = tuple(function.__annotations__.get(name) for name in self.names)
+        self.is_shared = 'return' in function.__annotations__
+        self.result = function.__annotations__.get('return') or NoneType
         if function.__closure__ is not None:
             raise TypeError(f'{function.__qualname__}: expected a kernel without variables of an '
                             f'outer function, got {code.co_freevars}')

@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # numba infers the types within a kernel
     RATE_JACOBIANS: TypeAlias = Any
     TRIPLE: TypeAlias = Any
     ROTATION: TypeAlias = Any
+    SOLVED: TypeAlias = Any
+    FITTED: TypeAlias = Any
 else:
     NUMBER, WHOLE, TRUTH = 'd', 'q', 'b'
     VECTOR, MATRIX, CUBE, ARRAY4 = 'd1', 'd2', 'd3', 'd4'
@@ -44,6 +46,8 @@ else:
     COMPLEX, COMPLEX_VECTOR, COMPLEX_MATRIX = 'z', 'z1', 'z2'
     TRIPLE, ROTATION = f'({3 * NUMBER})', f'({9 * NUMBER})'
     METHOD = f'({3 * WHOLE}{NUMBER}{WHOLE}{3 * NUMBER})'  # of the solver of platforms
+    SOLVED = f'({2 * WHOLE}{2 * NUMBER})'  # status, iterations, residual, smallest singular value
+    FITTED = f'({2 * WHOLE}{NUMBER})'  # the first three of these, of more than six legs
     RATE_JACOBIANS = f'({2 * CUBE}{ARRAY4})'  # by q, v and the derivatives of a
 
 

@@ -42,7 +42,6 @@ WITHOUT_EQUATION = {
     'export/kernels/following.py': 'calls of kernels with equations, sample by sample',
     'export/kernels/loops.py': 'parts of a work area, and calls of kernels with equations',
     'export/kernels/machine.py': 'whether indices in a file are those of closed loops',
-    'export/kernels/partials.py': 'sizes and places of a part of a work area',
     'export/kernels/platform.py': 'places of the parts of a platform in a work area',
     'export/kernels/tracking.py': 'places of the parts of a tracker in a work area',
     'export/kernels/work.py': 'sizes of the parts of a work area',

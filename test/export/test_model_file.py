@@ -26,7 +26,7 @@ from liedyn_ros.export import model_bytes, write_model
 from liedyn_ros.export.command import main
 from liedyn_ros.export.functions import layout
 from liedyn_ros.export.kernels.constants import is_tree
-from liedyn_ros.export.machine_file import HEADER, MAGIC
+from liedyn_ros.export.model_file import HEADER, MAGIC
 from liedyn_ros.model import load_model
 
 

@@ -17,11 +17,11 @@ import pytest
 from support.c_library.c_library import object_folder, require_tools, run
 from support.refusals import refused
 
-from liedyn_ros.build.c_command import main
-from liedyn_ros.build.c_entries import entries
-from liedyn_ros.build.c_library import build_objects, HEADER
-from liedyn_ros.build.lowering import lowered, PREFIX
+from liedyn_ros.build.c_library import build_objects, HEADER, main
+from liedyn_ros.build.lowering import lowered
 from liedyn_ros.build.objects import ALLOWED, emitted, PROCESSORS, require_portable
+from liedyn_ros.build.parts import function_parts, linked, parts
+from liedyn_ros.build.words import PREFIX
 from liedyn_ros.common.errors import LiedynError
 
 pytestmark = pytest.mark.full
@@ -30,27 +30,47 @@ EVERY = sorted(PROCESSORS)
 MACHINES = {'x86_64_v2': 62, 'x86_64_v3': 62, 'aarch64': 183}  # of the ELF header
 
 
-@pytest.mark.parametrize('name', EVERY)
-def test_an_object_is_relocatable_code_of_its_processor(name):
-    code = (object_folder() / f'{name}.o').read_bytes()
-    assert code[:4] == b'\x7fELF' and code[16:20] == bytes((1, 0, MACHINES[name], 0))
+def objects_of(name):
+    """Return the objects of the C library for a processor."""
+    return sorted(object_folder(name.partition('_v')[0]).glob(f'{name}.*.o'))
 
 
 @pytest.mark.parametrize('name', EVERY)
-def test_an_object_needs_libm_and_memory_functions_alone(name):
+def test_objects_are_relocatable_code_of_their_processor(name):
+    assert objects_of(name)
+    for path in objects_of(name):
+        code = path.read_bytes()
+        assert code[:4] == b'\x7fELF' and code[16:20] == bytes((1, 0, MACHINES[name], 0))
+
+
+@pytest.mark.parametrize('name', EVERY)
+def test_objects_need_libm_memory_functions_and_each_other_alone(name):
     require_tools('nm')
-    lines = run('nm', object_folder() / f'{name}.o').splitlines()
-    wanted = {line.split()[-1] for line in lines if ' U ' in line}
-    assert wanted <= ALLOWED
-    defined = {line.split()[-1] for line in lines if ' T ' in line}
-    assert defined == {PROCESSORS[name].prefix + entry.name for entry in entries()}
+    lines = [line.split() for line in run('nm', '-g', *objects_of(name)).splitlines()]
+    defined = [line[-1] for line in lines if ' T ' in ' '.join(line)]
+    wanted = {line[-1] for line in lines if line[:1] == ['U']}
+    assert wanted <= ALLOWED | set(defined) and len(defined) == len(set(defined))
+    assert {PROCESSORS[name].prefix + row[0] for part in function_parts() for row in part.rows()
+            } <= set(defined)
 
 
-def test_the_header_declares_every_entry():
+def test_the_c_library_is_linked_from_the_objects_of_python():
+    functions = function_parts()
+    objects_of('x86_64_v3')  # are compiled
+    kernels = {part.module: part for part in linked(functions)}
+    for part in functions:
+        del kernels[part.module]
+    python = {part.module: part for part in parts()}
+    assert kernels == {module: python[module] for module in kernels} and len(kernels) > 20
+    assert all(part.called() for part in functions if part.path.stem not in ('layout', 'reading'))
+
+
+def test_the_header_declares_every_function():
     text = (object_folder() / HEADER).read_text()
     for processor in PROCESSORS.values():
-        for entry in entries():
-            assert f'int64_t {processor.prefix}{entry.name}(' in text
+        for part in function_parts():
+            for name, *_ in part.rows():
+                assert f'int64_t {processor.prefix}{name}(' in text
 
 
 @pytest.mark.parametrize('text, name', [
@@ -88,8 +108,9 @@ def test_unknown_processors_are_refused(tmp_path, capsys):
     assert 'pdp11' in capsys.readouterr().err
 
 
-def test_the_process_of_the_compiler_tells_what_is_wrong(tmp_path):
+def test_the_process_of_the_compiler_tells_what_is_wrong():
     done = subprocess.run(
-        [sys.executable, '-m', 'liedyn_ros.build.c_library', str(tmp_path), 'aarch64'],
+        [sys.executable, '-m', 'liedyn_ros.build.parts', 'aarch64', '--',
+         'linear_algebra/kernels/inverse.py'],
         env=os.environ | {'NUMBA_OPT': '3'}, capture_output=True, text=True, check=False)
     assert done.returncode != 0 and 'NUMBA_OPT: expected' in done.stderr

@@ -16,13 +16,16 @@ import subprocess
 import sys
 
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.build import sources
-from liedyn_ros.build.rooms import entries_of, parts
+from liedyn_ros.build.parts import entries_of, linked, parts, row_of
 from liedyn_ros.build.sources import digest, reachable
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.jit import rooms
 from liedyn_ros.jit.decorators import Kernel
 from liedyn_ros.jit.index_checks import CHECKED
+from liedyn_ros.jit.kinds import NUMBER
 
 pytestmark = pytest.mark.skipif(CHECKED, reason='nothing that was built is used')
 PACKAGE = Path(rooms.__file__).parents[1]
@@ -140,6 +143,27 @@ def test_a_kernel_reaches_kernels_of_parts_below_alone():
 def test_digests_tell_modules_apart():
     found = {digest(part.path) for part in parts()}
     assert len(found) == len(parts())
+
+
+@pytest.mark.parametrize('module, called', [
+    ('dynamics.partial_derivatives.kernels.forward', 'dynamics.algorithms.kernels.aba'),
+    ('dynamics.constrained.solver.kernels.batch', 'dynamics.constrained.solver.kernels.solver'),
+    ('dynamics.constrained.partial_derivatives.kernels.states',
+     'dynamics.partial_derivatives.kernels.jacobians'),
+    ('stewart.tracking.branch.kernels.evidence', 'stewart.solver.kernels.solve')])
+def test_a_kernel_with_a_kind_for_its_result_has_one_object_that_others_call(module, called):
+    part = next(part for part in parts() if part.module == f'liedyn_ros.{module}')
+    assert f'liedyn_ros.{called}' in part.called()
+    assert f'liedyn_ros.{called}' in {each.module for each in linked([part])}
+
+
+def test_a_result_of_another_kind_than_its_annotation_is_refused():
+    @Kernel
+    def positive(x: NUMBER) -> NUMBER:
+        return x > 0.0
+
+    with refused(LiedynError, 'positive_0'):
+        row_of(positive, 'd', 'b', 'positive_0')
 
 
 @pytest.mark.parametrize('text, same', [

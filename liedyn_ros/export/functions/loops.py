@@ -8,28 +8,43 @@
 """
 Functions of the C library for closed loops, on pointers, by Python's kernels.
 
-work is a work area (kernels/loops.py). Returns DONE or a code of the kernels.
+work is a work area (kernels/loops.py). Returns DONE or a code of the kernels. Partial derivatives
+follow a solution of order zero, of inverse dynamics or of hybrid dynamics.
 """
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
-from liedyn_ros.dynamics.constrained.kernels.tables import (
-    REPORT_WIDTH, task_of, workspace_of)
-from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
+    begin_closing, closing_of, continue_closing, COUNT as STEPS, EVALUATE)
+from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals, largest_magnitude
+from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
+from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH, task_of, workspace_of
+from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE, STALLED_RESIDUAL
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
+    constrained_gradient)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.jacobians import (
+    hybrid_loop_jacobians, inverse_loop_jacobians)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
+    constrained_product, product_of)
 from liedyn_ros.dynamics.constrained.solver.kernels import solver
+from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
+from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.constrained.tracking.kernels.completion import complete_accelerations
-from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
-    REPORT_WIDTH as SAMPLE_WIDTH)
+from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import REPORT_WIDTH as SAMPLE_WIDTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.dynamics.time_derivatives.kernels.series import MAX_ORDER
+from liedyn_ros.dynamics.tree.kernels.tables import MODEL_WIDTH
 from liedyn_ros.export.kernels import loops as area
+from liedyn_ros.export.kernels import work as trees
 from liedyn_ros.export.kernels.arrays import is_work_area
 from liedyn_ros.export.kernels.buffers import (
     are_buffers, are_of_jacobians, are_tasks, is_closing, is_point, is_tracker)
 from liedyn_ros.export.kernels.machine import is_machine
-from liedyn_ros.jit.pointers import COUNT, FLAGS, given, NUMBERS, vector
+from liedyn_ros.export.kernels.starts import write_random
+from liedyn_ros.jit.pointers import COUNT, FLAGS, given, NUMBERS, table, vector
+from liedyn_ros.model.kernels.kinds import NQ, SPHERICAL
 
-DONE, REFUSED = solver.DONE, solver.REFUSED
+DONE, REFUSED, OPEN = solver.DONE, solver.REFUSED, solver.OPEN
 
 
 def loops_accepts(work: NUMBERS, count: COUNT, nq: COUNT, nv: COUNT, bodies: COUNT,
@@ -153,3 +168,189 @@ def loops_complete(work: NUMBERS, order: COUNT, q: NUMBERS, v: NUMBERS, known: F
         loops.workspace, loops.passive[:count], loops.ones, CLOSED_STATE,
         vector(q, workspace_of(loops.workspace).machine.nq[0]), rates,
         motion.reshape((order + 1, nv)))
+
+
+def loops_differentiable(work: NUMBERS, inverse: COUNT, found: NUMBERS) -> COUNT:
+    """Return DONE where the last solution, whose report is found, has derivatives."""
+    loops, report = area.loops_of(vector(work, 1)), vector(found, 5)
+    if inverse:
+        good = (task_of(loops.inverse).kind[0] != solver.LEAST_TORQUE
+                or report[0] >= loops.sizes[area.USUAL_RANK])
+    else:
+        good = report[4] != area.SINGULAR and report[4] != area.INCONSISTENT
+    return DONE if good else area.DEPENDENT
+
+
+def loops_product(work: NUMBERS, inverse: COUNT, dq: NUMBERS, dv: NUMBERS, change: NUMBERS,
+                  a: NUMBERS, tau: NUMBERS) -> COUNT:
+    """Write how a and tau (nv,) change, unless NULL; change is that of what is given."""
+    loops = area.loops_of(vector(work, 1))
+    nv, task = area.count_coordinates(loops), loops.inverse if inverse else loops.hybrid
+    free, known, xa, xtau = task_of(task).free, vector(change, nv), loops.a[:nv], loops.tau[:nv]
+    for j in range(nv):
+        moved = inverse != 0 or free[j] == 0
+        xa[j] = known[j] if moved else 0.0
+        xtau[j] = 0.0 if moved else known[j]
+    found = loops.change
+    if not constrained_product(loops.workspace, task, loops.product, None, None, vector(dq, nv),
+                               vector(dv, nv), xa, xtau, found):
+        return REFUSED
+    for j in range(nv):
+        if given(a):
+            vector(a, nv)[j] = found[j]
+        if given(tau):
+            vector(tau, nv)[j] = found[nv + j]
+    return DONE
+
+
+def loops_gradient(work: NUMBERS, inverse: COUNT, y: NUMBERS, by_q: NUMBERS, by_v: NUMBERS,
+                   by_given: NUMBERS) -> COUNT:
+    """Write the gradient of y . x by q, v and what is given, each (nv,); x are the unknowns."""
+    loops = area.loops_of(vector(work, 1))
+    nv, task = area.count_coordinates(loops), loops.inverse if inverse else loops.hybrid
+    free, by = task_of(task).free, loops.gradient.reshape((4, nv))
+    if not constrained_gradient(loops.workspace, task, loops.product, None, None, vector(y, nv),
+                                loops.still, by):
+        return REFUSED
+    for j in range(nv):
+        vector(by_q, nv)[j], vector(by_v, nv)[j] = by[0, j], by[1, j]
+        vector(by_given, nv)[j] = by[2, j] if inverse != 0 or free[j] == 0 else by[3, j]
+    return DONE
+
+
+def loops_jacobians(constants: NUMBERS, work: NUMBERS, inverse: COUNT, q: NUMBERS, v: NUMBERS,
+                    a: NUMBERS, external: NUMBERS, by_q: NUMBERS, by_v: NUMBERS,
+                    by_given: NUMBERS) -> COUNT:
+    """Write how the unknowns vary with q, v and what is given (nv, nv); a is the whole motion."""
+    model, loops = table(constants, 1, MODEL_WIDTH), area.loops_of(vector(work, 1))
+    nv, m, bodies = trees.nv(model), loops.sizes[area.CONSTRAINTS], trees.bodies(model)
+    of_tree = loops.of_tree
+    if not inverse_jacobians(
+            model, loops.links, loops.columns, vector(q, trees.nq(model)), vector(v, nv),
+            vector(a, nv), table(external, trees.loaded(external, bodies), 6), of_tree[:nv],
+            of_tree[nv:2 * nv], of_tree[2 * nv:], loops.gravity):
+        return REFUSED
+    task = loops.inverse if inverse else loops.hybrid
+    free, prescribed = task_of(task).free, inverse == 0 and not all_set(task_of(task).free)
+    found = loops.found[:(4 * (nv + m) if inverse else 3 * ((1 + prescribed) * nv + m)) * nv]
+    variations = product_of(loops.product).variations
+    partials = loops.partials.reshape((1, 3, nv + m, nv))
+    reactions = loops.reactions.reshape((1, 3, m, nv))
+    if inverse:
+        good = inverse_loop_jacobians(
+            variations, partials, loops.slopes.reshape((1, 3, m, nv)), reactions, loops.lanes,
+            loops.changes, loops.workspace, task, of_tree[:nv], of_tree[nv:2 * nv],
+            of_tree[2 * nv:], found)
+    else:
+        good = hybrid_loop_jacobians(
+            variations, partials, reactions, loops.lanes, loops.changes, loops.workspace, task,
+            of_tree[:nv], of_tree[nv:2 * nv], of_tree[2 * nv:], found)
+    if not good:
+        return REFUSED
+    for i in range(nv):
+        forces = 3 * nv * nv if prescribed and not free[i] else 0  # behind accelerations
+        for j in range(nv):
+            at = i * nv + j
+            vector(by_q, at + 1)[at] = found[forces + at]
+            vector(by_v, at + 1)[at] = found[forces + nv * nv + at]
+            vector(by_given, at + 1)[at] = found[forces + 2 * nv * nv + at]
+    return DONE
+
+
+def loops_measured(work: NUMBERS, joint: COUNT) -> COUNT:
+    """Return the coordinate of a measured joint, or for -1 how many there are; -1 for none."""
+    loops = area.loops_of(vector(work, 1))
+    if len(loops.tracker) == 0:
+        return -1
+    measured = tracking.tracker_of(loops.tracker).at_v
+    return measured[joint] if joint >= 0 else len(measured)
+
+
+def loops_track(work: NUMBERS, positions: NUMBERS, rates: NUMBERS, q: NUMBERS, v: NUMBERS,
+                found: NUMBERS) -> COUNT:
+    """
+    Write q and, with rates, v, and the report of a sample, from the last one on.
+
+    Returns tracking.DONE, BLOCKED, DISAGREEING or UNDECIDED.
+    """
+    loops, out = area.loops_of(vector(work, 1)), vector(found, tracking.REPORT_WIDTH)
+    nv, nq = area.count_coordinates(loops), workspace_of(loops.workspace).machine.nq[0]
+    count = len(tracking.tracker_of(loops.tracker).at_v)
+    known = vector(rates, count if given(rates) else 0)
+    code = tracking.complete_sample(
+        loops.workspace, loops.tracker, loops.good, loops.near, loops.trial, tracking.NEXT,
+        vector(positions, count), known, vector(q, nq), vector(v, nv if given(rates) else 0),
+        loops.sample)
+    loops.sample[tracking.TIME] = math.inf
+    if code == tracking.DONE and given(rates):
+        tracking.complete_sample(
+            loops.workspace, loops.tracker, loops.good, loops.near, loops.trial, tracking.LOOK,
+            known, known, vector(q, nq), loops.a[:nv], loops.sample)
+    for k in range(tracking.REPORT_WIDTH):
+        out[k] = loops.sample[k]
+    return code
+
+
+def loops_restart(work: NUMBERS, q: NUMBERS) -> COUNT:
+    """Let the next sample go on from a closed configuration; return OPEN for another one."""
+    loops = area.loops_of(vector(work, 1))
+    nv, nq = area.count_coordinates(loops), workspace_of(loops.workspace).machine.nq[0]
+    here, residual = vector(q, nq), loops.change[:len(loops.ones)]
+    loops.turns[:] = math.nan
+    if not closure_residuals(loops.workspace, here, loops.turns, residual,
+                             loops.jacobian.reshape((len(loops.ones), nv))):
+        return REFUSED
+    if not largest_magnitude(residual) <= CLOSED_STATE:
+        return OPEN
+    at, begun = tracking.tracker_of(loops.tracker).at_q, tracking.tracker_of(loops.tracker).q
+    positions, none = loops.a[:len(at)], loops.rest[:0]
+    tracking.copy_point(here, begun)
+    for i in range(len(at)):
+        positions[i] = here[at[i]]
+    return tracking.complete_sample(
+        loops.workspace, loops.tracker, loops.good, loops.near, loops.trial, tracking.FIRST,
+        positions, none, begun, none, loops.sample)
+
+
+def loops_assemble(work: NUMBERS, attempt: COUNT, start: NUMBERS, held: FLAGS, limited: COUNT,
+                   q: NUMBERS, found: NUMBERS) -> COUNT:
+    """
+    Write where a start leads, and its largest residual, that constraint and the steps (3,).
+
+    Attempt 0 is from the start, NULL for the neutral configuration; each other from a random one,
+    whose held links are those of the start. OPEN: it is not closed.
+    """
+    loops = area.loops_of(vector(work, 1))
+    machine, t = workspace_of(loops.workspace).machine, closing_of(loops.closing)
+    nq, nv, count = machine.nq[0], len(machine.link), len(loops.ones)
+    end, out = vector(q, nq), vector(found, 3)
+    for i in range(len(machine.kind)):
+        kind, at = machine.kind[i], machine.qi[i]
+        for k in range(NQ[kind]):
+            end[at + k] = vector(start, nq)[at + k] if given(start) else (
+                1.0 if kind >= SPHERICAL and k == NQ[kind] - 1 else 0.0)
+    if not is_configuration(machine, end):
+        return REFUSED
+    for j in range(nv):
+        fixed = given(held) and vector(held, nv)[j]
+        t.free[j] = 0 if fixed else 1
+        loops.passive[j] = 1 if fixed else 0
+        within = limited != 0 and not fixed
+        t.lower[j] = loops.lower[j] if within else -math.inf
+        t.upper[j] = loops.upper[j] if within else math.inf
+    if attempt > 0:
+        write_random(machine, loops.passive, loops.lower, loops.upper, attempt, end)
+    begin_closing(loops.workspace, loops.closing, end)
+    command = EVALUATE
+    while command == EVALUATE:
+        loops.turns[:] = math.nan
+        if not closure_residuals(loops.workspace, t.trial, loops.turns, t.trial_f, t.trial_rows):
+            t.trial_f[:] = math.inf
+        command = continue_closing(loops.workspace, loops.closing)
+    out[0], out[1], out[2] = 0.0, -1.0, t.numbers[STEPS]
+    for r in range(count):
+        if not abs(t.f[r]) <= out[0]:
+            out[0], out[1] = abs(t.f[r]), r
+    for i in range(nq):
+        end[i] = t.q[i]
+    return DONE if out[0] <= STALLED_RESIDUAL else OPEN

@@ -16,7 +16,6 @@ from liedyn_ros.dynamics.partial_derivatives.kernels import (
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PRODUCT_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
 from liedyn_ros.dynamics.tree.kernels import tables
-from liedyn_ros.export.kernels import partials as parts
 from liedyn_ros.export.kernels import work as area
 from liedyn_ros.jit.pointers import after, as_wholes, COUNT, NUMBERS, table, vector
 
@@ -27,12 +26,12 @@ def inverse_jacobians(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS,
     model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies, common = area.nv(model), area.bodies(model), area.common(model, work)
     good = jacobians.inverse_jacobians(
-        model, table(after(common, parts.links_at(model)), area.links(model), LINK_WIDTH),
-        table(after(common, parts.columns_at(model)), nv, COLUMN_WIDTH),
+        model, table(after(common, area.links_at(model)), area.links(model), LINK_WIDTH),
+        table(after(common, area.columns_at(model)), nv, COLUMN_WIDTH),
         vector(q, area.nq(model)), vector(v, nv), vector(a, nv),
         table(external, area.loaded(external, bodies), 6), table(by_q, nv, nv),
         table(by_v, nv, nv), table(by_a, nv, nv),
-        table(after(common, parts.gravity_at(model)), nv, 3))
+        table(after(common, area.gravity_at(model)), nv, 3))
     return DONE if good else REFUSED
 
 
@@ -77,9 +76,9 @@ def inverse_gradient_product(
     nv, bodies, common = area.nv(model), area.bodies(model), area.common(model, work)
     links = area.links(model)
     good = second.inverse_second(
-        model, table(after(common, parts.links_at(model)), links, LINK_WIDTH),
-        table(after(common, parts.columns_at(model)), nv, COLUMN_WIDTH),
-        table(after(common, parts.variations_at(model)), links, VARIATION_WIDTH),
+        model, table(after(common, area.links_at(model)), links, LINK_WIDTH),
+        table(after(common, area.columns_at(model)), nv, COLUMN_WIDTH),
+        table(after(common, area.variations_at(model)), links, VARIATION_WIDTH),
         vector(q, area.nq(model)), vector(v, nv), vector(a, nv),
         table(external, area.loaded(external, bodies), 6), vector(y, nv), vector(dq, nv),
         vector(dv, nv), vector(da, nv), vector(by_q, nv), vector(by_v, nv), vector(by_a, nv))
@@ -92,18 +91,18 @@ def forward_jacobians(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS,
     """Write a (nv,), da/dq, da/dv and da/dtau (nv, nv)."""
     model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies, common = area.nv(model), area.bodies(model), area.common(model, work)
-    before = vector(as_wholes(after(common, parts.before_at(model))), nv)
-    parts.write_before(model, before)
+    before = vector(as_wholes(after(common, area.before_at(model))), nv)
+    area.write_before(model, before)
     return forward.forward_jacobians(
         model, table(work, area.data_rows(model), tables.DATA_WIDTH),
-        table(after(common, parts.links_at(model)), area.links(model), LINK_WIDTH),
-        table(after(common, parts.columns_at(model)), nv, COLUMN_WIDTH), before,
-        table(after(common, parts.factors_at(model)), nv, parts.factors_width(nv)),
-        table(after(common, parts.sides_at(model)), nv, parts.sides_width(nv)),
+        table(after(common, area.links_at(model)), area.links(model), LINK_WIDTH),
+        table(after(common, area.columns_at(model)), nv, COLUMN_WIDTH), before,
+        table(after(common, area.factors_at(model)), nv, area.factors_width(nv)),
+        table(after(common, area.sides_at(model)), nv, area.sides_width(nv)),
         vector(q, area.nq(model)), vector(v, nv), vector(tau, nv),
         table(external, area.loaded(external, bodies), 6), vector(a, nv), table(by_q, nv, nv),
         table(by_v, nv, nv), table(by_tau, nv, nv),
-        table(after(common, parts.gravity_at(model)), nv, 3))
+        table(after(common, area.gravity_at(model)), nv, 3))
 
 
 def forward_product(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,

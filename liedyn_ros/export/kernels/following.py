@@ -9,7 +9,10 @@
 """
 The steps of a platform's tracker in C: the pose, its twist, and the branch that its motion shows.
 
-constants and work are pointers to those of a platform and to its work area.
+constants and work are pointers to those of a platform and to its work area. Readings that are
+older than their stamps are moved on to them, as Python's trackers do (14.50): with the noise known
+the filter of the legs' motion tells how readings and rates have changed; without it readings move
+on at their rates, measured or by the last.
 """
 
 import math
@@ -25,12 +28,14 @@ from liedyn_ros.stewart.platform.kernels import leg_types, state
 from liedyn_ros.stewart.solver.kernels import charts, problem
 from liedyn_ros.stewart.solver.kernels.solve import LEVENBERG_MARQUARDT, solve_six, SOLVER_WORK
 from liedyn_ros.stewart.tracking.branch.kernels import branch, evidence
+from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
 PREDICTED, HOME = 0, 1
 # Of what is written about a pose, after the numbers of platform_solve.
 TWIST, TWIST_SPAN, START, FLAGS, SIGN, RATE, GAP, SOURCE, TRACKED = (
     6, 12, 13, 14, 15, 16, 17, 18, 19)
 BRANCHES, MOTIONS, EVIDENCES = len(tables.BRANCH), len(tables.MOTION), len(tables.EVIDENCE)
+motion_of = motion_bank.FILTER.view
 
 
 @kernel
@@ -162,3 +167,58 @@ def length_shortfall(constants, work, lengths, pose):
     for i in range(6):
         square += (read[i] - leg_types.leg_value(legs, i, r, p)) ** 2
     return square ** 0.5
+
+
+@kernel
+def is_late(constants):
+    """Return whether a leg has latency."""
+    late = False
+    for seconds in vector(after(constants, area.LATENCY), 6):
+        late = late or seconds > 0.0
+    return late
+
+
+@kernel
+def move_to_stamp(constants, work, gap, period, lengths, rates):
+    """
+    Return pointers to lengths and rates at the stamp; rates stay NULL.
+
+    gap: s, since the sample before. period: s, of the filter; 0 while the motion is unknown.
+    """
+    follower, read = vector(after(work, area.FOLLOWER), tables.FOLLOWER), vector(lengths, 6)
+    now = follower[tables.NOW:tables.NOW_RATES]
+    now_rates = follower[tables.NOW_RATES:tables.FOLLOWER]
+    before, latency = follower[tables.READ:tables.NOW], vector(after(constants, area.LATENCY), 6)
+    tables.copy_numbers(read, now)
+    if given(rates):
+        tables.copy_numbers(vector(rates, 6), now_rates)
+    if period > 0.0:
+        add_changes(constants, work, period, latency, now, now_rates)
+    elif given(rates):
+        for i in range(6):
+            now[i] += latency[i] * now_rates[i]
+    elif follower[tables.NOISE] == 0.0 and follower[tables.READS] > 0.0:
+        for i in range(6):
+            now[i] += latency[i] * ((read[i] - before[i]) / gap)
+    tables.copy_numbers(read, before)
+    follower[tables.READS] = 1.0
+    return after(work, area.FOLLOWER + tables.NOW), (
+        after(work, area.FOLLOWER + tables.NOW_RATES) if given(rates) else rates)
+
+
+@kernel
+def add_changes(constants, work, period, latency, now, now_rates):
+    """Add the filter's changes since each reading; its rates are then at the stamp."""
+    motion = motion_of(vector(after(work, area.MOTION), MOTIONS))
+    rates, mixture = vector(after(work, area.MOVED), 6), motion.mixture
+    motion_bank.mix_members(motion.bank, period, motion.now[motion_bank.COUNT], 0.0, motion.work,
+                            mixture)
+    for i in range(6):
+        now[i] -= mixture[motion_bank.LEG + i] / motion.scales[i]
+        now_rates[i] -= mixture[motion_bank.LEG + 6 + i] / motion.scales[i]
+    for i in range(6):
+        motion_bank.mix_members(motion.bank, period, motion.now[motion_bank.COUNT], latency[i],
+                                motion.work, mixture)
+        now[i] += mixture[motion_bank.LEG + i] / motion.scales[i]
+        rates[i] = mixture[motion_bank.LEG + 6 + i] / motion.scales[i]
+        now_rates[i] += rates[i]

@@ -84,7 +84,8 @@ def solve_task(work, rows, inverse, unprescribed, q, v, a, tau, external, found)
     """
     loops = loops_of(vector(work, 1))
     tables, sizes = workspace_of(loops.workspace), loops.sizes
-    task, report = task_of(loops.inverse if inverse else loops.hybrid), loops.report
+    flat, report = loops.inverse if inverse else loops.hybrid, loops.report
+    task = task_of(flat)
     nv, count, closed = count_coordinates(loops), sizes[CONSTRAINTS], sizes[CLOSURES]
     bodies, orders = sizes[BODIES] if given(external) else 0, sizes[ORDER] + 1
     if given(external):
@@ -96,8 +97,8 @@ def solve_task(work, rows, inverse, unprescribed, q, v, a, tau, external, found)
     task.most[0] = ANY_RANK
     for attempt in range(2):
         code = solver.solve_state(
-            tables, task, CLOSED_STATE, wrenches, vector(q, tables.machine.nq[0]), vector(v, nv),
-            known_a, known_tau, known_a if inverse else table(a, rows, nv),
+            loops.workspace, flat, CLOSED_STATE, wrenches, vector(q, tables.machine.nq[0]),
+            vector(v, nv), known_a, known_tau, known_a if inverse else table(a, rows, nv),
             table(tau, rows, nv) if given(tau) else known_tau,
             loops.multipliers[:rows * count].reshape((rows, count)),
             loops.wrenches[:rows * closed * 6].reshape((rows, closed, 6)), report)

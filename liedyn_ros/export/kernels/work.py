@@ -10,15 +10,22 @@
 The parts of a work area of a tree, one after the other, each at the beginning of a cache line.
 
 First data, then zeros (nv,), then what calls share: series, or scratch buffers of one call. All
-sizes are in numbers of eight bytes.
+sizes are in numbers of eight bytes. Partial derivatives share links, columns, variations, gravity
+(nv, 3), before (nv,), factors and sides, as in partial_derivatives/tables.py. Products begin at
+the same place as links.
 """
 
 from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
+    COLUMN_WIDTH, LINK_WIDTH)
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PRODUCT_WIDTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
 from liedyn_ros.dynamics.time_derivatives.kernels import series
 from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.pointers import after, given, LINE
-from liedyn_ros.jit.simd import get_int
+from liedyn_ros.jit.simd import get_int, LANES
+from liedyn_ros.model.kernels.kinds import NV
 
 
 @inlined
@@ -104,3 +111,77 @@ def shared_size(model, order):
     """Return the size of the part that calls share."""
     return rounded(max(series_rows(model, order) * series.WIDTH, links(model) * BLOCKS,
                        6 * nv(model)))
+
+
+@inlined
+def links_at(model):
+    """Return where links begin."""
+    return 0
+
+
+@inlined
+def columns_at(model):
+    """Return where columns begin."""
+    return rounded(links(model) * max(LINK_WIDTH, PRODUCT_WIDTH))
+
+
+@inlined
+def variations_at(model):
+    """Return where variations begin."""
+    return columns_at(model) + rounded(nv(model) * COLUMN_WIDTH)
+
+
+@inlined
+def gravity_at(model):
+    """Return where the derivatives by gravity begin."""
+    return variations_at(model) + rounded(links(model) * VARIATION_WIDTH)
+
+
+@inlined
+def before_at(model):
+    """Return where the coordinates before each begin."""
+    return gravity_at(model) + rounded(3 * nv(model))
+
+
+@inlined
+def factors_at(model):
+    """Return where factors begin."""
+    return before_at(model) + rounded(nv(model))
+
+
+@inlined
+def sides_at(model):
+    """Return where sides begin."""
+    return factors_at(model) + rounded(nv(model) * factors_width(nv(model)))
+
+
+@inlined
+def factors_width(n):
+    """Return how many columns factors have: n, filled up to a multiple of LANES."""
+    return (n + LANES - 1) // LANES * LANES
+
+
+@inlined
+def sides_width(n):
+    """Return how many columns sides have: 2 n + 3 and n, filled up to multiples of LANES."""
+    return (2 * n + 3 + LANES - 1) // LANES * LANES + factors_width(n)
+
+
+@inlined
+def part_size(model):
+    """Return the size of the whole part."""
+    return sides_at(model) + rounded(nv(model) * sides_width(nv(model)))
+
+
+@inlined
+def write_before(model, before):
+    """Write the coordinate before each on its path, -1 for none."""
+    for i in range(1, links(model)):
+        at, parent = get_int(model, i, tables.VI), get_int(model, i, tables.PARENT)
+        for k in range(NV[get_int(model, i, tables.KIND)]):
+            before[at + k] = at + k - 1
+        if parent == 0:
+            before[at] = -1
+        else:
+            before[at] = (get_int(model, parent, tables.VI)
+                          + NV[get_int(model, parent, tables.KIND)] - 1)

@@ -11,7 +11,7 @@
 import math
 
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
-from liedyn_ros.jit.kinds import INTEGER_ROWS, MATRIX, VECTOR
+from liedyn_ros.jit.kinds import INTEGER_ROWS, MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.lie.kernels import mat3, so3, vec3
 from liedyn_ros.model.kernels.acceptance import are_unit, finite
@@ -21,7 +21,7 @@ SMALL = 0.05  # the sine of half an angle up to which four terms of g have all d
 
 
 @kernel
-def checked_integrate(links: INTEGER_ROWS, q: VECTOR, dv: VECTOR, out: VECTOR):
+def checked_integrate(links: INTEGER_ROWS, q: VECTOR, dv: VECTOR, out: VECTOR) -> TRUTH:
     """Write q (+) dv, links being kind, qi and vi (3, N); return whether all is good."""
     if not (fits_configuration(links, q) and fits_displacement(links, dv) and len(out) == len(q)
             and not overlap(out, q) and not overlap(out, dv)):
@@ -40,7 +40,7 @@ def integrate_of_states(links: INTEGER_ROWS, q: MATRIX, dv: MATRIX, out: MATRIX)
 
 
 @kernel
-def checked_difference(links: INTEGER_ROWS, q0: VECTOR, q1: VECTOR, out: VECTOR):
+def checked_difference(links: INTEGER_ROWS, q0: VECTOR, q1: VECTOR, out: VECTOR) -> TRUTH:
     """Write the dv with q0 (+) dv = q1; return whether all is good."""
     if not (fits_configuration(links, q0) and fits_configuration(links, q1)
             and len(out) == displacement_size(links) and not overlap(out, q0)

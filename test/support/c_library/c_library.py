@@ -20,9 +20,9 @@ import subprocess
 
 import pytest
 
-from liedyn_ros.build import c_entries, c_library
-from liedyn_ros.build.rooms import objects_folder
-from liedyn_ros.build.sources import digest
+from liedyn_ros.build import c_library
+from liedyn_ros.build.objects import PROCESSORS
+from liedyn_ros.build.parts import function_parts, objects_folder
 
 ROOT = Path(__file__).parents[3] / 'libliedyn'
 SOURCES = tuple(f'src/{name}.c' for name in (
@@ -44,13 +44,11 @@ def require_tools(*names: str) -> None:
 
 
 @functools.cache
-def object_folder() -> Path:
-    """Return the folder of objects of these sources, which are compiled if it is not there."""
-    state = hashlib.sha256()
-    for module in c_entries.MODULES:
-        state.update(digest(Path(module.__file__)).encode())
-    for module in (c_entries, c_library):
-        state.update(Path(module.__file__).read_bytes())
+def object_folder(family: str = 'x86_64') -> Path:
+    """Return the folder of objects for a family of processors, compiled if it is not there."""
+    state = hashlib.sha256(family.encode() + Path(c_library.__file__).read_bytes())
+    for part in function_parts():
+        state.update(part.digest.encode())
     parent = objects_folder() / 'library'
     parent.mkdir(parents=True, exist_ok=True)
     folder = parent / state.hexdigest()[:16]
@@ -60,7 +58,8 @@ def object_folder() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.is_dir():
             made = folder.with_suffix('.made')
-            c_library.build_objects(made)
+            c_library.build_objects(
+                made, [each for each in PROCESSORS if each.startswith(family)])
             made.rename(folder)
     return folder
 
@@ -73,7 +72,7 @@ def built(sources: Sequence[str], *flags: str, processor: str = 'x86_64', compil
     It is kept beside the objects: what is built of the same sources is built once.
     """
     require_tools(compiler)
-    objects_of_all, command = object_folder(), [compiler, *WARNINGS, '-O2', *flags]
+    objects_of_all, command = object_folder(processor), [compiler, *WARNINGS, '-O2', *flags]
     files = [ROOT / source for source in (*sources, *SOURCES)]
     state = hashlib.sha256(repr([command, processor, sources]).encode())
     for path in (*files, *sorted(ROOT.glob('src/*.h')), ROOT / 'include' / 'liedyn.h'):

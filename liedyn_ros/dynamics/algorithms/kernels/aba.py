@@ -25,7 +25,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     TWISTS, VI, WRENCHES)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import MATRIX, TRUTHS, VECTOR
+from liedyn_ros.jit.kinds import MATRIX, TRUTHS, VECTOR, WHOLE
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3, vec3
@@ -39,7 +39,7 @@ REFUSED = -1
 @kernel
 def forward(
         model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, tau: VECTOR, external: MATRIX,
-        a: VECTOR):
+        a: VECTOR) -> WHOLE:
     """Write the accelerations under joint forces; return the code of hybrid."""
     if overlap(a, q) or overlap(a, v) or overlap(a, tau) or overlap(a, external):
         return REFUSED
@@ -49,7 +49,7 @@ def forward(
 @kernel
 def hybrid(
         model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, prescribed: TRUTHS, a: VECTOR,
-        tau: VECTOR, external: MATRIX):
+        tau: VECTOR, external: MATRIX) -> WHOLE:
     """
     Write the accelerations that are not prescribed and the forces that are not given.
 

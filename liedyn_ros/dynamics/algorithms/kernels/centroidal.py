@@ -20,7 +20,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     load9, NV, of_known_width, PARENT, PITCH, POSES, POSITION, POSITION_AT, REST, ROTATION,
     STIFFNESS, store3, TWIST, TWISTS, VI, WRENCH)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import MATRIX, VECTOR
+from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, joined, of_width, parts, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
@@ -29,7 +29,7 @@ from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
 @kernel
-def center_of_mass(model: MATRIX, data: MATRIX, q: VECTOR, out: VECTOR):
+def center_of_mass(model: MATRIX, data: MATRIX, q: VECTOR, out: VECTOR) -> TRUTH:
     """Write the centre of mass (3,) in the ground; return whether all is good."""
     model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
@@ -96,7 +96,7 @@ def carry_mass(model, data, i):
 
 
 @kernel
-def gravity_forces(model: MATRIX, data: MATRIX, q: VECTOR, out: VECTOR):
+def gravity_forces(model: MATRIX, data: MATRIX, q: VECTOR, out: VECTOR) -> TRUTH:
     """
     Write the joint forces (nv,) that hold the machine at rest; return whether all is good.
 
@@ -147,7 +147,7 @@ def kinetic_energy(model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, out: VECTO
 
 
 @kernel
-def momentum(model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, out: VECTOR):
+def momentum(model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, out: VECTOR) -> TRUTH:
     """Write angular momentum about the ground's origin, then linear (6,); return if good."""
     model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)

@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, INERTIA, KIND, LINKS, load3, load9, of_known_width,
     PARENT, PITCH, POSES, POSITION, ROTATION, TWIST, TWISTS, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import MATRIX, VECTOR
+from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.shuffles import rolled
 from liedyn_ros.jit.simd import (
@@ -36,7 +36,7 @@ BLOCKS = 32  # numbers of them all
 
 @kernel
 def coriolis_matrix(
-        model: MATRIX, data: MATRIX, blocks: MATRIX, q: VECTOR, v: VECTOR, out: MATRIX):
+        model: MATRIX, data: MATRIX, blocks: MATRIX, q: VECTOR, v: VECTOR, out: MATRIX) -> TRUTH:
     """Write C (nv, nv); blocks (N + 1, BLOCKS) is a scratch buffer. Return whether all is good."""
     (model, data), blocks = of_known_width(model, data), of_width(blocks, BLOCKS)
     put(data, 0, COMPUTED, 0.0)

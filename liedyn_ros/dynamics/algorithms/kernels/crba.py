@@ -13,7 +13,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     ARMATURE, COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3,
     load9, LOADED_JOINTS, NV, of_known_width, PARENT, PITCH, POSES, POSITION, ROTATION, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import MATRIX, VECTOR
+from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import filled, get, get_int, parts, put, QUAD, quad_of
 from liedyn_ros.lie.kernels import se3
@@ -21,7 +21,7 @@ from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
 @kernel
-def crba(model: MATRIX, data: MATRIX, q: VECTOR, out: MATRIX):
+def crba(model: MATRIX, data: MATRIX, q: VECTOR, out: MATRIX) -> TRUTH:
     """Write M (nv, nv); return whether q is acceptable and M is finite."""
     model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)

@@ -15,7 +15,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     WRENCH, WRENCHES)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import MATRIX, VECTOR
+from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3
@@ -25,7 +25,7 @@ from liedyn_ros.model.kernels.acceptance import finite
 @kernel
 def rnea(
         model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, a: VECTOR, external: MATRIX,
-        tau: VECTOR):
+        tau: VECTOR) -> TRUTH:
     """
     Write the joint forces of a motion; external (B, 6) has rows or none.
 

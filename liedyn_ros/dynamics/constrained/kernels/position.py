@@ -15,7 +15,7 @@ from liedyn_ros.dynamics.constrained.kernels.closures import frames_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, get3, get6, ORIGIN, START, workspace_of)
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import MATRIX, VECTOR
+from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.lie.kernels import mat3, so3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.model.kernels.closure_kinds import (
@@ -26,7 +26,8 @@ SMALLEST = 1e-12  # of 1 + cos of the angle between two axes: opposite ones have
 
 
 @kernel
-def closure_residuals(workspace: VECTOR, q: VECTOR, turns: VECTOR, f: VECTOR, jacobian: MATRIX):
+def closure_residuals(
+        workspace: VECTOR, q: VECTOR, turns: VECTOR, f: VECTOR, jacobian: MATRIX) -> TRUTH:
     """
     Write f (m,) and df (m, nv) by velocities; return whether the configuration is acceptable.
 

@@ -16,7 +16,7 @@ from liedyn_ros.dynamics.tree.kernels.axes import (
     are_axes, expressed, LOCAL, LOCAL_WORLD_ALIGNED)
 from liedyn_ros.dynamics.tree.kernels.tables import KIND, MODEL_WIDTH, PARENT, VI
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
-from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, VECTOR, WHOLE
+from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, TRUTH, VECTOR, WHOLE
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, of_width, put
 from liedyn_ros.lie.kernels import se3, vec3
@@ -24,7 +24,7 @@ from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel
-def frame_jacobian(model: MATRIX, q: VECTOR, frame: WHOLE, axes: WHOLE, out: MATRIX):
+def frame_jacobian(model: MATRIX, q: VECTOR, frame: WHOLE, axes: WHOLE, out: MATRIX) -> TRUTH:
     """Write J (6, nv) with J v the twist of a frame; return whether all is good."""
     model = of_width(model, MODEL_WIDTH)
     if not (joints.acceptable(model, q) and are_axes(axes) and joints.is_matrix(model, out, 6)
@@ -61,7 +61,7 @@ def jacobians_of_states(model: MATRIX, q: MATRIX, frame: WHOLE, axes: WHOLE, out
 @kernel
 def frame_jacobian_rates(
         model: MATRIX, jacobian: MATRIX, q: VECTOR, v: VECTOR, frames: INTEGERS, axes: WHOLE,
-        out: CUBE):
+        out: CUBE) -> TRUTH:
     """
     Write dJ/dt (F, 6, nv) of frames (F,) in motion; return whether all is good.
 

@@ -111,7 +111,7 @@ def acceleration_of(model, q, v, a, frame):
 
 
 @kernel
-def frame_poses(model: MATRIX, q: VECTOR, frames: INTEGERS, out: CUBE):
+def frame_poses(model: MATRIX, q: VECTOR, frames: INTEGERS, out: CUBE) -> TRUTH:
     """Write the poses (F, 4, 4) of frames (F,); return whether all is good."""
     if not joints.acceptable(model, q):
         return False
@@ -122,7 +122,8 @@ def frame_poses(model: MATRIX, q: VECTOR, frames: INTEGERS, out: CUBE):
 
 
 @kernel
-def frame_twists(model: MATRIX, q: VECTOR, v: VECTOR, frames: INTEGERS, axes: WHOLE, out: MATRIX):
+def frame_twists(model: MATRIX, q: VECTOR, v: VECTOR, frames: INTEGERS, axes: WHOLE, out: MATRIX
+                 ) -> TRUTH:
     """Write the twists (F, 6) of frames (F,); return whether all is good."""
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v) and are_axes(axes)):
         return False
@@ -135,7 +136,7 @@ def frame_twists(model: MATRIX, q: VECTOR, v: VECTOR, frames: INTEGERS, axes: WH
 @kernel
 def frame_accelerations(
         model: MATRIX, q: VECTOR, v: VECTOR, a: VECTOR, frames: INTEGERS, axes: WHOLE,
-        classical: TRUTH, out: MATRIX):
+        classical: TRUTH, out: MATRIX) -> TRUTH:
     """Write the accelerations (F, 6) of frames (F,); return whether all is good."""
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_velocity(model, a) and are_axes(axes)):

@@ -15,7 +15,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import (
     clear_matrix, is_square, shared, write_jacobians)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR, WHOLE
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import LANES, put
 
@@ -24,7 +24,7 @@ from liedyn_ros.jit.simd import LANES, put
 def forward_jacobians(
         model: MATRIX, data: MATRIX, links: MATRIX, columns: MATRIX, before: INTEGERS,
         factors: MATRIX, sides: MATRIX, q: VECTOR, v: VECTOR, tau: VECTOR, external: MATRIX,
-        a: VECTOR, by_q: MATRIX, by_v: MATRIX, by_tau: MATRIX, by_gravity: MATRIX):
+        a: VECTOR, by_q: MATRIX, by_v: MATRIX, by_tau: MATRIX, by_gravity: MATRIX) -> WHOLE:
     """
     Write a, da/dq, da/dv, da/dtau = M^-1 and da/d(gravity).
 

@@ -15,7 +15,7 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import multiply, multiply_transposed
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, BIAS_WRENCH, LINKS, WRENCH
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import MATRIX, VECTOR
+from liedyn_ros.jit.kinds import MATRIX, VECTOR, WHOLE
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.model.kernels.acceptance import finite
 
@@ -23,7 +23,7 @@ from liedyn_ros.model.kernels.acceptance import finite
 @kernel
 def forward_product(
         model: MATRIX, data: MATRIX, table: MATRIX, q: VECTOR, v: VECTOR, tau: VECTOR,
-        external: MATRIX, xq: VECTOR, xv: VECTOR, xtau: VECTOR, a: VECTOR, out: VECTOR):
+        external: MATRIX, xq: VECTOR, xv: VECTOR, xtau: VECTOR, a: VECTOR, out: VECTOR) -> WHOLE:
     """
     Write a, and out = da/dq xq + da/dv xv + M^-1 xtau, each (nv,).
 
@@ -45,7 +45,8 @@ def forward_product(
 @kernel
 def forward_product_transposed(
         model: MATRIX, data: MATRIX, table: MATRIX, q: VECTOR, v: VECTOR, tau: VECTOR,
-        external: MATRIX, y: VECTOR, a: VECTOR, by_q: VECTOR, by_v: VECTOR, by_tau: VECTOR):
+        external: MATRIX, y: VECTOR, a: VECTOR, by_q: VECTOR, by_v: VECTOR, by_tau: VECTOR
+        ) -> WHOLE:
     """
     Write a, and y^T da/dq, y^T da/dv, y^T da/dtau = M^-1 y, each (nv,).
 

@@ -18,7 +18,7 @@ from liedyn_ros.dynamics.tree.kernels.motion import spring_rate
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ARMATURE, coordinate_row, DAMPING, KIND, LINKS, load12, PARENT, store3, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import MATRIX, VECTOR
+from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.memory import overlap, rows_of
 from liedyn_ros.jit.simd import (
     get, get_int, get_lanes, joined, LANES, parts, put, put_lanes, quad_of)
@@ -28,7 +28,7 @@ from liedyn_ros.lie.kernels import se3, vec3
 @kernel
 def inverse_jacobians(
         model: MATRIX, links: MATRIX, columns: MATRIX, q: VECTOR, v: VECTOR, a: VECTOR,
-        external: MATRIX, by_q: MATRIX, by_v: MATRIX, by_a: MATRIX, by_gravity: MATRIX):
+        external: MATRIX, by_q: MATRIX, by_v: MATRIX, by_a: MATRIX, by_gravity: MATRIX) -> TRUTH:
     """
     Write dtau/dq, dtau/dv and dtau/da = M, each (nv, nv), and dtau/d(gravity) (nv, 3).
 

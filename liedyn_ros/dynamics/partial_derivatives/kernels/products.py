@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     store3, TWIST, VI, WRENCH)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import MATRIX, VECTOR
+from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.simd import (
     get, get_int, get_quad, joined, parts as parts_of, put, put_quad, QUAD, quad_of)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
@@ -48,7 +48,7 @@ SUMS = PART_WIDTH
 @kernel
 def inverse_product(
         model: MATRIX, data: MATRIX, table: MATRIX, q: VECTOR, v: VECTOR, a: VECTOR,
-        external: MATRIX, xq: VECTOR, xv: VECTOR, xa: VECTOR, out: VECTOR):
+        external: MATRIX, xq: VECTOR, xv: VECTOR, xa: VECTOR, out: VECTOR) -> TRUTH:
     """
     Write out = dtau/dq xq + dtau/dv xv + M xa (nv,).
 
@@ -258,7 +258,7 @@ def write_along(kind, pitch, vi, m, f, out):
 @kernel
 def inverse_product_transposed(
         model: MATRIX, data: MATRIX, table: MATRIX, q: VECTOR, v: VECTOR, a: VECTOR,
-        external: MATRIX, y: VECTOR, by_q: VECTOR, by_v: VECTOR, by_a: VECTOR):
+        external: MATRIX, y: VECTOR, by_q: VECTOR, by_v: VECTOR, by_a: VECTOR) -> TRUTH:
     """
     Write y^T dtau/dq, y^T dtau/dv and y^T M = M y, each (nv,) (13.22).
 

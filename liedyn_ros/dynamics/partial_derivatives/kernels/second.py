@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, KIND, LINKS, load12, load3, PARENT, store3, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
+from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
@@ -40,7 +40,7 @@ VARIATION_WIDTH = 66
 def inverse_second(
         model: MATRIX, links: MATRIX, columns: MATRIX, table: MATRIX, q: VECTOR, v: VECTOR,
         a: VECTOR, external: MATRIX, y: VECTOR, xq: VECTOR, xv: VECTOR, xa: VECTOR, by_q: VECTOR,
-        by_v: VECTOR, by_a: VECTOR):
+        by_v: VECTOR, by_a: VECTOR) -> TRUTH:
     """
     Write the derivative of the gradient of y . tau along xq, xv, xa, each (nv,).
 

@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
     add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS, of_known_width, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTHS, VECTOR
+from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTHS, VECTOR, WHOLE
 from liedyn_ros.jit.memory import overlap, rows_of
 from liedyn_ros.jit.simd import get_int, of_width
 from liedyn_ros.model.kernels.acceptance import finite
@@ -31,7 +31,7 @@ from liedyn_ros.model.kernels.acceptance import finite
 @kernel
 def hybrid_derivatives(
         model: MATRIX, data: MATRIX, series: MATRIX, q: VECTOR, v: VECTOR, prescribed: TRUTHS,
-        a: MATRIX, tau: MATRIX, external: CUBE):
+        a: MATRIX, tau: MATRIX, external: CUBE) -> WHOLE:
     """
     Write the derivatives (r + 1, nv) of accelerations not prescribed and forces not given.
 

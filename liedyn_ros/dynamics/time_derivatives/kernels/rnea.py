@@ -16,7 +16,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS, MODEL_WIDTH, NV, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
+from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get_int, of_width
 from liedyn_ros.model.kernels.acceptance import finite
@@ -25,7 +25,7 @@ from liedyn_ros.model.kernels.acceptance import finite
 @kernel
 def rnea_derivatives(
         model: MATRIX, series: MATRIX, q: VECTOR, v: VECTOR, a: MATRIX, external: CUBE,
-        tau: MATRIX):
+        tau: MATRIX) -> TRUTH:
     """
     Write the derivatives tau (r + 1, nv) of joint forces; those of v are a (r + 1, nv).
 

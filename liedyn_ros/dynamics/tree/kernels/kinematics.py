@@ -13,7 +13,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, ACCELERATIONS, BODIES, body_row, CARRIER, COMPUTED, LINKS, load12, load3,
     PLACEMENT, POSES, store3, TWIST, TWISTS)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
+from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.simd import get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
@@ -22,7 +22,7 @@ from liedyn_ros.model.kernels.acceptance import finite
 @kernel
 def kinematics(
         model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, a: VECTOR, poses: CUBE, twists: MATRIX,
-        accelerations: MATRIX):
+        accelerations: MATRIX) -> TRUTH:
     """Write poses (B, 4, 4), twists and accelerations (B, 6); return whether all are good."""
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)

@@ -31,7 +31,7 @@ SQUARED, ERROR, OFFSETS, PROVED, SPACE = (CURVATURE_WORK + k for k in (0, 6, 12,
 
 
 @kernel
-def certify(known: VECTOR, values: VECTOR, pose: MATRIX, work: VECTOR):
+def certify(known: VECTOR, values: VECTOR, pose: MATRIX, work: VECTOR) -> None:
     """Certify a pose (4 by 4, m) for drive coordinates (14.6, 14.7); NaN if it is not proved."""
     proved, scale = work[PROVED:SPACE], known[SCALE]
     if prove(known, values, pose, work):

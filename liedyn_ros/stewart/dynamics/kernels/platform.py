@@ -44,7 +44,7 @@ ROWS = int(FIRST) + 6 * legs.WIDTH
 def solve_platform(
         constants: VECTOR, table: MATRIX, series: MATRIX, matrix: VECTOR, buffer: VECTOR,
         task: WHOLE, pose: MATRIX, twist: VECTOR, a: MATRIX, forces: MATRIX, external: MATRIX,
-        length_rates: MATRIX):
+        length_rates: MATRIX) -> WHOLE:
     """
     INVERSE: write forces (orders, 6) from a, the derivatives of the body twist; FORWARD: a.
 

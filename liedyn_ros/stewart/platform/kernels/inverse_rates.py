@@ -20,7 +20,8 @@ RATES_DIFFERENCE = 1e-5  # of differences, rad and m
 
 
 @kernel
-def jacobian_change(joints: VECTOR, pose: MATRIX, twist: VECTOR, change: VECTOR, jacobian: VECTOR):
+def jacobian_change(
+        joints: VECTOR, pose: MATRIX, twist: VECTOR, change: VECTOR, jacobian: VECTOR) -> None:
     """
     Write d(J twist)/d(pose), n by 6, row by row; jacobian: (6 n,), a workspace.
 

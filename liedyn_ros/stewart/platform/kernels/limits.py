@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
+from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
@@ -32,7 +32,7 @@ PARALLEL = 1e-12  # of sin^2 between two legs, below which they count as paralle
 
 
 @kernel
-def margins(joints: VECTOR, limits: VECTOR, pose: MATRIX, out: VECTOR):
+def margins(joints: VECTOR, limits: VECTOR, pose: MATRIX, out: VECTOR) -> NUMBER:
     """
     Write the margins of all limits at a pose (4 by 4), m and rad, negative where exceeded.
 

@@ -81,7 +81,7 @@ def second_rate(joints, i, r, p, twist):
 
 
 @kernel
-def examine_pose(joints: VECTOR, scale: NUMBER, pose: MATRIX, state: VECTOR, work: VECTOR):
+def examine_pose(joints: VECTOR, scale: NUMBER, pose: MATRIX, state: VECTOR, work: VECTOR) -> None:
     """Write the state of a pose (4, 4) with the position in units of 1 / scale."""
     r, p = motion.split(pose)
     write_platform_state(joints, r, vec3.scale(1.0 / scale, p), state, work)

@@ -16,7 +16,7 @@ row, is of readings (m, or rad of cranks) by such a twist.
 import math
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import MATRIX, NUMBER, VECTOR, WHOLE
+from liedyn_ros.jit.kinds import FITTED, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import motion, se3, so3, vec3
 from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
 from liedyn_ros.stewart.platform.kernels import leg_types, legs
@@ -92,7 +92,7 @@ def weighted_levenberg_marquardt(
         table: VECTOR, scale: NUMBER, units: VECTOR, turns: VECTOR, lengths: VECTOR,
         weights: VECTOR, guess: MATRIX, twist: VECTOR, seconds: NUMBER, limit: WHOLE,
         tolerance: NUMBER, pose: MATRIX, values: VECTOR, rows: VECTOR, errors: VECTOR,
-        system: VECTOR):
+        system: VECTOR) -> FITTED:
     """
     Write the pose (4, 4) of lengths (n,) of weights (n,) from a guess moved on at a twist.
 

@@ -11,7 +11,7 @@
 import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import CUBE, MATRIX, METHOD, NUMBER, TRUTH, VECTOR
+from liedyn_ros.jit.kinds import CUBE, MATRIX, METHOD, NUMBER, SOLVED, TRUTH, VECTOR
 from liedyn_ros.lie.kernels import motion, so3
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 from liedyn_ros.stewart.platform.kernels import state as platform
@@ -31,7 +31,7 @@ MAX_MISS = 3.0  # times the residual of a guess, for that of where it is moved o
 @kernel
 def solve_six(
         joints: VECTOR, scale: NUMBER, lengths: VECTOR, guess: MATRIX, twist: VECTOR,
-        seconds: NUMBER, settings: METHOD, pose: MATRIX, state: VECTOR, work: VECTOR):
+        seconds: NUMBER, settings: METHOD, pose: MATRIX, state: VECTOR, work: VECTOR) -> SOLVED:
     """Solve for six unknowns as solve_pose, from a guess moved on for a time (s) at a twist."""
     start(guess, twist, seconds, pose)
     if seconds != 0.0 and leads_astray(

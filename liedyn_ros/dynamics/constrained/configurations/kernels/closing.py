@@ -21,7 +21,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, STALLED_RESIDUAL)
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR, WHOLE
 from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 from liedyn_ros.model.kernels import configuration
 
@@ -60,7 +60,7 @@ def begin_closing(workspace: VECTOR, tables: VECTOR, q: VECTOR):
 
 
 @kernel
-def continue_closing(workspace: VECTOR, tables: VECTOR):
+def continue_closing(workspace: VECTOR, tables: VECTOR) -> WHOLE:
     """Use residuals and rows of the trial; return EVALUATE, or CLOSED where t.q is the end."""
     machine, t = workspace_of(workspace).machine, closing_of(tables)
     numbers, cost = t.numbers, 0.0

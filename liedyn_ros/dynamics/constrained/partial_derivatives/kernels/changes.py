@@ -17,7 +17,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import RANK, task_of, worksp
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import sides
 from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, VECTOR
+from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.simd import LANES, put
 from liedyn_ros.linear_algebra.kernels.rows import (
     add_scaled_row, clear_row, copy_scaled)
@@ -51,7 +51,7 @@ def whole_lanes(columns):
 @kernel
 def hybrid_changes(
         workspace: VECTOR, task: VECTOR, partials: ARRAY4, rows: CUBE, reactions: ARRAY4,
-        lanes: MATRIX, changes: CUBE, found: VECTOR):
+        lanes: MATRIX, changes: CUBE, found: VECTOR) -> TRUTH:
     """
     Write the blocks of accelerations, joint forces and multipliers into `found`, in this order.
 

@@ -27,7 +27,7 @@ from liedyn_ros.dynamics.constrained.solver.kernels import solution
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_FORCE
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import MATRIX, VECTOR
+from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.linear_algebra.kernels import orthogonal
 from liedyn_ros.model.kernels.acceptance import finite
 
@@ -36,7 +36,8 @@ from liedyn_ros.model.kernels.acceptance import finite
 def constrained_gradient(
         workspace: VECTOR, task: VECTOR, product: VECTOR,
         params: loop_parameters.ParameterArrays | None,
-        functions: function_rows.FunctionWeights | None, y: VECTOR, z: VECTOR, found: MATRIX):
+        functions: function_rows.FunctionWeights | None, y: VECTOR, z: VECTOR, found: MATRIX
+        ) -> TRUTH:
     """
     Write the gradient (nv,) of y . x + z . lam, x being a where it is unknown, and tau elsewhere.
 

@@ -20,7 +20,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import 
     project_multiplier_rows, whole_lanes, write_blocks)
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, VECTOR
+from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.simd import put
 from liedyn_ros.linear_algebra.kernels.rows import (
     add_scaled_row, clear_row, copy_scaled, scale_row)
@@ -30,7 +30,7 @@ from liedyn_ros.model.kernels.acceptance import finite
 @kernel
 def inverse_changes(
         workspace: VECTOR, task: VECTOR, partials: ARRAY4, rows: CUBE, slopes: ARRAY4,
-        reactions: ARRAY4, lanes: MATRIX, changes: CUBE, found: VECTOR):
+        reactions: ARRAY4, lanes: MATRIX, changes: CUBE, found: VECTOR) -> TRUTH:
     """
     Write the blocks of joint forces and multipliers into `found`, in this order.
 

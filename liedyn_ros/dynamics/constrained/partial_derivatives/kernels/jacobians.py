@@ -31,7 +31,7 @@ from liedyn_ros.dynamics.constrained.solver.kernels.least_torque import add_free
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import store_pair
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, VECTOR
+from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, TRUTH, VECTOR
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.linear_algebra.kernels.rows import copy_scaled
 from liedyn_ros.model.kernels.closure_kinds import SCREW
@@ -40,7 +40,8 @@ from liedyn_ros.model.kernels.closure_kinds import SCREW
 @kernel
 def hybrid_loop_jacobians(
         table: MATRIX, partials: ARRAY4, reactions: ARRAY4, lanes: MATRIX, changes: CUBE,
-        workspace: VECTOR, task: VECTOR, by_q: MATRIX, by_v: MATRIX, mass: MATRIX, found: VECTOR):
+        workspace: VECTOR, task: VECTOR, by_q: MATRIX, by_v: MATRIX, mass: MATRIX, found: VECTOR
+        ) -> TRUTH:
     """
     Write the Jacobians of hybrid dynamics of order zero, as hybrid_changes does.
 
@@ -67,7 +68,7 @@ def hybrid_loop_jacobians(
 def inverse_loop_jacobians(
         table: MATRIX, partials: ARRAY4, slopes: ARRAY4, reactions: ARRAY4, lanes: MATRIX,
         changes: CUBE, workspace: VECTOR, task: VECTOR, by_q: MATRIX, by_v: MATRIX, mass: MATRIX,
-        found: VECTOR):
+        found: VECTOR) -> TRUTH:
     """Write the Jacobians of inverse dynamics of order zero, as inverse_changes does."""
     tables, chosen, kind = workspace_of(workspace), task_of(task).chosen, task_of(task).kind[0]
     machine, motion, space = tables.machine, tables.motion, tables.space

@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import MATRIX, VECTOR
+from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.linear_algebra.kernels import orthogonal
 from liedyn_ros.model.kernels.acceptance import finite
 
@@ -49,7 +49,7 @@ def constrained_product(
         workspace: VECTOR, task: VECTOR, product: VECTOR,
         params: loop_parameters.ParameterArrays | None,
         functions: function_rows.FunctionChange | None, xq: VECTOR, xv: VECTOR, xa: VECTOR,
-        xtau: VECTOR, found: VECTOR):
+        xtau: VECTOR, found: VECTOR) -> TRUTH:
     """
     Write how a, tau (nv,) and the multipliers (m,) vary along xq, xv and what is given.
 

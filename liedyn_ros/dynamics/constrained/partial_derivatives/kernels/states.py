@@ -8,7 +8,6 @@
 
 """Derivatives of one state of a machine with loops over many, one after the other (13.19)."""
 
-from liedyn_ros.dynamics.constrained.kernels.tables import task_of, workspace_of
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
     constrained_gradient)
@@ -21,10 +20,10 @@ from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, TRUTHS, VECTOR
 
 
 @kernel
-def solve_with_tree_jacobians(tables, task, model, links, columns, by_q, by_v, by_a, by_gravity,
+def solve_with_tree_jacobians(workspace, task, model, links, columns, by_q, by_v, by_a, by_gravity,
                               external, pushes, q, v, a, tau, multipliers, wrenches, report):
     """Solve a state and write the Jacobians of its tree (13.34); return whether both are good."""
-    done = solve_state(tables, task, CLOSED_STATE, external, q, v, a, tau, a, tau, multipliers,
+    done = solve_state(workspace, task, CLOSED_STATE, external, q, v, a, tau, a, tau, multipliers,
                        wrenches, report)
     return done == DONE and inverse_jacobians(
         model, links, columns, q, v, a[0], pushes, by_q, by_v, by_a, by_gravity)
@@ -38,10 +37,9 @@ def hybrid_jacobians_of_states(
         pushes: CUBE, q: MATRIX, v: MATRIX, a: CUBE, tau: CUBE, multipliers: CUBE,
         wrenches: ARRAY4, report: MATRIX, good: TRUTHS, found: MATRIX):
     """Write solutions, and the Jacobians of hybrid dynamics where a state is good."""
-    tables, task_table = workspace_of(workspace), task_of(task)
     for s in range(len(q)):
         good[s] = solve_with_tree_jacobians(
-            tables, task_table, model, links, columns, by_q, by_v, by_a, by_gravity, external[s],
+            workspace, task, model, links, columns, by_q, by_v, by_a, by_gravity, external[s],
             pushes[s], q[s], v[s], a[s], tau[s], multipliers[s], wrenches[s], report[s])
         good[s] = good[s] and hybrid_loop_jacobians(
             table, partials, reactions, lanes, changes, workspace, task, by_q, by_v, by_a,
@@ -57,10 +55,9 @@ def inverse_jacobians_of_loops(
         external: ARRAY4, pushes: CUBE, q: MATRIX, v: MATRIX, a: CUBE, tau: CUBE,
         multipliers: CUBE, wrenches: ARRAY4, report: MATRIX, good: TRUTHS, found: MATRIX):
     """Write solutions, and the Jacobians of inverse dynamics where a state is good."""
-    tables, task_table = workspace_of(workspace), task_of(task)
     for s in range(len(q)):
         good[s] = solve_with_tree_jacobians(
-            tables, task_table, model, links, columns, by_q, by_v, by_a, by_gravity, external[s],
+            workspace, task, model, links, columns, by_q, by_v, by_a, by_gravity, external[s],
             pushes[s], q[s], v[s], a[s], tau[s], multipliers[s], wrenches[s], report[s])
         good[s] = good[s] and inverse_loop_jacobians(
             table, partials, slopes, reactions, lanes, changes, workspace, task, by_q, by_v, by_a,
@@ -74,10 +71,9 @@ def gradients_of_loops(
         a: CUBE, tau: CUBE, multipliers: CUBE, wrenches: ARRAY4, report: MATRIX, good: TRUTHS,
         y: MATRIX, z: VECTOR, found: CUBE):
     """Write solutions, and gradients (K, 4, nv) where a state is good."""
-    tables, task_table = workspace_of(workspace), task_of(task)
     for s in range(len(q)):
         good[s] = DONE == solve_state(
-            tables, task_table, CLOSED_STATE, external[s], q[s], v[s], a[s], tau[s], a[s], tau[s],
+            workspace, task, CLOSED_STATE, external[s], q[s], v[s], a[s], tau[s], a[s], tau[s],
             multipliers[s], wrenches[s], report[s])
         good[s] = good[s] and constrained_gradient(
             workspace, task, product, None, None, y[s], z, found[s])

@@ -8,7 +8,6 @@
 
 """Constrained dynamics (12.15, 12.16, 12.18, 12.21) of many states, one after the other."""
 
-from liedyn_ros.dynamics.constrained.kernels.tables import task_of, workspace_of
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, solve_state
 from liedyn_ros.jit.decorators import long_kernel
 from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, NUMBER, VECTOR
@@ -23,9 +22,8 @@ def solve_states(
 
     Returns the first state that was refused, their number if none, and the code.
     """
-    tables, task_table = workspace_of(workspace), task_of(task)
     for s in range(len(q)):
-        code = solve_state(tables, task_table, closed, external[s], q[s], v[s], a[s], tau[s], a[s],
+        code = solve_state(workspace, task, closed, external[s], q[s], v[s], a[s], tau[s], a[s],
                            tau[s], multipliers[s], wrenches[s], report[s])
         if code != DONE:
             return s, code

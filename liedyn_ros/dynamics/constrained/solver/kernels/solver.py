@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import CONSISTENT, SINGU
 from liedyn_ros.dynamics.constrained.solver.kernels import (
     effort_limits, forward, inverse, least_torque, solution)
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import CUBE, NUMBER, VECTOR
+from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.model.kernels.acceptance import finite
 
 HYBRID, LEAST_FORCE, LEAST_TORQUE = range(3)
@@ -51,7 +51,7 @@ def solve_constrained(
             and len(tau) == rows * nv):
         return REFUSED
     return solve_state(
-        tables, task_of(task), closed, external, q, v, a.reshape((rows, nv)),
+        workspace, task, closed, external, q, v, a.reshape((rows, nv)),
         tau.reshape((rows, nv)), *parts(tables, rows, found))
 
 
@@ -77,8 +77,10 @@ def parts(tables, rows, found):
 
 
 @kernel
-def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau, multipliers,
-                wrenches, report):
+def solve_state(
+        workspace: VECTOR, task_array: VECTOR, closed: NUMBER, external: CUBE, q: VECTOR,
+        v: VECTOR, given_a: MATRIX, given_tau: MATRIX, a: MATRIX, tau: MATRIX, multipliers: MATRIX,
+        wrenches: CUBE, report: VECTOR) -> WHOLE:
     """
     Write the solution of a task: a and tau (order + 1, nv), multipliers and wrenches.
 
@@ -90,6 +92,7 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
     DEFECT is the part that they leave open. Else returns k + 1 for a coordinate k that moves no
     inertia by itself.
     """
+    tables, task = workspace_of(workspace), task_of(task_array)
     kind, free, chosen = task.kind[0], task.free, task.chosen
     machine, motion, space = tables.machine, tables.motion, tables.space
     scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row

@@ -17,7 +17,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import CONSISTENT
 from liedyn_ros.dynamics.constrained.solver.kernels import inverse
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, OPEN, REFUSED, UNMOVED
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.linear_algebra.kernels import orthogonal
 from liedyn_ros.model.kernels.acceptance import finite
 
@@ -27,7 +27,7 @@ BROKEN = -4  # no accelerations of passive coordinates satisfy the constraints
 @kernel
 def complete_accelerations(
         workspace: VECTOR, passive: INTEGERS, ones: VECTOR, closed: NUMBER, q: VECTOR, v: VECTOR,
-        a: MATRIX):
+        a: MATRIX) -> WHOLE:
     """
     Replace the passive coordinates of a (order + 1, nv) by those that the constraints ask for.
 

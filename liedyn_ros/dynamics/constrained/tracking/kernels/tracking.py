@@ -73,7 +73,8 @@ tracker_of, point_of = TRACKER.view, POINT.view
 @kernel
 def complete_sample(
         workspace: VECTOR, tables: VECTOR, good: VECTOR, near: VECTOR, trial: VECTOR,
-        command: WHOLE, positions: VECTOR, rates: VECTOR, q: VECTOR, v: VECTOR, report: VECTOR):
+        command: WHOLE, positions: VECTOR, rates: VECTOR, q: VECTOR, v: VECTOR, report: VECTOR
+        ) -> WHOLE:
     """
     Complete a sample: write q and, where rates (n,) are given, v, and `report`.
 

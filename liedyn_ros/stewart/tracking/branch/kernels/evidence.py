@@ -123,7 +123,7 @@ def keep_evidence(buffer: VECTOR, stamp_ns: WHOLE, pose: MATRIX, values: VECTOR)
 @kernel
 def judge_evidence(
         buffer: VECTOR, legs: VECTOR, scale: NUMBER, settings: METHOD, stamp_ns: WHOLE,
-        lengths: VECTOR, pose: MATRIX, values: VECTOR, from_home: TRUTH, noise: NUMBER):
+        lengths: VECTOR, pose: MATRIX, values: VECTOR, from_home: TRUTH, noise: NUMBER) -> None:
     """
     Judge the pose (4, 4), m, of a sample, whose state is measured.
 
