@@ -132,7 +132,8 @@ def compile_parts(wanted: Iterable[Part], processors: Sequence[str], jobs: int =
     jobs: processes at a time, by default one a processor. Raises LiedynError where a kernel does
     not compile.
     """
-    every, done = list(wanted), 0
+    every: list[Part] = []
+    found, done = list(wanted), 0
 
     def compile_room(those: list[Part]) -> None:
         nonlocal done
@@ -142,15 +143,17 @@ def compile_parts(wanted: Iterable[Part], processors: Sequence[str], jobs: int =
             tell(f'{done} of {total} modules of kernels: {line}')
 
     with ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0))) as pool:
-        while lacking := [part for part in every if _lacks(part, processors)]:
+        while len(found) > len(every):  # those that these call are found when they are compiled
+            every = found
             rooms: dict[str, list[Part]] = {}
+            lacking = [part for part in every if _lacks(part, processors)]
             for part in lacking:
                 rooms.setdefault(part.room, []).append(part)
             total = done + len(lacking)
             list(pool.map(compile_room, sorted(rooms.values(), key=len, reverse=True)))
             if any(_lacks(part, processors) for part in lacking):
                 raise LiedynError('kernels: a source changed while they compiled; build again')
-            every = linked(every)
+            found = linked(every)
     for processor in processors:
         _remove_unused([part.object(processor) for part in every])
     _remove_unused([part.kept(suffix) for part in every for suffix in ('.bc', '.rows')])
