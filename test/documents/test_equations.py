@@ -39,7 +39,6 @@ WITHOUT_EQUATION = {
     'export/kernels/arrays.py': 'whether arrays in a file lie where they should',
     'export/kernels/buffers.py': 'sizes of buffers in a file',
     'export/kernels/constants.py': 'whether indices in a file are those of a tree',
-    'export/kernels/following.py': 'calls of kernels with equations, sample by sample',
     'export/kernels/loops.py': 'parts of a work area, and calls of kernels with equations',
     'export/kernels/machine.py': 'whether indices in a file are those of closed loops',
     'export/kernels/platform.py': 'places of the parts of a platform in a work area',
