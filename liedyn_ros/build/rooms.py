@@ -44,9 +44,9 @@ def build(processors: Sequence[str], *, folder: Path = FOLDER, jobs: int = 0,
         for part in compile_parts(parts(), processors, jobs, tell):
             rooms.setdefault(part.room, []).append(part)
         for processor in processors:
-            for path in (folder / processor).glob('*.so'):
-                if path.stem not in rooms:
-                    path.unlink()
+            for old in (folder / processor).glob('*.so'):
+                if old.stem not in rooms:
+                    old.unlink()
         return [path for processor in processors for room, those in sorted(rooms.items())
                 if (path := _link(folder / processor / f'{room}.so', processor, those))]
 
