@@ -152,7 +152,7 @@ class OuterLibrary(JITCodeLibrary):
     """Machine code of a kernel for Python, with all that it calls."""
 
     def finalize(self) -> None:
-        """Link what kernels call that it calls, too."""
+        """Link the kernels that it calls, and those that they call."""
         self._linking_libraries[:] = all_called(self._linking_libraries)
         super().finalize()
 
