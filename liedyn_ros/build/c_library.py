@@ -46,7 +46,7 @@ def build_objects(folder: Path, processors: Iterable[str] = tuple(PROCESSORS)) -
             path.unlink()
         for part in parts:
             made.append(folder / f'{processor}.{part.module}.o')
-            write_whole(made[-1], part.object(processor).read_bytes())
+            write_whole(made[-1], part.object_file(processor).read_bytes())
     write_whole(folder / HEADER, _header([row for part in functions for row in part.rows()]))
     return made
 

@@ -63,7 +63,7 @@ class Part:
         """Return where its bitcode is kept, or the rows of its entries."""
         return own_folder(objects_folder() / 'bitcode') / f'{self.module}-{self.digest}{suffix}'
 
-    def object(self, processor: str) -> Path:
+    def object_file(self, processor: str) -> Path:
         """Return where its object for a kind of processor is kept."""
         return own_folder(objects_folder() / processor) / f'{self.module}-{self.digest}.o'
 
@@ -155,7 +155,7 @@ def compile_parts(wanted: Iterable[Part], processors: Sequence[str], jobs: int =
                 raise LiedynError('kernels: a source changed while they compiled; build again')
             found = linked(every)
     for processor in processors:
-        _remove_unused([part.object(processor) for part in every])
+        _remove_unused([part.object_file(processor) for part in every])
     _remove_unused([part.kept(suffix) for part in every for suffix in ('.bc', '.rows')])
     return every
 
@@ -201,8 +201,8 @@ def compile_modules(processors: Sequence[str], names: Iterable[str]) -> None:
             write_whole(part.kept('.rows'), '\n'.join(lines).encode())
         bitcode = zlib.decompress(part.kept('.bc').read_bytes())
         for processor in processors:
-            if not part.object(processor).exists():
-                write_whole(part.object(processor), emitted(bitcode, PROCESSORS[processor]))
+            if not part.object_file(processor).exists():
+                write_whole(part.object_file(processor), emitted(bitcode, PROCESSORS[processor]))
         print(part.module, flush=True)
 
 

@@ -54,7 +54,7 @@ def build(processors: Sequence[str], *, folder: Path = FOLDER, jobs: int = 0,
 def _link(library: Path, processor: str, those: Sequence[Part]) -> Path | None:
     """Link the library of a room where it is not up to date; return it if so."""
     rows = [(part, row) for part in those for row in part.rows()]
-    objects = [str(part.object(processor)) for part in linked(those)]
+    objects = [str(part.object_file(processor)) for part in linked(those)]
     stamp = sha256('\n'.join([*objects, *(' '.join(row) for _, row in rows)]).encode())
     made = library.with_suffix('.digest')
     listed = library.with_suffix('.sources')
