@@ -171,7 +171,7 @@ def _remove_unused(used: Sequence[Path]) -> None:
 
 def _lacks(part: Part, processors: Iterable[str]) -> bool:
     return not all(path.exists() for path in (
-        part.kept('.bc'), part.kept('.rows'), *map(part.object, processors)))
+        part.kept('.bc'), part.kept('.rows'), *map(part.object_file, processors)))
 
 
 def _lines_of_process(arguments: Sequence[str]) -> Iterable[str]:
