@@ -19,6 +19,7 @@ import pytest
 from scipy.linalg import expm
 
 import liedyn_ros
+from liedyn_ros.build.compiler import KernelCompiler
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.algorithms.kernels import articulated, coriolis
 from liedyn_ros.dynamics.algorithms.kernels.crba import crba
@@ -55,7 +56,7 @@ def test_sine_and_cosine_of_no_angle() -> None:
     assert np.isnan([sine_cosine(x) for x in (np.nan, np.inf, -np.inf)]).all()
 
 
-@numba.njit(_nrt=False)
+@numba.njit(_nrt=False, pipeline_class=KernelCompiler)  # which links what kernels call
 def fill_sines(table):
     s, c = sine_cosine_within(get_quad(table, 0, 0))
     put_quad(table, 1, 0, s)
