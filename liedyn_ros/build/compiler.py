@@ -183,11 +183,19 @@ class _WithoutAddresses:
 
 
 def all_called(libraries: Sequence[Any]) -> list[Any]:
-    """Return libraries, and those that they call, directly or not, each once."""
-    found, left = dict.fromkeys(libraries), list(libraries)
-    while left:
-        for each in left.pop()._linking_libraries:
-            if each not in found:
-                found[each] = None
-                left.append(each)
-    return list(found)
+    """
+    Return libraries, and those that they call, directly or not, each once, behind its callers.
+
+    LLVM links a function only into a module that refers to it already.
+    """
+    found: dict[Any, None] = {}
+
+    def visit(library: Any) -> None:
+        if library not in found:
+            for each in library._linking_libraries:
+                visit(each)
+            found[library] = None
+
+    for each in libraries:
+        visit(each)
+    return list(found)[::-1]
