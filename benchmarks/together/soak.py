@@ -237,7 +237,7 @@ def verdicts(rows: Sequence[dict[str, Any]], unanswered: Sequence[tuple[str, int
 
 
 def _held(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], list[float]]:
-    """Return what each node held in each minute, by kind and node."""
+    """Return the memory, files and threads of each minute, by kind and node."""
     return {(what, name): [row[what][name] for row in rows]
             for what in ('memory MB', 'files and threads') for name in rows[0][what]}
 
