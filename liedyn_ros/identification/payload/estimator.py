@@ -24,6 +24,7 @@ from liedyn_ros.identification.regressors.loop_regressor import LoopRegressor
 from liedyn_ros.identification.regressors.regressor import BODY_PARAMETERS, Regressor
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia, with_inertias
 
+EPSILON = float(np.finfo(np.float64).eps)
 NAME = 'payload'
 BLOCK = 0.5  # s, over which errors of the forces may be alike
 BLOCKS = 256  # in memory; then two become one
@@ -217,7 +218,8 @@ class PayloadEstimator:
             x, root = _solved(np.einsum('j,jkl->kl', weight, total), p)
             full = np.append(-x, 1.0)
             squares = np.maximum(np.einsum('k,jkl,l->j', full, total, full), 0.0) / count
-            least = 1e-24 * np.maximum(total[:, p, p].max() / count, 1e-300)
+            # Smaller sums are rounding of the triple product.
+            least = p * EPSILON * np.maximum(total[:, p, p].max() / count, 1e-300)
             weight = 1.0 / np.maximum(squares, least)
         scores = np.einsum('j,bjk->bk', weight, blocks[:, :, :p, p] - blocks[:, :, :p, :p] @ x)
         inverse = root @ root.T
