@@ -19,6 +19,7 @@ from support.machines.dynamics_cases import make_case
 from support.machines.looped_machines import four_bar
 from support.platforms.leg_types import example
 from support.platforms.stewart_motion import GEOMETRY
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
@@ -146,5 +147,5 @@ def test_public_calls_refuse_a_masked_array_in_any_place(calls: Callable[[], Cal
 
 def test_a_motion_of_a_tree_refuses_masked_arrays() -> None:
     case = make_case(0, True)
-    with pytest.raises(LiedynError, match='without a mask'):
+    with refused(LiedynError, 'q'):
         TreeMotion(case.model, masked(case.q), np.stack([case.v, case.a]))

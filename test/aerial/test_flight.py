@@ -10,6 +10,7 @@
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.aerial import AerialManipulator, Lags, Simulation
 from liedyn_ros.common.errors import LiedynError
@@ -66,7 +67,7 @@ def test_scaled_model_is_scaled(machine, reference):
     np.testing.assert_allclose(
         Dynamics(heavy).inverse(*motion), 1.05 * Dynamics(model).inverse(*motion), rtol=1e-12)
     assert model.mass == pytest.approx(4.68, rel=1e-14)
-    with pytest.raises(LiedynError, match='factor: expected a number above 0, got 0'):
+    with refused(LiedynError, 'factor', expected=0):
         scale_masses(model, 0.0)
 
 
@@ -165,5 +166,5 @@ def test_machine_needs_a_free_base(machine):
     builder = ModelBuilder('post')
     builder.add_body('post', SpatialInertia(1.0, [0, 0, 0], 0.1 * np.eye(3)))
     builder.add_joint('hinge', 'revolute', None, 'post', axis=[0, 0, 1])
-    with pytest.raises(LiedynError, match='joint hinge: expected a free joint first'):
+    with refused(LiedynError, 'joint hinge'):
         AerialManipulator(builder.build())

@@ -31,6 +31,7 @@ MCAP_WRITER = pytest.importorskip('mcap.writer', reason='bags are not installed 
 
 from support.recordings.bag_files import (  # noqa: E402
     START_NS, STORE, write_bag, write_mcap)
+from support.refusals import refused  # noqa: E402
 
 from liedyn_ros.bags.play import Player  # noqa: E402
 from liedyn_ros.bags.record import Recorder  # noqa: E402
@@ -274,16 +275,16 @@ def test_a_recording_goes_on_without_transforms(node, tmp_path, capsys, text, ra
 
 def test_errors_name_what_was_expected(node, tmp_path):
     (tmp_path / 'there').mkdir()
-    with pytest.raises(LiedynError, match='there: expected a folder that can be made'):
+    with refused(LiedynError, str(tmp_path / 'there')):
         Recorder(node, tmp_path / 'there')
     with pytest.raises(DescriptionError, match=r'expected a file \.urdf'):
         Recorder(node, tmp_path / 'new', model=tmp_path / 'a.txt')
-    with pytest.raises(LimitError, match='tf_rate: expected 0 or more, got -1'):
+    with refused(LimitError, 'tf_rate', expected=0):
         Recorder(node, tmp_path / 'new', tf_rate=-1.0)
     assert not (tmp_path / 'new').exists()
-    with pytest.raises(DescriptionError, match='nowhere/msg/X: expected a type'):
+    with refused(DescriptionError, 'nowhere/msg/X'):
         message_class('nowhere/msg/X')
-    with pytest.raises(DescriptionError, match='expected its file in a package'):
+    with refused(DescriptionError, 'nowhere/msg/X'):
         Definitions().text('nowhere/msg/X')
 
 

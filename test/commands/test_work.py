@@ -17,6 +17,7 @@ from support import work_parts
 from support.clusters import local_cluster
 from support.recordings.bag_files import as_messages, write_bag
 from support.recordings.recorded_arm import arm_recording, JOINTS, true_arm
+from support.refusals import refused
 
 from liedyn_ros.commands import work
 from liedyn_ros.commands.bags import process_bag
@@ -91,12 +92,12 @@ def test_a_cluster_that_is_lost_is_named():
         results = results_of(time.sleep, [0.0, 3600.0], cluster=cluster.scheduler_address)
         assert next(results) == (0, None)
         cluster.close()
-        with pytest.raises(LiedynError, match='got one that was lost before 1 of 2 parts'):
+        with refused(LiedynError, f'--cluster {cluster.scheduler_address}'):
             next(results)
 
 
 def test_a_cluster_that_does_not_answer_is_named(monkeypatch):
     pytest.importorskip('distributed')
     monkeypatch.setattr('liedyn_ros.commands.work.CONNECTED', 0.2)
-    with pytest.raises(LiedynError, match='expected a scheduler that answers'):
+    with refused(LiedynError, '--cluster tcp://127.0.0.1:9'):
         list(results_of(work_parts.numbers, [('', 2)], cluster='tcp://127.0.0.1:9'))

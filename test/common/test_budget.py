@@ -9,6 +9,7 @@
 """Budgets: bounds of evaluations and of time, and the share of work for a watcher."""
 
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.errors import BudgetError
@@ -18,13 +19,13 @@ def test_evaluations_are_bounded() -> None:
     budget = Budget(evaluations=2)
     budget.spend(0.1)
     budget.spend(0.2)
-    with pytest.raises(BudgetError, match=r'at most 2 evaluations of motion, got more with 30'):
+    with refused(BudgetError, expected=2):
         budget.spend(0.3)
 
 
 def test_time_is_bounded() -> None:
     budget = Budget(seconds=0.0)
-    with pytest.raises(BudgetError, match=r'at most 0 s of work, got .* s with 50\.0% of it done'):
+    with refused(BudgetError, expected=0):
         while True:  # until the clock moves
             budget.spend(0.5)
 

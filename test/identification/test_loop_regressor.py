@@ -16,6 +16,7 @@ from scipy.linalg import qr
 from support.comparison import assert_same
 from support.machines.loop_states import ALL, EVERY, state
 from support.machines.looped_machines import five_bar, planar_linkage
+from support.refusals import refused
 
 from liedyn_ros.common.errors import LiedynError, ModelError
 from liedyn_ros.dynamics.constrained import (
@@ -127,5 +128,5 @@ def test_refusals() -> None:
     for independent, reason in (([False] * 3, 'leave mobility 1'), ([True] * 3, 'break a loop')):
         with pytest.raises(ModelError, match=f'^independent: expected .*{reason}'):
             LoopRegressor(model, independent=independent).torque(q, rest, rest)
-    with pytest.raises(LiedynError, match='expected a state on the constraints'):
+    with refused(LiedynError, 'tip/force_x', 'tip/force_y'):
         LoopRegressor(model).torque(q + 0.1, rest, rest)

@@ -17,6 +17,7 @@ from support.machines.random_models import random_model
 from support.recordings.bag_files import as_messages, START_NS, write_bag
 from support.recordings.recorded_arm import JOINTS, true_arm
 from support.recordings.recorded_motion import arm_motion, coloured, loop_motion
+from support.refusals import refused
 
 from liedyn_ros.commands.identification import payload as command
 from liedyn_ros.common.errors import (
@@ -90,7 +91,7 @@ def test_offsets_are_told_from_the_payload(loaded):
     assert np.allclose(found.parameters, TRUE, atol=1e-7)
     assert np.allclose(found.offsets, [0.3, -0.2, 0.5], atol=1e-7)
     estimator.reset()
-    with pytest.raises(ShapeError, match='expected samples over 4 s or more'):
+    with refused(ShapeError, 'payload', expected=4):
         _ = estimator.estimate
 
 
@@ -102,7 +103,7 @@ def test_an_arm_at_rest_does_not_tell_the_inertia():
                 (time, q, still, still, tau)).estimate
     assert np.isinf(found.deviations[4:]).all()
     upright = np.zeros_like(q)
-    with pytest.raises(LimitError, match='expected motions in which it has an effect'):
+    with refused(LimitError, 'payload'):
         _ = fed(PayloadEstimator(true_arm(), 'base'), (
             time, upright, still, still, Dynamics(true_arm()).inverse.batch(
                 upright, still, still))).estimate
@@ -134,7 +135,7 @@ def test_a_window_differentiates_as_samples_come(loaded):
     for name, wanted, tolerance in (('q', q, 2e-3), ('v', v, 0.05), ('tau', tau, 0.05)):
         got = np.array([getattr(each, name) for each in found])
         assert np.abs(got - wanted[4:196]).max() < tolerance * np.abs(wanted).max()
-    with pytest.raises(StampError, match='expected one after'):
+    with refused(StampError, 'time'):
         window.take(uneven[199], q[0], tau[0])
 
 
@@ -190,7 +191,7 @@ def test_refused_samples_are_counted_and_change_nothing(change, error):
 
 
 def test_a_floating_base_is_refused():
-    with pytest.raises(ModelError, match='joints of one number'):
+    with refused(ModelError, 'base_joint', 'spherical_0', 'planar_1'):
         PayloadStream(random_model(3, 3, True), random_model(3, 3, True).bodies[-1])
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import make_case, TREES
+from support.refusals import refused
 
 from liedyn_ros.common.errors import NotFiniteError, ShapeError
 from liedyn_ros.dynamics import Dynamics
@@ -46,12 +47,12 @@ def test_a_batch_has_the_regressor_of_each_state(floating: bool) -> None:
     for got, *state in zip(regressor.torque_batch(q, v, a), q, v, a):
         np.testing.assert_array_equal(got, regressor.torque(*state))
     assert regressor.torque_batch(q[:0], v[:0], a[:0]).shape == (0, nv, len(regressor.names))
-    with pytest.raises(ShapeError, match=r'^q: expected shape \(K, '):
+    with refused(ShapeError, 'q'):
         regressor.torque_batch(q[0], v[0], a[0])
-    with pytest.raises(ShapeError, match=r'^v: expected shape \(5, '):
+    with refused(ShapeError, 'v'):
         regressor.torque_batch(q, v[:4], a)
     q[3] = np.nan
-    with pytest.raises(NotFiniteError, match=r'^state 3: q'):
+    with refused(NotFiniteError, 'q'):
         regressor.torque_batch(q, v, a)
 
 
@@ -102,9 +103,9 @@ def test_pinocchio_has_the_same_regressor(seed: int, floating: bool) -> None:
 
 def test_refusals() -> None:
     case = make_case(0, False)
-    with pytest.raises(ShapeError, match=r'^a: expected shape'):
+    with refused(ShapeError, 'a'):
         Regressor(case.model).torque(case.q, case.v, case.a[1:])
-    with pytest.raises(NotFiniteError, match=r'^v\[0\]'):
+    with refused(NotFiniteError, 'v', indices=(0,)):
         Regressor(case.model).momentum(case.q, np.full_like(case.v, np.nan))
 
 

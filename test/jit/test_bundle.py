@@ -12,6 +12,7 @@ import numba
 from numba.core.errors import TypingError
 import numpy as np
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.build.bundles import BundleType
 from liedyn_ros.common.errors import NameSetError, ShapeError
@@ -90,9 +91,9 @@ def arrays(**others):
 
 
 def test_arrays_that_are_missing_or_too_many_are_named() -> None:
-    with pytest.raises(NameSetError, match=r"'row'.* got ..order'"):
+    with refused(NameSetError, 'Parts'):
         PARTS.pack(order=np.zeros(1))
-    with pytest.raises(NameSetError, match=r'got .*surplus'):
+    with refused(NameSetError, 'Parts'):
         PARTS.pack(**arrays(surplus=np.zeros(1)))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.random_models import random_model
+from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     DescriptionError, LimitError, ModelError, NameSetError, NotFiniteError, ShapeError, StampError)
@@ -195,13 +196,13 @@ def test_good_samples_are_arrays_in_the_order_of_the_model(tmp_path):
         found = model_samples(model, read_samples([path], NAMES[::-1]))
         for got, expected in zip((found.q, found.v, found.tau), motion()):
             assert np.array_equal(got, expected)
-    with pytest.raises(ShapeError, match=r"none of \['arm_1_2'\]"):
+    with refused(ShapeError, 'arm_1_2'):
         model_samples(LIMITED, read_samples([path], NAMES[:1]))
 
 
 def test_joints_of_several_numbers_have_no_joint_states(tmp_path):
     path = table(tmp_path / 'run.csv', {'t': TIME, **named('{joint}.{kind}')})
-    with pytest.raises(ModelError, match='expected joints of one number'):
+    with refused(ModelError, 'base_joint', 'spherical_0', 'planar_1'):
         model_samples(random_model(3, 2, True), read_samples([path], NAMES))
 
 
@@ -226,7 +227,7 @@ def test_angles_that_start_over_go_on_and_other_jumps_are_refused(tmp_path):
     assert found.remarks[-1].startswith('position of arm_1: 3 full turns taken back')
     other[150:] += 0.4
     path = table(tmp_path / 'run.csv', {'t': TIME, 'arm_1.q': q, 'arm_1_2.q': other})
-    with pytest.raises(LimitError, match=r'arm_1_2: expected a motion, got a jump of 0\..* 20 ms'):
+    with refused(LimitError, 'arm_1_2'):
         model_samples(arm({}), read_samples([path], NAMES))
 
 

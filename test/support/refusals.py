@@ -20,12 +20,13 @@ ANY = object()  # of what is not compared
 
 
 @contextmanager
-def refused(kind: type[LiedynError], *names: str, indices: Any = ANY, got: Any = ANY
-            ) -> Iterator[pytest.ExceptionInfo[LiedynError]]:
-    """Require an error of a kind that names these, and yield it; indices, got: its own."""
+def refused(kind: type[LiedynError], *names: str, indices: Any = ANY, expected: Any = ANY,
+            got: Any = ANY) -> Iterator[pytest.ExceptionInfo[LiedynError]]:
+    """Require an error of a kind that names these, and yield it; the others: its own."""
     with pytest.raises(kind) as caught:
         yield caught
     error = caught.value
     assert error.names == names, str(error)
-    for attribute, wanted in (('indices', indices), ('got', got)):
+    for attribute, wanted in (
+            ('indices', indices), ('expected', expected), ('got', got)):
         assert wanted is ANY or getattr(error, attribute) == wanted, str(error)

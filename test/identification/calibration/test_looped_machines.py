@@ -13,6 +13,7 @@ import pytest
 from scipy.optimize import least_squares
 from scipy.stats import chi2
 from support.machines.looped_machines import bar, bennett, five_bar, planar_linkage
+from support.refusals import refused
 
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics import Dynamics
@@ -232,7 +233,7 @@ def test_what_does_not_move_the_body_is_left_out():
     assert 'other_joint' not in [joint.name for joint in unknowns_of(
         model, 'left_1', (1.0, 1.0), offsets=False, frames=(), names=CRANKS).joints]
     read = readings(np.random.default_rng(7), 12)
-    with pytest.raises(ModelError, match='leave 1 coordinates free'):
+    with refused(ModelError, 'names', got=1):
         calibrate_arm(five_bar(), 'left_1', read[:, :1], tips(DRAWN, read), names=CRANKS[:1],
                       start=START)
 

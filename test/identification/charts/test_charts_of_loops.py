@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.loop_states import ALL, state
+from support.refusals import refused
 
 from liedyn_ros.common.errors import InertiaError, ModelError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
@@ -87,7 +88,7 @@ def test_refusals() -> None:
     builder.add_joint('hinge', 'revolute', None, 'bar', axis=[1, 0, 0])
     builder.add_joint('elbow', 'revolute', 'bar', 'none', axis=[1, 0, 0])
     builder.add_coupling('elbow', 'hinge', 1.0, 0.0)
-    with pytest.raises(InertiaError, match='none: expected an inertia above zero in a machine'):
+    with refused(InertiaError, 'none', got='zero'):
         ParameterChart(builder.build(), inertia='linear')
-    with pytest.raises(ModelError, match='no placement for a model with closures'):
+    with refused(ModelError, 'parts', got='it'):
         ParameterChart(ALL['revolute'].model, ('placement',))

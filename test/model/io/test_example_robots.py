@@ -11,6 +11,7 @@
 import numpy as np
 import pytest
 from support.machines.example_robots import example_robot, example_urdfs
+from support.refusals import refused
 from support.witnesses.link_kinematics import body_poses, inertia_matrix, unpack
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
@@ -86,7 +87,7 @@ def test_impossible_robots_load_with_a_warning_unless_strict() -> None:
     file = example_robot('hyq_description/robots/hyq_no_sensors.urdf')
     with pytest.warns(DescriptionWarning, match=r"links \['base_link', 'lf_foot', .* positive"):
         assert load_urdf(file).nv == 12
-    with pytest.raises(DescriptionError, match=r'link\[base_link\]/inertial: inertia_about_com'):
+    with refused(DescriptionError, 'inertia_about_com'):
         load_urdf(file, strict=True)
 
 

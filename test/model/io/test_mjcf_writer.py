@@ -13,6 +13,7 @@ import pytest
 from support.comparison import assert_same
 from support.machines.looped_machines import random_looped
 from support.machines.random_models import random_inertia, random_model, random_pose
+from support.refusals import refused
 from support.witnesses.mujoco_twin import mujoco
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, LiedynError
@@ -156,7 +157,7 @@ def test_a_moving_body_without_mass_is_refused() -> None:
     builder = ModelBuilder('r')
     builder.add_body('a', None)
     builder.add_joint('j', 'revolute', None, 'a', axis=(0, 0, 1))
-    with pytest.raises(DescriptionError, match='a:'):
+    with refused(DescriptionError, 'body a'):
         to_mjcf(builder.build())
 
 
@@ -173,5 +174,5 @@ def test_a_point_mass_is_refused_as_mujoco_does() -> None:
     builder = ModelBuilder('point')
     builder.add_body('ball', SpatialInertia(1.0, (0.0, 0.0, 1.0), np.zeros((3, 3))))
     builder.add_joint('j', 'continuous', None, 'ball', axis=(0, 1, 0))
-    with pytest.raises(DescriptionError, match='body ball: expected moments above zero'):
+    with refused(DescriptionError, 'body ball'):
         to_mjcf(builder.build())

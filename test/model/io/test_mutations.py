@@ -12,6 +12,7 @@ import gc
 from pathlib import Path
 
 import pytest
+from support.refusals import refused
 from tools import mutation_cases
 
 from liedyn_ros.common.errors import LiedynError
@@ -34,7 +35,7 @@ def test_what_overflows_is_refused_by_name() -> None:
     builder = ModelBuilder('r')
     builder.add_body('a', SpatialInertia(1e308, (1e10, 0, 0), [[0] * 3] * 3))
     builder.add_joint('j', 'free', None, 'a')
-    with pytest.raises(LiedynError, match='body a: expected placements and masses whose products'):
+    with refused(LiedynError, 'body a'):
         builder.build()
 
 

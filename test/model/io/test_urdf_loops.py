@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.machines.looped_machines import random_looped
+from support.refusals import refused
 
 from liedyn_ros import load
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
@@ -94,9 +95,9 @@ def test_a_constraint_is_read_where_the_caller_asks_for_it(tmp_path) -> None:
         assert closure.name == 'tip'
     written, = load_urdf(to_urdf(load_model(path, urdf_constraints=True))).closures  # as a loop
     np.testing.assert_allclose(written.frame_b, closure.frame_b, atol=1e-12)
-    with pytest.raises(DescriptionError, match=r'no option urdf_constraints for \.yaml'):
+    with refused(DescriptionError, str(config_file('four_bar.yaml'))):
         load_model(config_file('four_bar.yaml'), urdf_constraints=True)
-    with pytest.raises(DescriptionError, match=r'no option urdf_constraints for \.xml'):
+    with refused(DescriptionError, 'text of mujoco'):
         load('<mujoco/>', urdf_constraints=True)
     with pytest.raises(DescriptionError, match='no options of a file for a Model'):
         load(model, urdf_constraints=True)
@@ -138,7 +139,7 @@ def test_a_file_of_example_parallel_robots(tmp_path) -> None:
     assert annotate(load_urdf(four_bar(tips)), path).joint('coupler_joint').type_name == (
         'universal')
     path.write_text(path.read_text().replace('UJOINT_YZ', 'UJOINT_Q'))
-    with pytest.raises(DescriptionError, match='expected SPHERICAL, FIXED or UJOINT_'):
+    with refused(DescriptionError, 'loops/joint_type'):
         annotate(load_urdf(four_bar(tips)), path)
 
 
@@ -186,6 +187,6 @@ def test_what_urdf_cannot_say_of_loops_is_refused_or_named() -> None:
     with pytest.warns(DescriptionWarning, match="'tool_joint'.*couplings not written"):
         to_urdf(builder.build())
     builder.add_closure('tether', 'rod', None, 'tool', length=1.0)
-    with pytest.raises(DescriptionError, match='closure tether: expected two bodies'):
+    with refused(DescriptionError, 'closure tether'):
         with pytest.warns(DescriptionWarning):
             to_urdf(builder.build())

@@ -14,6 +14,7 @@ import re
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.refusals import refused
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.model import load_urdf
@@ -105,9 +106,9 @@ def test_mimic_joints_become_couplings() -> None:
     orphan = text.replace('mimic joint="j"', 'mimic joint="x"')
     with pytest.warns(DescriptionWarning, match='joint k: it mimics x, which is not in the file'):
         assert load_urdf(orphan).couplings == ()
-    with pytest.raises(DescriptionError, match=r"/mimic: expected a joint of the robot, got 'x'"):
+    with refused(DescriptionError, 'robot/joint[k]/mimic', got='x'):
         load_urdf(orphan, strict=True)
-    with pytest.raises(DescriptionError, match=r"joint k: expected a leader of .*, got 'l'"):
+    with refused(DescriptionError, 'coupling of joint k', got='l'):
         load_urdf(text.replace('mimic joint="j"', 'mimic joint="l"').replace('</robot>', """
             <link name="d"/><joint name="l" type="planar"><parent link="c"/><child link="d"/>
             </joint></robot>"""))
@@ -246,7 +247,7 @@ def test_a_virtual_joint_says_how_the_root_is_held() -> None:
 
 @pytest.mark.parametrize('source', [b'<robot name="r"><link name="a"/></robot>', 3, None, [1]])
 def test_what_is_neither_path_nor_text_is_refused(source: object) -> None:
-    with pytest.raises(DescriptionError, match=r'URDF: expected a path or a text that starts wi'):
+    with refused(DescriptionError, 'URDF'):
         load_urdf(source)
 
 
@@ -255,7 +256,7 @@ def test_file_names_are_in_the_message(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match=r'bad\.urdf: expected a readable file'):
         load_urdf(path)
     path.write_text(robot(LINKS))
-    with pytest.raises(DescriptionError, match=r'bad\.urdf: robot: expected one link'):
+    with refused(DescriptionError, 'robot'):
         load_urdf(path)
 
 

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from support.machines.random_models import random_inertia, random_pose
+from support.refusals import refused
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
@@ -86,12 +87,12 @@ def test_types_that_urdf_lacks_are_refused() -> None:
     builder = ModelBuilder('r')
     builder.add_body('a', None)
     builder.add_joint('wrist', 'spherical', None, 'a')
-    with pytest.raises(DescriptionError, match=r'joint wrist: expected one of .*, got spheri'):
+    with refused(DescriptionError, 'joint wrist'):
         to_urdf(builder.build())
     builder = ModelBuilder('r')
     builder.add_body('a', None)
     builder.add_joint('table', 'planar', None, 'a', axis=(0, 0, 1), second_axis=(0, 1, 0))
-    with pytest.raises(DescriptionError, match='joint table: expected the default second axis'):
+    with refused(DescriptionError, 'joint table'):
         to_urdf(builder.build())
 
 
@@ -103,7 +104,7 @@ def test_xacro_is_expanded(tmp_path: Path) -> None:
     model = load_xacro(path, {'reach': '3'}, floating=True)
     assert (model.joint('j').placement[0, 3], model.nv) == (6.0, 7)
     path.write_text(XACRO.replace('<xacro:body name="b"/>', ''))
-    with pytest.raises(DescriptionError, match=r"robot\.urdf\.xacro: .*child body of \['a'\]"):
+    with refused(DescriptionError, 'joint j', got='b'):
         load_model(path)
     path.write_text(XACRO.replace('2 *', '2 /'))
     with pytest.raises(DescriptionError, match='XacroException: division by zero'):
@@ -115,7 +116,7 @@ def test_xacro_is_expanded(tmp_path: Path) -> None:
 
 def test_without_xacro_the_error_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, 'xacro', None)
-    with pytest.raises(DescriptionError, match='expected the Python package xacro'):
+    with refused(DescriptionError, 'robot.urdf.xacro'):
         load_model('robot.urdf.xacro')
 
 

@@ -13,6 +13,7 @@ import re
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.resources import config_file
@@ -194,5 +195,5 @@ def test_files_by_suffix(tmp_path: Path) -> None:
     for name in ('none.yaml', '\0.yaml', '\ud800.yaml'):
         with pytest.raises(DescriptionError, match=r'expected a (readable file|path)'):
             load_model(tmp_path / name)
-    with pytest.raises(DescriptionError, match=r'expected no option floating for \.yaml'):
+    with refused(DescriptionError, str(tmp_path / 'none.yaml'), got='True'):
         load_model(tmp_path / 'none.yaml', floating=True)

@@ -13,6 +13,7 @@ import math
 from liedyn_interfaces.msg import DynamicsAnswer, LinearModel, TreeEffort
 from liedyn_interfaces.srv import DescribeModel, Dynamics, Linearize, SolveStewartPose
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.common.errors import LimitError, MAX_MESSAGE, NameSetError
 from liedyn_ros.ros.node.services import not_finite, refuse, require_finite_numbers
@@ -48,7 +49,7 @@ def test_finite_numbers_pass_and_limits_may_be_infinite():
 
 def test_an_answer_that_is_not_finite_is_emptied():
     response = answer(math.nan)
-    with pytest.raises(LimitError, match=r'answer\.efforts\[1\]\.base\.force\.y: expected') as got:
+    with refused(LimitError, 'answer.efforts[1].base.force.y') as got:
         require_finite_numbers(response)
     refuse(response, str(got.value))
     assert response.answer == DynamicsAnswer(

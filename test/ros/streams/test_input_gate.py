@@ -11,6 +11,7 @@
 from types import SimpleNamespace
 
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.common.errors import StampError
 from liedyn_ros.ros.streams import input_gate
@@ -72,7 +73,7 @@ def test_a_stamp_at_a_bound_passes(clock, stamp):
 def test_the_lead_is_that_of_the_age_where_none_is_given(clock):
     gate = gate_of(clock, max_age=0.5)
     gate.require_recent(round(100.5 * S))
-    with pytest.raises(StampError, match=r'got 0\.6 s ahead'):
+    with refused(StampError, 'stamp', got=0.6):
         gate.require_recent(round(100.6 * S))
 
 
@@ -83,7 +84,7 @@ def test_a_stamp_may_be_ahead_of_simulated_time_by_five_seconds_and_the_lead(clo
         clock.now += S // 10
         gate.look()
         gate.require_recent(clock.now + round(5.04 * S))
-    with pytest.raises(StampError, match=r'within 5\.05 s of now, got 5\.06 s ahead'):
+    with refused(StampError, 'stamp', got=5.06, expected=5.05):
         gate.require_recent(clock.now + round(5.06 * S))
 
 
@@ -109,7 +110,7 @@ def test_order_is_kept_and_stamps_set_back_are_followed(clock):
     gate = gate_of(clock)
     assert gate.follows(100 * S)
     for late in (100 * S, 99 * S):
-        with pytest.raises(StampError, match='expected a time after'):
+        with refused(StampError, 'stamp'):
             gate.follows(late)
     assert not gate.follows(99 * S + 1)  # the second in a row: the clock of the stamps was set
     assert gate.follows(99 * S + 2)

@@ -15,6 +15,7 @@ import pytest
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 from support.platforms.leg_types import example, poses_about, reference_values
+from support.refusals import refused
 
 from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.stewart import AssemblyModeSolver, leg_lengths, PoseSolver, Strut
@@ -93,5 +94,5 @@ def test_a_stage_beside_struts_has_no_modes():
         geometry, leg_types=(*geometry.leg_types[:4], Strut(), Strut()), base_joints=np.vstack((
             geometry.base_joints[:4], [[0.1, -0.1, 0.0], [0.05, -0.15, 0.0]])),
         length_limits=np.vstack((geometry.length_limits[:4], [[0.0, 1.0]] * 2)))
-    with pytest.raises(GeometryError, match='expected three stages or none'):
+    with refused(GeometryError, 'assembly modes'):
         AssemblyModeSolver(mixed).solve(leg_lengths(mixed, home))

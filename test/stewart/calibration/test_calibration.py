@@ -18,6 +18,7 @@ from scipy.stats import chi2
 from support.platforms import redundant
 from support.platforms.calibration import (
     ANGLE_NOISE, built, full, KINDS, LENGTH_NOISE, seen, seven_legs, spread, true_frames)
+from support.refusals import refused
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.lie import se3
@@ -379,13 +380,13 @@ def test_bad_samples_are_refused(geometry, home, what):
 def test_six_lengths_alone_and_stages_are_refused(geometry, home):
     poses = spread(home, 50, np.random.default_rng(61))
     readings = leg_lengths(geometry, poses)
-    with pytest.raises(LiedynError, match='alone tell nothing'):
+    with refused(LiedynError, 'measured'):
         calibrate(geometry, readings, lengths_only(50), home=home)
-    with pytest.raises(LiedynError, match='one point or more'):
+    with refused(LiedynError, 'points'):
         measured_points(np.empty((50, 0, 3)))
     stage = Stage((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     staged = StewartGeometry(
         geometry.leg_names, geometry.base_joints, geometry.platform_joints,
         [[-1.0, 1.0]] * 6, leg_types=(stage,) * 6)
-    with pytest.raises(LiedynError, match='stages'):
+    with refused(LiedynError, 'geometry'):
         calibrate(staged, readings, measured_poses(poses), home=home)

@@ -13,6 +13,7 @@ import dataclasses
 import numpy as np
 import pytest
 from support.platforms.leg_types import example, poses_about
+from support.refusals import refused
 
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
 from liedyn_ros.lie import se3
@@ -248,9 +249,9 @@ def test_a_frame_far_from_the_joints_changes_nothing(geometry, paper_pose):
 
 def test_what_cannot_be_certified_is_refused(geometry):
     for name in ('stages', 'carried_guides'):
-        with pytest.raises(GeometryError, match='got others of'):
+        with refused(GeometryError, 'certificate'):
             PoseCertifier(example(name)[0])
-    with pytest.raises(LimitError, match='length_bound'):
+    with refused(LimitError, 'length_bound, joint_bound'):
         PoseCertifier(geometry, -1e-5)
-    with pytest.raises(ShapeError, match='expected shapes'):
+    with refused(ShapeError, 'pose_base_platform, lengths'):
         PoseCertifier(geometry).certify(np.eye(3), np.ones(6))

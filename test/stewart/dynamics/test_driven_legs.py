@@ -13,6 +13,7 @@ from dataclasses import replace
 from mpmath import mp
 import numpy as np
 import pytest
+from support.refusals import refused
 from support.witnesses.motion_witness import exact, exp
 
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError, SingularError
@@ -212,13 +213,13 @@ def test_a_controller_holds_a_simulated_platform(form: str) -> None:
 def test_what_cannot_be_is_refused() -> None:
     geometry = geometry_of('hexaglide')
     dynamics, home = StewartDynamics(geometry), pose([0.0, 0.0, 0.55])
-    with pytest.raises(GeometryError, match='expected a strut whose joint axes meet'):
+    with refused(GeometryError, 'leg_1'):
         StewartDynamics(replace(
             geometry, leg_types=(OffsetStrut(base_offset=0.02), *geometry.leg_types[1:]),
             length_limits=np.tile([0.1, 2.0], (6, 1))))
-    with pytest.raises(LimitError, match='that the rod of leg_1 reaches'):
+    with refused(LimitError, 'pose_base_platform'):
         dynamics.inverse(pose([0.0, 0.0, 3.0]), np.zeros(6), np.zeros(6))
-    with pytest.raises(ShapeError, match='external: expected shape'):
+    with refused(ShapeError, 'external'):
         dynamics.inverse(home, np.zeros(6), np.zeros((2, 6)), external=np.zeros(6))
     form = geometry.leg_types[0]
     up = np.array(form.direction)
@@ -229,5 +230,5 @@ def test_what_cannot_be_is_refused() -> None:
     reach[0] = home[:3, 3] + geometry.platform_joints[0] - rod - 0.2 * up
     dead = replace(geometry, base_joints=reach)
     assert leg_lengths(dead, home)[0] == pytest.approx(0.2, abs=1e-6)
-    with pytest.raises(SingularError, match='leg_1 at its dead centre'):
+    with refused(SingularError, 'pose_base_platform'):
         StewartDynamics(dead).inverse(home, np.zeros(6), np.zeros(6))

@@ -10,6 +10,7 @@
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError, StampError)
@@ -51,13 +52,13 @@ def test_an_actuator_beside_its_leg_is_the_leg_of_a_triangle(actuators):
     assert aside.rates(NAMES, velocities, lengths) == pytest.approx(rates, abs=1e-9)
     assert aside.velocities(rates, lengths) == pytest.approx(velocities, abs=1e-8)
     actuators.require_constant_ratio()
-    with pytest.raises(LimitError, match='expected 0 m where forces are commanded'):
+    with refused(LimitError, 'actuator_beside', expected=0):
         aside.require_constant_ratio()
-    with pytest.raises(LimitError, match='expected lengths above zero of actuators beside'):
+    with refused(LimitError, 'actuator positions'):
         aside.lengths(NAMES, np.full(6, -20.0))
-    with pytest.raises(LimitError, match='expected more than their actuators are beside them'):
+    with refused(LimitError, 'lengths'):
         aside.positions(np.full(6, 0.2))
-    with pytest.raises(LimitError, match='beside: expected 0 m or more'):
+    with refused(LimitError, 'actuator beside', expected=0):
         LegActuators(NAMES, actuators.scales, actuators.offsets, beside=-beside)
 
 
@@ -79,7 +80,7 @@ def test_bad_readings_are_named(actuators, names, positions, error, message):
 def test_other_joints_are_passed_over_on_request():
     actuators = LegActuators(NAMES, np.ones(6), np.zeros(6), ignore_others=True)
     assert actuators.lengths(list('xabcdefy'), np.arange(8.0)).tolist() == [1, 2, 3, 4, 5, 6]
-    with pytest.raises(NameSetError, match=r"missing \['f'\]"):
+    with refused(NameSetError, 'f'):
         actuators.lengths(list('xabcde'), np.arange(6.0))
 
 
@@ -184,7 +185,7 @@ def test_a_reading_of_the_same_stamp_takes_the_place_of_the_last():
 def test_a_reading_that_comes_late_is_refused_and_nothing_else():
     synchronizer = ActuatorSynchronizer(NAMES, tolerance=1e-3)
     fill(synchronizer, 100 * MILLISECOND, 0, NAMES[:5])
-    with pytest.raises(StampError, match='a: stamp: expected a time after 100000000 ns'):
+    with refused(StampError, 'a', expected=100000000):
         synchronizer.add('a', Reading(50 * MILLISECOND, 0.0))
     assert synchronizer.add('f', Reading(100 * MILLISECOND, 0.0))
 
@@ -192,7 +193,7 @@ def test_a_reading_that_comes_late_is_refused_and_nothing_else():
 def test_a_clock_set_back_restarts_the_matching():
     synchronizer = ActuatorSynchronizer(NAMES, tolerance=1e-3)
     fill(synchronizer, 1000 * MILLISECOND, 0)
-    with pytest.raises(StampError, match='a: stamp: expected a time after'):
+    with refused(StampError, 'a'):
         synchronizer.add('a', Reading(50 * MILLISECOND, 0.0))
     assert fill(synchronizer, 51 * MILLISECOND, 0) is not None
 
@@ -217,8 +218,8 @@ def test_actuators_whose_readings_never_meet_are_not_missing():
 
 
 def test_unknown_actuators_and_bad_tolerances_are_refused():
-    with pytest.raises(NameSetError, match="got 'g'"):
+    with refused(NameSetError, 'g', got='g'):
         ActuatorSynchronizer(NAMES, 1e-3).add('g', Reading(0, 0.0))
     for tolerance in (-1.0, float('nan'), float('inf')):
-        with pytest.raises(LimitError, match='tolerance'):
+        with refused(LimitError, 'tolerance'):
             ActuatorSynchronizer(NAMES, tolerance)

@@ -10,6 +10,7 @@
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.common.errors import NotFiniteError, NotInGroupError, ShapeError
 from liedyn_ros.lie import SE3, se3
@@ -82,11 +83,11 @@ def test_a_pose_may_be_a_matrix_or_a_pose_object(geometry, paper_pose, answer):
 
 
 def test_wrong_input_is_named(geometry, home):
-    with pytest.raises(ShapeError, match=r'pose_base_platform.*\(4, 4\).*\(3, 3\)'):
+    with refused(ShapeError, 'pose_base_platform', got=(3, 3), expected=(4, 4)):
         length_jacobian(geometry, np.eye(3))
-    with pytest.raises(ShapeError, match=r'twist.*\(6,\).*\(5,\)'):
+    with refused(ShapeError, 'twist', got=(5,), expected=(6,)):
         leg_rates(geometry, home, np.zeros(5))
-    with pytest.raises(NotFiniteError, match=r'twist\[2\].*inf'):
+    with refused(NotFiniteError, 'twist', indices=(2,)):
         leg_rates(geometry, home, [0, 0, np.inf, 0, 0, 0])
 
 

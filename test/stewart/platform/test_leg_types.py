@@ -16,6 +16,7 @@ import pytest
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 from support.platforms.leg_types import ALL, example, HOMES, OTHERS, poses_about, reference_values
+from support.refusals import refused
 import yaml
 
 from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError
@@ -233,7 +234,7 @@ def test_what_has_no_tree_and_no_dynamics_says_so():
         with pytest.raises(GeometryError, match='expected a strut whose joint axes meet'):
             StewartDynamics(massive)
     for name in ('wires', 'stages'):
-        with pytest.raises(GeometryError, match='tree: expected struts, rails or cranks'):
+        with refused(GeometryError, 'tree'):
             PlatformTree(*example(name))
 
 
@@ -294,7 +295,7 @@ def test_what_a_rod_does_not_reach_is_named():
     geometry, home = example('hexaglide')
     far = home.copy()
     far[0, 3] = 2.0
-    with pytest.raises(LimitError, match='the rod of leg_1 reaches'):
+    with refused(LimitError, 'pose_base_platform'):
         leg_lengths(geometry, far)
     margins = PlatformMeter(geometry).measure(far).margins
     assert not margins.within_limits and (margins.values < 0.0).all()
@@ -320,7 +321,7 @@ def test_legs_that_share_a_joint_do_not_collide():
 
 def test_limits_are_named_in_their_units():
     geometry, _ = example('cranks')
-    with pytest.raises(LimitError, match=r'angle of leg_2: expected -1.2 to 1.2 rad, got 2\.0'):
+    with refused(LimitError, 'leg_2', indices=(1,), got=2.0):
         geometry.require_within_limits(np.array([0.0, 2.0, 0.0, 0.0, 0.0, 0.0]))
 
 
@@ -371,7 +372,7 @@ def test_bad_forms_are_named(make, message):
 
 
 def test_a_form_is_needed_for_each_leg(geometry):
-    with pytest.raises(GeometryError, match='leg_types: expected the leg type of each'):
+    with refused(GeometryError, 'leg_types'):
         dataclasses.replace(geometry, leg_types=(Strut(),) * 5)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from support.platforms.stewart_cases import pose_of
+from support.refusals import refused
 import yaml
 
 from liedyn_ros.common.errors import GeometryError, LiedynError, NotFiniteError
@@ -92,7 +93,7 @@ def test_a_pose_of_nan_is_refused_and_keeps_no_limit(geometry, home):
     bad = home.copy()
     bad[0, 3] = np.nan
     meter = PlatformMeter(geometry)
-    with pytest.raises(NotFiniteError, match=r'pose_base_platform\[0, 3\]'):
+    with refused(NotFiniteError, 'pose_base_platform', indices=(0, 3)):
         meter.measure(bad)
     assert np.isnan(meter.margins_at(bad)[1])
 
@@ -143,5 +144,5 @@ def test_wrong_cones_are_named(leg, message):
 
 
 def test_a_negative_diameter_is_refused(geometry):
-    with pytest.raises(GeometryError, match='leg_diameter'):
+    with refused(GeometryError, 'leg_diameter'):
         dataclasses.replace(geometry, leg_diameter=-0.01)

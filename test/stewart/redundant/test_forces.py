@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 from support.platforms.redundant import home as home_of, mixed, redundant
+from support.refusals import refused
 import yaml
 
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError, SingularError
@@ -101,7 +102,7 @@ def test_wrenches_beyond_the_limits_are_said_so():
     assert not held.within
     assert length_jacobian(CABLES, HIGH).T @ held.forces == pytest.approx(
         [0.0, 0.0, 0.0, 0.0, 0.0, -4000.0], abs=1e-8)
-    with pytest.raises(LimitError, match=r'forces within their limits give, .*wire_1'):
+    with refused(LimitError, 'acceleration'):
         StewartDynamics(CABLES).inverse(HIGH, np.zeros(6), [0.0, 0.0, 0.0, 0.0, 0.0, -400.0])
 
 
@@ -192,17 +193,17 @@ def test_what_no_dynamics_has_is_refused(tmp_path):
             ({'force_limits': np.zeros((6, 2))}, GeometryError, r'expected shape \(8, 2\)')):
         with pytest.raises(error, match=match):
             dataclasses.replace(CABLES, **wrong)
-    with pytest.raises(GeometryError, match='expected masses'):
+    with refused(GeometryError, 'cable_robot', expected='masses'):
         StewartDynamics(dataclasses.replace(CABLES, masses=None))
     dynamics = StewartDynamics(CABLES)
-    with pytest.raises(LimitError, match='expected orders 0 to 1'):
+    with refused(LimitError, expected=1):
         dynamics.inverse(HIGH, np.zeros(6), np.zeros((3, 6)))
-    with pytest.raises(ShapeError, match='acceleration: expected shape'):
+    with refused(ShapeError, 'acceleration'):
         dynamics.inverse(HIGH, np.zeros(6), np.zeros(5))
     flat = dataclasses.replace(
         redundant(7), base_joints=np.tile([0.0, 0.0, -1.0], (7, 1)) + 1e-4 * np.eye(7, 3),
         masses=MASSES)
-    with pytest.raises(SingularError, match='hold the platform in all'):
+    with refused(SingularError, 'pose_base_platform'):
         ForceDistribution(dataclasses.replace(
             flat, base_joints=flat.platform_joints - [0.0, 0.0, 1.0])).hold(
                 np.eye(4), np.ones(6))

@@ -13,6 +13,7 @@ import dataclasses
 import numpy as np
 import pytest
 from support.platforms.leg_types import example
+from support.refusals import refused
 
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
@@ -118,14 +119,14 @@ def test_the_first_pose_has_no_covariance(geometry, home, motion):
     _, (first, _) = follow(geometry, home, motion, 100, 1e-5, 2)
     estimator = MotionEstimator(geometry)
     assert estimator.pose_covariance(first) is None
-    for refused in (estimator.of, lambda pose: estimator.predict(pose, 0.1)):
-        with pytest.raises(LimitError, match='expected a pose with a'):
-            refused(first)
+    for predict in (estimator.of, lambda pose: estimator.predict(pose, 0.1)):
+        with refused(LimitError, 'monitored'):
+            predict(first)
 
 
 def test_a_prediction_over_too_long_a_time_is_refused(geometry, home, motion):
     _, poses = follow(geometry, home, motion, 100, 1e-4, 300, leg_noise=1e-4)
-    with pytest.raises(LimitError, match='characteristic lengths'):
+    with refused(LimitError, 'prediction over 5 s'):
         MotionEstimator(geometry).predict(poses[-1], 5.0)
 
 
@@ -199,7 +200,7 @@ def test_an_angle_that_is_not_known_is_no_length():
         monitored = tracker.track(k * 10_000_000, readings + 1e-3 * rng.normal(size=6))
     estimator = MotionEstimator(geometry)
     estimator.predict(monitored, 1.0)  # 13 mm, 0.2 rad; 0.1 characteristic lengths are 15 mm
-    with pytest.raises(LimitError, match='characteristic lengths'):
+    with refused(LimitError, 'prediction over 2 s'):
         estimator.predict(monitored, 2.0)
 
 

@@ -10,6 +10,7 @@
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, ShapeError, StampError)
@@ -86,7 +87,7 @@ def test_refused_lengths_leave_the_state(geometry, home, motion, lengths, error,
 
 def test_refused_rates_leave_the_state(geometry, home):
     tracker = PoseTracker(geometry, home)
-    with pytest.raises(NotFiniteError, match='rates'):
+    with refused(NotFiniteError, 'rates'):
         tracker.track(nanoseconds(0.0), leg_lengths(geometry, home), [np.nan] * 6)
     assert tracker.track(nanoseconds(0.0), leg_lengths(geometry, home)).converged
 
@@ -94,7 +95,7 @@ def test_refused_rates_leave_the_state(geometry, home):
 @pytest.mark.parametrize('tracker', [PoseTracker, MonitoredTracker])
 @pytest.mark.parametrize('stamp', [0.5, '1', None, float('nan')])
 def test_time_is_a_whole_number_of_ns(geometry, home, tracker, stamp):
-    with pytest.raises(StampError, match='expected a whole number of ns, got'):
+    with refused(StampError, 'stamp'):
         tracker(geometry, home).track(stamp, leg_lengths(geometry, home))
 
 
@@ -102,7 +103,7 @@ def test_time_is_a_whole_number_of_ns(geometry, home, tracker, stamp):
 @pytest.mark.parametrize('stamp', [2 ** 63, -2 ** 63, np.iinfo(np.int64).min, 2 ** 62])
 def test_a_time_that_no_difference_of_64_bits_can_hold_is_refused(geometry, home, tracker, stamp):
     tracked, lengths = tracker(geometry, home), leg_lengths(geometry, home)
-    with pytest.raises(StampError, match=r'expected within 4611686018427387904 ns of 0, got'):
+    with refused(StampError, 'stamp', expected=4611686018427387904):
         tracked.track(stamp, lengths)
     tracked.track(np.int64(1 - 2 ** 62), lengths)
     assert tracked.track(np.int64(2 ** 62 - 1), lengths).converged
@@ -112,9 +113,9 @@ def test_a_time_that_no_difference_of_64_bits_can_hold_is_refused(geometry, home
 def test_masked_arrays_are_refused(geometry, home, tracker):
     lengths = leg_lengths(geometry, home)
     hidden = np.ma.masked_array(lengths, [0, 0, 1, 0, 0, 0])
-    with pytest.raises(LiedynError, match='lengths: expected an array without a mask'):
+    with refused(LiedynError, 'lengths'):
         tracker(geometry, home).track(0, hidden)
-    with pytest.raises(LiedynError, match='rates: expected an array without a mask'):
+    with refused(LiedynError, 'rates'):
         tracker(geometry, home).track(0, lengths, hidden)
 
 
@@ -124,7 +125,7 @@ def test_a_sample_that_comes_late_is_refused_and_nothing_else(geometry, home, mo
     lengths = leg_lengths(geometry, motion.pose(3.0))
     tracker.track(nanoseconds(3.0), lengths)
     for k in range(3):
-        with pytest.raises(StampError, match='expected a time after'):
+        with refused(StampError, 'stamp'):
             tracker.track(nanoseconds(3.0 - late), lengths)
         now = 3.001 + 0.001 * k
         again = tracker.track(nanoseconds(now), leg_lengths(geometry, motion.pose(now)))
@@ -136,7 +137,7 @@ def test_late_samples_in_a_row_are_no_clock_set_back(geometry, home, motion):
     lengths = leg_lengths(geometry, motion.pose(3.0))
     tracker.track(nanoseconds(3.0), lengths)
     for stamp in (2.7, 2.8, 2.9, 1.0, 0.9, 2.99):
-        with pytest.raises(StampError, match='expected a time after'):
+        with refused(StampError, 'stamp'):
             tracker.track(nanoseconds(stamp), lengths)
     assert tracker.track(nanoseconds(3.001), lengths).start is Start.PREDICTED
 
@@ -145,7 +146,7 @@ def test_late_is_measured_from_samples_that_found_no_pose_too(geometry, home):
     tracker = PoseTracker(geometry, home)
     tracker.track(nanoseconds(0.0), leg_lengths(geometry, home))
     tracker.track(nanoseconds(0.002), [0.3, 0.9, 0.3, 0.9, 0.3, 0.9])
-    with pytest.raises(StampError, match='expected a time after'):
+    with refused(StampError, 'stamp'):
         tracker.track(nanoseconds(0.001), leg_lengths(geometry, home))
 
 
@@ -155,7 +156,7 @@ def test_a_clock_set_back_restarts_the_tracking(geometry, home, motion, tracker,
     tracker = tracker(geometry, home)
     for time in (2.999, 3.0):
         tracker.track(nanoseconds(time), leg_lengths(geometry, motion.pose(time)))
-    with pytest.raises(StampError, match='expected a time after'):
+    with refused(StampError, 'stamp'):
         tracker.track(nanoseconds(1.0), leg_lengths(geometry, motion.pose(1.0)))
     results = [tracker.track(nanoseconds(time), leg_lengths(geometry, motion.pose(time)))
                for time in (1.001, 1.002)]
