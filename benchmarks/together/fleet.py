@@ -110,11 +110,13 @@ def _runner() -> Subject:
     return replace(subject, service=(kind, name, lambda: closed))
 
 
-def _start_follower(stack: ExitStack, place: str) -> None:
-    """Start the joints that follow the commands of a place."""
-    stack.callback(end_process, subprocess.Popen(
+def start_follower(stack: ExitStack) -> int:
+    """Start the joints that follow the commands of `running`; return the id of the process."""
+    process = subprocess.Popen(
         [sys.executable, '-m', 'benchmarks.together.follower', '--ros-args', '-r',
-         f'__ns:=/{place}'], stdin=subprocess.PIPE, text=True))
+         '__ns:=/running'], stdin=subprocess.PIPE, text=True)
+    stack.callback(end_process, process)
+    return process.pid
 
 
 def start_attacks(stack: ExitStack) -> Callable[[], int]:
@@ -152,7 +154,6 @@ def start(stack: ExitStack, pose_rate: float, rate: float) -> list[Member]:
         ('linkage', 'loop_state_publisher', *SUBJECTS['loop_state_publisher'].parameters))]
     members.append(Member(stack, 'running', _runner(), f'rate:={FOLLOWED_RATE}',
                           *SUBJECTS['path_runner'].parameters))
-    _start_follower(stack, 'running')
     end = time.monotonic() + START_TIMEOUT
     while not all(member.active for member in members):
         if time.monotonic() > end:

@@ -9,7 +9,8 @@
 """
 Joints that follow commands at once: python -m benchmarks.together.follower --ros-args -r __ns:=/X.
 
-It ends with its standard input.
+It has nothing of the package, and hears what attackers send: the witness of what a node grows by
+for the middleware's reasons. It ends with its standard input.
 """
 
 import sys
@@ -34,6 +35,7 @@ class Follower(Node):
         (topic, self._joints), = standing_joints()
         self._publisher = self.create_publisher(JointState, topic, 10)
         self.create_subscription(JointTrajectory, 'joint_trajectory', self._follow, 10)
+        self.create_subscription(JointState, topic, lambda _: None, 10)
         self.create_timer(1.0 / FOLLOWED_RATE, self._publish)
 
     def _follow(self, command: JointTrajectory) -> None:

@@ -15,7 +15,7 @@ node: samples that are lost and answers that are late count where the machine wa
 (`benchmarks.nodes.heartbeat`). What grows on, a request that is never answered, a wrong answer and
 a node that ends count on every machine.
 
-    python -m benchmarks.together.soak [--minutes M] [--rate HZ] [--calls HZ]
+    python -m benchmarks.together.soak [--minutes M] [--rate HZ] [--others HZ] [--calls HZ]
 """
 
 from argparse import ArgumentParser
@@ -75,7 +75,8 @@ class Soak:
 
     def __init__(self, stack: ExitStack, pose_rate: float, rate: float, calls: float) -> None:
         """Start everything; the stack ends it."""
-        self.pose_rate, self.call_rate = pose_rate, calls
+        self.rates = {'pose': pose_rate, 'others': rate, 'calls': calls}
+        self._bare = fleet.start_follower(stack)
         self.members = fleet.start(stack, pose_rate, rate)
         self._attacks = fleet.start_attacks(stack)
         self._flows, self._reports = Flows(stack, pose_rate, rate), Reports()
@@ -117,6 +118,7 @@ class Soak:
         row = {
             'minute': len(self.rows) + 1, 'load': os.getloadavg()[0],
             'memory MB': {each.name: memory(each.process.pid) for each in self.members},
+            'bare node MB': memory(self._bare),
             'files and threads': {each.name: each.held() for each in self.members},
             'log MB': {each.name: each.logged() for each in self.members},
             'attacks': self._attacks(),
@@ -242,11 +244,11 @@ def _held(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], list[float]]:
             for what in ('memory MB', 'files and threads') for name in rows[0][what]}
 
 
-def run(minutes: float, pose_rate: float, calls: float) -> Outcome:
-    """Soak, print and keep; return the worst verdict."""
+def run(minutes: float, *rates: float) -> Outcome:
+    """Soak at rates of poses, others and calls, Hz; print, keep and return the worst verdict."""
     unanswered: list[tuple[str, int]] = []
     with ExitStack() as stack:
-        soak, whole = Soak(stack, pose_rate, RATE, calls), max(1, round(minutes))
+        soak, whole = Soak(stack, *rates), max(1, round(minutes))
         for minute in range(1, whole + 1):
             soak.minute()
             if minute == whole:
@@ -270,7 +272,7 @@ def run(minutes: float, pose_rate: float, calls: float) -> Outcome:
 def _summary(soak: Soak, found: Mapping[str, Verdict]) -> dict[str, Any]:
     return {
         'latency': {name: _percentiles(np.concatenate(ages)) for name, ages in soak.ages.items()},
-        'rates': {'pose': soak.pose_rate, 'others': RATE, 'calls': soak.call_rate},
+        'rates': soak.rates,
         'verdicts': {name: str(each) for name, each in found.items()}, 'rows': soak.rows}
 
 
@@ -280,13 +282,15 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument('--minutes', type=float, default=60.0)
     parser.add_argument('--rate', type=float, default=POSE_RATE,
                         help='of the samples of a pose node, Hz (default: %(default)g)')
+    parser.add_argument('--others', type=float, default=RATE,
+                        help='of all other streams, Hz (default: %(default)g)')
     parser.add_argument('--calls', type=float, default=CALLS,
                         help='of services, Hz (default: %(default)g)')
     options = parser.parse_args(arguments)
     exit_at_sigterm('minute')
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
-        sys.exit(run(options.minutes, options.rate, options.calls).value)
+        sys.exit(run(options.minutes, options.rate, options.others, options.calls).value)
     finally:
         rclpy.try_shutdown()
 
