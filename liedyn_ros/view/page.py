@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import viser
+from viser import GuiApi
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
@@ -34,8 +35,23 @@ from liedyn_ros.view.plots import Plots
 from liedyn_ros.view.recording import Recording
 from liedyn_ros.view.trees.scene import TreeScene
 from liedyn_ros.view.trees.what_if import TreeWhatIf
-from liedyn_ros.view.waiting import Waiting
 from liedyn_ros.view_state import Description, Machine, Seen
+
+
+class Waiting:
+    """A sentence."""
+
+    def __init__(self, gui: GuiApi, sentence: str) -> None:
+        """Show a sentence, from now until `end`."""
+        self._text = gui.add_markdown(f'*{sentence}*')
+
+    def end(self, fault: str = '') -> None:
+        """Take the notice away; a fault takes its place."""
+        if fault:
+            self._text.content = f'**{as_text(fault)}**'
+        else:
+            self._text.remove()
+
 
 TEXT_RATE = 4.0  # Hz, of what a person reads
 OF_PLATFORM = (('distance to singularity', '-'), ('residual', 'm'), ('iterations', ''),

@@ -18,7 +18,7 @@ from liedyn_ros.model import load_yaml
 from liedyn_ros.studies.time_derivatives import figures as higher_order_figures
 from liedyn_ros.studies.time_derivatives import study as higher_order
 from liedyn_ros.studies.time_derivatives import timing as higher_order_timing
-from liedyn_ros.studies.time_derivatives.reference import SmoothReference
+from liedyn_ros.studies.time_derivatives.study import SmoothReference
 
 pytestmark = pytest.mark.full
 

@@ -11,25 +11,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from liedyn_ros.commands import outputs
 from liedyn_ros.commands.bags.job import (
     Curves, damaged, done_before, Job, Outcome, Reasons, require_messages, Tell)
 from liedyn_ros.commands.bags.joint_bag import JointBagWriter
 from liedyn_ros.commands.bags.joint_motion import (
     motion_columns, processed_loops, processed_motion, single_joints)
 from liedyn_ros.commands.bags.platform_poses import platform_job
-from liedyn_ros.commands.bags.shown_joints import ShownJoints
 from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, TABLES
 from liedyn_ros.commands.identification.options import start_of
-from liedyn_ros.commands.stewart.bag_processing.shown import written
+from liedyn_ros.commands.stewart.bag_processing.shown import STEP_NS, written
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import whole_folder, write_whole
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
@@ -38,7 +39,44 @@ from liedyn_ros.recordings import measured_joints
 from liedyn_ros.recordings.bags import (
     AnyBag, Bag, joint_state_messages, JointStateMessage, TableBag)
 from liedyn_ros.recordings.bags.transforms import urdf_of
-from liedyn_ros.view_state import Description
+from liedyn_ros.view_state import Description, Seen
+
+
+class ShownJoints:
+    """Keeps a picture each 33 ms, and writes them as one HTML file at the end."""
+
+    def __init__(self, path: Path, columns: Sequence[str], model: Model,
+                 description: Description | None) -> None:
+        """Take the file, columns such as 'elbow.torque [N m]', and the robot."""
+        self._path, self._model, self._description = path, model, description
+        self._positions, self._efforts = (
+            {each.partition(kind)[0]: k for k, each in enumerate(columns, 1) if kind in each}
+            for kind in ('.position [', '.torque ['))
+        self._shown: list[tuple[float, Seen]] = []
+        self._first_ns = self._due_ns = 0
+
+    def __call__(self, row: Sequence[Cell]) -> None:
+        """Keep one row, or why it has no numbers, if a picture is due."""
+        stamp = row[0]
+        if not isinstance(stamp, int) or stamp < self._due_ns:
+            return
+        self._first_ns = self._first_ns or stamp
+        self._due_ns = stamp + STEP_NS
+        seen = Seen(fault=str(row[-1])) if row[1] is None else Seen(
+            positions=_numbers(row, self._positions), efforts=_numbers(row, self._efforts))
+        self._shown.append((1e-9 * (stamp - self._first_ns), seen))
+
+    def close(self) -> None:
+        """Write the file, unless there was nothing."""
+        if self._shown:
+            outputs.recording(self._path, self._model, self._shown,
+                              description=self._description)
+
+
+def _numbers(row: Sequence[Cell], places: dict[str, int]) -> dict[str, float]:
+    return {name: float(value) for name, k in places.items()
+            if isinstance(value := row[k], (int, float)) and math.isfinite(value)}
+
 
 STAMP, REASON = 'stamp [ns]', 'reason'
 Rows = Iterable[tuple[int, list[float] | None, str]]  # stamps (ns), values, why there are none

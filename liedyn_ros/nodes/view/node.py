@@ -8,11 +8,14 @@
 
 """The node of the live view: it listens as any node does, and shows what it hears on a page."""
 
+from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
+from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
@@ -23,14 +26,40 @@ from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.machines import read_machine, urdf_of
 from liedyn_ros.nodes.dynamics.parameters import MODEL, SOURCES
 from liedyn_ros.nodes.stewart.platform import Platform
-from liedyn_ros.nodes.view.diagnostics import ViewDiagnostics
 from liedyn_ros.nodes.view.parameters import AUTO, PLATFORM_VIEW, TREE, VIEW
-from liedyn_ros.nodes.view.topics import PlatformTopics, TreeTopics
+from liedyn_ros.nodes.view.topics import PlatformTopics, TreeTopics, ViewTopics
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.process.threads import in_thread
 from liedyn_ros.ros.qos import LATCHED
+from liedyn_ros.ros.streams.diagnostics import PeriodicDiagnostics, Report
 from liedyn_ros.stewart.home import home_of
 from liedyn_ros.view_state import Description, Machine, Page
+
+LEAST_DRAWN = 0.5  # share of the pictures of `rate`, below which a warning follows
+
+
+class ViewDiagnostics(PeriodicDiagnostics):
+    """Reports of the pictures drawn since the last report."""
+
+    def __init__(self, node: ManagedNode, page: Page, topics: ViewTopics) -> None:
+        """Open the publisher and the timer."""
+        self._page, self._topics = page, topics
+        self.drawn = 0  # pictures
+        super().__init__(node, 'page')
+
+    def _counts(self) -> Sequence[int]:
+        return self._topics.taken, self.drawn
+
+    def _report(self, counted: Sequence[int], seconds: float) -> Report:
+        taken, drawn = counted
+        expected = self._node.parameters['rate'] * seconds
+        message = 'shows what comes' if taken else 'no messages'
+        if slow := drawn < LEAST_DRAWN * expected:
+            message = f'too slow: {drawn} of {expected:.0f} pictures were drawn'
+        return Report(message, DiagnosticStatus.WARN if slow else DiagnosticStatus.OK, {
+            'taken': taken, 'pictures': drawn, 'viewers': self._page.viewers,
+            # Without what lets a browser in: whoever hears this is not to share it.
+            'address': '{0.scheme}://{0.netloc}'.format(urlsplit(self._page.address))})
 
 
 class PageMaker(Protocol):

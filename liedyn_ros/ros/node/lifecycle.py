@@ -12,17 +12,19 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from functools import partial
+import logging
 import sys
 from threading import RLock, Thread
 import time
 import traceback
 from typing import Any
+from weakref import ref
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.client import Client
-from rclpy.clock import JumpThreshold
-from rclpy.lifecycle import (
-    LifecycleNode, LifecycleState, Publisher, TransitionCallbackReturn)
+from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.lifecycle import LifecycleNode, LifecycleState, Publisher, TransitionCallbackReturn
+from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.service import Service
@@ -31,15 +33,71 @@ from rclpy.timer import Timer
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.node import bond, own_services
-from liedyn_ros.ros.node.clock_steps import StepWatch
 from liedyn_ros.ros.node.services import refuse, require_finite_numbers
 from liedyn_ros.ros.node.start import Start
 from liedyn_ros.ros.parameters.parameter_set import Parameter, ParameterSet
 from liedyn_ros.ros.process import garbage
-from liedyn_ros.ros.process.core_log import pass_on
 from liedyn_ros.ros.process.run import bound_end, RCLError
 from liedyn_ros.ros.process.scheduling import schedule, SCHEDULING
 from liedyn_ros.ros.qos import DEPTH, SERVICES
+
+CORE = logging.getLogger('liedyn_ros')
+
+
+class _Handler(logging.Handler):
+    """Handler that passes records of the core's log on to a node."""
+
+    def __init__(self, node: Node) -> None:
+        """Take the node, which may be dropped without an end."""
+        super().__init__(logging.WARNING)
+        self._node = ref(node)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log as the node."""
+        if (node := self._node()) is not None:
+            node.get_logger().warning(record.getMessage())
+
+
+def pass_on(node: Node) -> Callable[[], None]:
+    """Let a node log the warnings of the core; return the function that ends it."""
+    handler = _Handler(node)
+    CORE.addHandler(handler)
+    return lambda: CORE.removeHandler(handler)
+
+
+LOOK_PERIOD = 0.5  # s, of looks at the timers
+STEP_NS = 50_000_000  # ns beyond its period for which no timer waits, unless its clock was set
+
+
+class StepWatch:
+    """
+    Sets each timer of a node again that waits longer than its period.
+
+    It looks at the timers, not for a step of the clock. A thread that serves a timer during the
+    step may arm it by the time before.
+    """
+
+    def __init__(self, node: Node) -> None:
+        """Start to look; `close` ends that."""
+        self._node = node
+        self._looks = node.create_timer(
+            LOOK_PERIOD, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def close(self) -> None:
+        """Look no more."""
+        self._node.destroy_timer(self._looks)
+
+    def _look(self) -> None:
+        for timer in self._node.timers:
+            if _is_late(timer):
+                timer.reset()
+
+
+def _is_late(timer: Timer) -> bool:
+    """Return whether a timer that runs is due later than a period from now."""
+    left_ns = None if timer.is_canceled() else timer.time_until_next_call()
+    return left_ns is not None and left_ns > timer.timer_period_ns + STEP_NS
+
 
 AUTOSTART = Parameter(
     'autostart', True, 'configure and activate at start, without a lifecycle manager')

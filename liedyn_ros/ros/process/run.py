@@ -13,8 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 import faulthandler
 import gc
+import inspect
+import os
+from pathlib import Path
 import signal
 import sys
+from tempfile import TemporaryFile
 from threading import current_thread, Thread
 import time
 
@@ -26,7 +30,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from liedyn_ros.ros.parameters.parameter_files import files_of_others
-from liedyn_ros.ros.process import garbage, log_files, log_lines, memory
+from liedyn_ros.ros.process import garbage, memory
 
 RCLError = rclpy_implementation.RCLError
 
@@ -81,7 +85,7 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
     sys.setswitchinterval(SWITCH_INTERVAL)
     garbage.take_over()
     memory.keep_large_blocks_apart()
-    log_lines.know_modules()
+    know_modules()
 
     def end(*_: object) -> None:
         if building:
@@ -96,9 +100,9 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
         signal.signal(number, end)
     try:
         given = sys.argv if args is None else args
-        no_logs = log_files.why_no_log_files()
+        no_logs = why_no_log_files()
         # This takes the signals over, and calls what took them before.
-        rclpy.init(args=[*given, *log_files.WITHOUT] if no_logs else args)
+        rclpy.init(args=[*given, *WITHOUT] if no_logs else args)
         with until_shutdown(context):
             node = node_class()
             for line in filter(None, (no_logs, *files_of_others(
@@ -138,3 +142,40 @@ def ignore_signals() -> None:
     for handler in (lambda *_: None, signal.SIG_IGN):
         for number in SIGNALS:
             signal.signal(number, handler)
+
+
+WITHOUT = '--ros-args', '--disable-external-lib-logs'  # arguments of rclpy.init
+
+
+def log_folder() -> Path:
+    """Return where rcl writes log files: ROS_LOG_DIR, or log in ROS_HOME, by default ~/.ros."""
+    home = os.environ.get('ROS_HOME') or '~/.ros'
+    return Path(os.environ.get('ROS_LOG_DIR') or f'{home}/log').expanduser()
+
+
+def why_no_log_files() -> str:
+    """Return why no log file can be written, or nothing: rclpy.init raises an error then."""
+    folder = log_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            return ''
+    except OSError as error:
+        return (f'{folder}: expected a folder for log files, got {error.strerror}: '
+                'the log goes to the console and to /rosout alone')
+
+
+PACKAGES = 'liedyn_ros.', 'rclpy.'  # whose lines log
+
+
+def know_modules() -> None:
+    """
+    Tell Python's table of files which module is where, as far as modules log.
+
+    Else it asks the disk for the files of all modules at the first line, which takes 60 ms.
+    """
+    table: dict[str, str] = getattr(inspect, 'modulesbyfile', {})
+    for name, module in tuple(sys.modules.items()):
+        file = getattr(module, '__file__', None) if name.startswith(PACKAGES) else None
+        if file is not None:
+            table.setdefault(file, name)

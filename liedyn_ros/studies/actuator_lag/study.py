@@ -15,6 +15,7 @@ and, ahead of the lag, from efforts and their rates. A second table has the lag 
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 import sys
 
 import numpy as np
@@ -23,6 +24,7 @@ from liedyn_ros.aerial import Lags
 from liedyn_ros.commands import outputs
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
+from liedyn_ros.pictures import legend_above, new_figure, PAGE, RIGHT, save, WRONG
 from liedyn_ros.studies.actuator_lag import figures
 from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, SETTLED
 from liedyn_ros.studies.options import lag_parser
@@ -89,3 +91,45 @@ def made_up(flights: Sequence[Flight]) -> bool:
 
 if __name__ == '__main__':
     sys.exit(main())
+
+
+LABELS = ('position, mm', 'attitude, degree', 'worst joint, degree')
+SCALES = (1e3, np.degrees(1.0), np.degrees(1.0))
+SMALLEST = (1e-2, 1e-3, 1e-3)  # shown
+COLORS = {False: WRONG, True: RIGHT}
+LINES = {False: '-', True: '--'}
+NAMES = {False: 'efforts', True: 'efforts and their rates'}
+
+
+def draw(flights: Sequence[Flight], path: Path) -> None:
+    """Draw errors over time at the largest lag, and over the lags."""
+    figure = new_figure(120.0, PAGE)
+    panels = figure.subplots(3, 2, sharex='col', sharey='row')
+    shown = max(flight.lag for flight in flights)
+    for k, (label, scale, least) in enumerate(zip(LABELS, SCALES, SMALLEST)):
+        over_time, over_lags = panels[k]
+        for with_rates, name in NAMES.items():
+            style = {'color': COLORS[with_rates], 'linestyle': LINES[with_rates],
+                     'label': name}
+            of_kind = [flight for flight in flights if flight.with_rates == with_rates]
+            for flight in of_kind:
+                if flight.lag == shown:
+                    over_time.semilogy(
+                        flight.times, scale * flight.errors[:, k], **style)
+            over_lags.semilogy(
+                [1e3 * flight.lag for flight in of_kind],
+                [scale * flight.largest[k] for flight in of_kind], marker='o', markersize=4,
+                **style)
+        over_time.set_ylim(bottom=least)
+        over_time.set_ylabel(label)
+    for flight in flights:
+        if flight.lost:
+            panels[0, 1].annotate(
+                'lost', (1e3 * flight.lag, 0.02), xycoords=('data', 'axes fraction'),
+                horizontalalignment='right', color=COLORS[flight.with_rates])
+    panels[0, 0].set_title(f'Errors at a lag of {1e3 * shown:g} ms')
+    panels[0, 1].set_title(f'Largest errors after {SETTLED:g} s')
+    legend_above(panels[1, 1], 2)
+    panels[2, 0].set_xlabel('time, s')
+    panels[2, 1].set_xlabel('lag of rotors and joints, ms')
+    save(figure, path)

@@ -20,8 +20,7 @@ from std_srvs.srv import Trigger
 from support.bench.pose_bench import FAR, GEOMETRY, LEGS, NEAR, PoseBench, stamp_of
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
-from liedyn_ros.ros.process.core_log import CORE
+from liedyn_ros.ros.node.lifecycle import CORE, ManagedNode, set_rate
 from liedyn_ros.stewart import leg_lengths
 
 pytestmark = pytest.mark.ros

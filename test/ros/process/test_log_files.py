@@ -13,7 +13,7 @@ import os
 import pytest
 from support import forked
 
-from liedyn_ros.ros.process.log_files import why_no_log_files
+from liedyn_ros.ros.process.run import why_no_log_files
 
 NOWHERE = '/proc/self/logs'  # where nobody can make a folder
 NODE = """

@@ -14,7 +14,7 @@ from linecache import getlines
 import pytest
 import rclpy.logging
 
-from liedyn_ros.ros.process import log_lines
+from liedyn_ros.ros.process import run
 
 pytestmark = pytest.mark.ros
 
@@ -25,16 +25,16 @@ def line(monkeypatch):
     monkeypatch.setattr(inspect, 'modulesbyfile', {})
     monkeypatch.setattr(inspect, '_filesbymodname', {}, raising=False)
     own = {'logger': rclpy.logging.get_logger('a')}
-    exec(compile('def line(): logger.info("told")', log_lines.__file__, 'exec'), own)
+    exec(compile('def line(): logger.info("told")', run.__file__, 'exec'), own)
     return own['line']
 
 
 def test_the_first_line_searches_no_modules(line, capfd):
-    log_lines.know_modules()
+    run.know_modules()
     known = dict(inspect.modulesbyfile)
     line()
     assert inspect.modulesbyfile == known
-    assert known[log_lines.__file__] == log_lines.__name__ and getlines(log_lines.__file__)
+    assert known[run.__file__] == run.__name__ and getlines(run.__file__)
     assert 'told' in capfd.readouterr().err
 
 
