@@ -7,13 +7,14 @@
 # language governing permissions and limitations under the License.
 
 """
-Write docs/figures.md from the results of the benchmarks: python -m benchmarks.document.
+Write docs/figures.md and docs/tables from the results of the benchmarks.
 
-With names of benchmarks, only their sections are renewed.
+python -m benchmarks.document writes all; with names of benchmarks, only their sections.
 """
 
 import argparse
 from collections.abc import Callable, Sequence
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from typing import Any
 from benchmarks import readme
 from benchmarks.record import FOLDER
 
-PAGE = Path('docs/figures.md')
+PAGE, TABLES = Path('docs/figures.md'), Path('docs/tables')
 # What the page shows of each table; the results have all.
 SHOWN = 'A: aerial manipulator', 'arm (panda)', 'arm (ur5)', 'humanoid (g1)'
 FEW = SHOWN[2:]
@@ -29,17 +30,17 @@ LOOPS = 'Stewart platform', 'two legs'
 RATES, SCENES = (100, 1000, 4000), ('quiet', 'four loops a core')
 TITLE = """# Figures
 
-Speed beside Pinocchio and CasADi. Both ran in turns with this package, so the ratios carry over
-to your machine: `make bench` measures it, `python -m benchmarks.document` writes this page, and
-`out/bench/*.json` has more robots. *Wanted* is the goal for the figure before it; a figure beyond
-it is marked as missed. Robot A is `config/aerial_manipulator.yaml`; *two legs* have ankles closed
-by rods. [Results](results.md) has accuracy, tracking, faults and identification.
+Speed beside Pinocchio and CasADi, in microseconds. Both ran in turns with this package, so the
+ratios (our time over theirs) carry over to your machine: `make bench` measures it, and `python -m
+benchmarks.document` writes this page and its tables. A column *wanted* is the goal for the figure
+before it. Robot A is `config/aerial_manipulator.yaml`; *two legs* have ankles closed by rods.
+[Results](results.md) has accuracy, tracking, faults and identification.
 """
 DYNAMICS = """
 ## Inverse and forward dynamics beside Pinocchio
 
-Times in us, from Python, Pinocchio {pinocchio}. *Kernel* is the compiled function alone, *call* a
-method of `Dynamics` with checks and a new result, *batch* one of 1000 states on all cores.
+From Python, Pinocchio {pinocchio}. *Kernel* is the compiled function alone, *call* a method of
+`Dynamics` with checks and a new result, *batch* one of 1000 states on all cores.
 """
 C_LIBRARY = """
 ## The C library beside Pinocchio
@@ -51,19 +52,19 @@ derivatives`, where the ratios were 0.70 to 0.79.
 KINEMATICS = """
 ## Everyday kinematics
 
-Checked calls with `out=` beside Pinocchio {pinocchio}, which writes into its data; in us. The
-last column is the ratio for calls that return new arrays.
+Checked calls with `out=` beside Pinocchio {pinocchio}, which writes into its data. The last
+column is the ratio for calls that return new arrays.
 """
 BATCHES = """
 ### Batches
 
-One state of a batch of 1024 on one core, beside a single call with a new array, in us.
+One state of a batch of 1024 on one core, beside a single call with a new array.
 """
 HIGHER = """
 ## Time derivatives
 
-All orders up to the given one, in us. Ratios are to Pinocchio {pinocchio}'s `rnea` and `aba`,
-which have order zero alone; *batch* is one state of 512 as a part of a single call.
+All orders up to the given one. Ratios are to Pinocchio {pinocchio}'s `rnea` and `aba`, which
+have order zero alone; *batch* is one state of 512 as a part of a single call.
 """
 CASADI = """
 CasADi's automatic differentiation (SX, jtimes, no JIT) of the same quantities:
@@ -71,7 +72,7 @@ CasADi's automatic differentiation (SX, jtimes, no JIT) of the same quantities:
 PARTIAL = """
 ## Partial derivatives
 
-In us: Jacobians beside those of Pinocchio {pinocchio}, products with a vector (`J x`, `J^T y`)
+Jacobians beside those of Pinocchio {pinocchio}, products with a vector (`J x`, `J^T y`)
 beside one call of the dynamics. Jacobians go into an earlier result; *new arrays* is the ratio
 without. Of closed loops, Pinocchio has the Jacobians of forward dynamics; the others stand beside
 the dynamics.
@@ -80,24 +81,24 @@ DENSE = """
 ## Dense calls
 
 Jacobians by geometry (*by kinematics*), of hybrid dynamics and of closed loops, and the
-regressor, beside as many gradients as they have rows; in us.
+regressor, beside as many gradients as they have rows.
 """
 CONSTRAINED = """
 ## Closed loops
 
-Forward dynamics in us; the ratio is to the faster of Pinocchio {pinocchio}'s two algorithms, that
-of order {order} to our order 0. Below: platforms in closed form, as checked calls.
+Forward dynamics; the ratio is to the faster of Pinocchio {pinocchio}'s two algorithms, that of
+order {order} to our order 0. The second table has platforms in closed form, as checked calls.
 """
 INDEPENDENT = """
 ## Independent loops
 
-Many four-bar linkages in one model: time in us, and its ratio to as many single ones.
+Many four-bar linkages in one model, and the ratio of their time to as many single ones.
 """
 SERVICES = """
 ## Services
 
-Round trips of `dynamics_server` for robot A ({rmw}), {rounds} calls each, in us. *Handler* is the
-part in this package, *echo* an empty `std_srvs/Trigger`.
+Round trips of `dynamics_server` for robot A ({rmw}), {rounds} calls each. *Handler* is the part
+in this package, *echo* an empty `std_srvs/Trigger`.
 """
 MODES = """
 ## Assembly modes
@@ -138,9 +139,9 @@ def _dynamics(data: dict[str, Any]) -> list[str]:
              f'{row["ratio"]:.2f}', _goal(row['ratio'], row['target']), f'{row["call"]:.2f}',
              f'{row["call_ratio"]:.2f}', '' if row['batch'] is None else f'{row["batch"]:.2f}')
             for row in data['rows'] if row['machine'] in SHOWN]
-    return [DYNAMICS.format(**data), table((
-        'machine', 'algorithm', 'Pinocchio', 'kernel', 'ratio', 'wanted', 'call', 'ratio',
-        'batch, a state'), rows), origin_line(data)]
+    return [DYNAMICS.format(**data), linked('dynamics', (
+        'machine', 'algorithm', 'Pinocchio', 'kernel', 'ratio', 'wanted', 'call',
+        'ratio of the call', 'batch, a state'), rows), origin_line(data)]
 
 
 def _c_library(data: dict[str, Any]) -> list[str]:
@@ -148,7 +149,7 @@ def _c_library(data: dict[str, Any]) -> list[str]:
              f'{row["pinocchio"]:.2f}', f'{row["libliedyn"]:.2f}', f'{row["ratio"]:.2f}',
              _goal(row['ratio'], row['target'])) for row in data['rows']
             if row['kind'] == 'library' and row['machine'] in (*SHOWN, *LOOPS)]
-    return [C_LIBRARY.format(**data), table((
+    return [C_LIBRARY.format(**data), linked('c_library', (
         'machine', 'algorithm', 'Pinocchio', 'Pinocchio, us', 'libliedyn, us', 'ratio', 'wanted'),
         rows), origin_line(data)]
 
@@ -160,10 +161,10 @@ def _kinematics(data: dict[str, Any]) -> list[str]:
     batches = [(row['machine'], row['what'], f'{row["single"]:.2f}', f'{row["batch"]:.3f}',
                 f'{row["ratio"]:.2f}', _goal(row['ratio'], row['target']))
                for row in data['batches'] if row['machine'] in FEW]
-    return [KINEMATICS.format(**data), table((
-        'machine', 'what', 'Pinocchio', 'call', 'ratio', 'wanted', 'new arrays'), rows),
-        origin_line(data), BATCHES, table(
-            ('machine', 'what', 'single', 'batch', 'ratio', 'wanted'), batches), origin_line(data)]
+    return [KINEMATICS.format(**data), linked('kinematics', (
+        'machine', 'what', 'Pinocchio', 'call', 'ratio', 'wanted', 'ratio with new arrays'), rows),
+        BATCHES, linked('batches', (
+            'machine', 'what', 'single', 'batch', 'ratio', 'wanted'), batches), origin_line(data)]
 
 
 def _higher(data: dict[str, Any]) -> list[str]:
@@ -173,9 +174,9 @@ def _higher(data: dict[str, Any]) -> list[str]:
             if row['machine'] == SHOWN[0]]
     casadi = [(row['machine'], row['algorithm'], row['order'], f'{row["casadi"]:.0f}',
                f'{row["times_faster"]:.0f}') for row in data['casadi']]
-    return [HIGHER.format(**data), table((
-        'machine', 'algorithm', 'order', 'kernel', 'ratio', 'wanted', 'call', 'ratio', 'batch'),
-        rows), CASADI, table((
+    return [HIGHER.format(**data), linked('time_derivatives', (
+        'machine', 'algorithm', 'order', 'kernel', 'ratio', 'wanted', 'call', 'ratio of the call',
+        'batch'), rows), CASADI, table((
             'machine', 'algorithm', 'order', 'CasADi, us', 'times this package'), casadi),
         origin_line(data)]
 
@@ -188,16 +189,16 @@ def _partial(data: dict[str, Any]) -> list[str]:
                  ('new_ratio', 2), ('casadi', 0), ('casadi_ratio', 1))))
             for row in data['rows'] if row['machine'].removesuffix(', loops') in (*FEW, LOOPS[0])
             and not row['what'].endswith((', all', ' to 3'))]
-    return [PARTIAL.format(**data), table((
-        'machine', 'what', 'beside', 'kernel', 'ratio', 'wanted', 'call', 'ratio', 'new arrays',
-        'CasADi', 'ratio'), rows), origin_line(data)]
+    return [PARTIAL.format(**data), linked('partial_derivatives', (
+        'machine', 'what', 'beside', 'kernel', 'ratio', 'wanted', 'call', 'ratio of the call',
+        'ratio with new arrays', 'CasADi', 'times this package'), rows), origin_line(data)]
 
 
 def _dense(data: dict[str, Any]) -> list[str]:
     rows = [(row['machine'], row['what'], row['rows'], f'{row["call"]:.1f}',
              f'{row["gradient"]:.2f}', f'{row["ratio"]:.2f}', _goal(row['ratio'], data['target']))
             for row in data['rows'] if row['machine'].removesuffix(', loops') in (*FEW, LOOPS[0])]
-    return [DENSE, table((
+    return [DENSE, linked('dense_calls', (
         'machine', 'what', 'rows', 'call', 'a gradient', 'ratio', 'wanted'), rows),
         origin_line(data)]
 
@@ -213,10 +214,10 @@ def _constrained(data: dict[str, Any]) -> list[str]:
     platform = [(row['algorithm'], f'{row["call"]:.1f}',
                  _goal(row['call'], row.get('target')),
                  f'{row["order_5"]:.1f}') for row in data['platform']]
-    return [CONSTRAINED.format(**data), table((
+    return [CONSTRAINED.format(**data), linked('closed_loops', (
         'machine', 'coordinates', 'constraints', 'constraintDynamics', 'lcaba', 'kernel', 'ratio',
-        'wanted', 'call', f'order {data["order"]}', 'ratio', 'wanted'), rows), table((
-            'platform', 'call', 'wanted', f'order {data["order"]}'), platform),
+        'wanted', 'call', f'order {data["order"]}', 'ratio of the order', 'wanted'), rows), linked(
+            'platforms', ('platform', 'call', 'wanted', f'order {data["order"]}'), platform),
         origin_line(data)]
 
 
@@ -224,7 +225,7 @@ def _independent(data: dict[str, Any]) -> list[str]:
     rows = [(row['closure'], row['algorithm'], row['linkages'], f'{row["one"]:.2f}',
              f'{row["all"]:.1f}', f'{row["ratio"]:.2f}', _goal(row['ratio'], data['target']))
             for row in data['rows'] if row['closure'] == 'revolute']
-    return [INDEPENDENT, table((
+    return [INDEPENDENT, linked('independent_loops', (
         'closed by', 'algorithm', 'linkages', 'one', 'all', 'ratio', 'wanted'), rows),
         origin_line(data)]
 
@@ -234,7 +235,7 @@ def _services(data: dict[str, Any]) -> list[str]:
              *(('', '', '') if row['share'] is None else (
                  f'{row["handler_median"]:.1f}', f'{row["handler_p99"]:.1f}',
                  f'{100.0 * row["share"]:.0f} %'))) for row in data['rows']]
-    return [SERVICES.format(**data), table((
+    return [SERVICES.format(**data), linked('services', (
         'service', 'median', '99th percentile', 'handler, median', '99th percentile',
         'share of the handler'), rows), origin_line(data)]
 
@@ -243,7 +244,7 @@ def _modes(data: dict[str, Any]) -> list[str]:
     kinds = data['figures']
     names = list(next(iter(kinds.values())))
     rows = [(name, *(kinds[kind][name] for kind in kinds)) for name in names]
-    return [MODES, table(('', *kinds), rows), origin_line(data)]
+    return [MODES, linked('assembly_modes', ('figure', *kinds), rows), origin_line(data)]
 
 
 def _freshness(data: dict[str, Any]) -> list[str]:
@@ -256,10 +257,10 @@ def _freshness(data: dict[str, Any]) -> list[str]:
     lags = [(row['node'], what, f'{value:.2g}') for row in data['rows']
             if 'age median' not in row for what, value in row.items() if 'after' in what]
     raised = all(row['raised priority'] for row in data['rows'] if 'raised priority' in row)
-    return [FRESHNESS.format(**data, priority='raised' if raised else 'usual'), table((
-        'Hz', 'beside', 'node', 'age, median', '99 %', 'greatest', 'gap', 'poses a second',
-        'passed over, %', 'lost, %', 'CPU, %'), rows), DISTURBED, table((
-            'node', 'what', 'ms'), lags), origin_line(data)]
+    return [FRESHNESS.format(**data, priority='raised' if raised else 'usual'), linked(
+        'freshness', ('Hz', 'beside', 'node', 'age, median', '99 %', 'greatest', 'gap',
+                      'poses a second', 'passed over, %', 'lost, %', 'CPU, %'), rows),
+            DISTURBED, table(('node', 'what', 'ms'), lags), origin_line(data)]
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -280,6 +281,21 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return '\n' + ''.join('| ' + ' | '.join(map(str, line)) + ' |\n' for line in lines)
 
 
+def linked(name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Write a table of docs/tables, which the site shows; return its link, with its ratios."""
+    TABLES.mkdir(exist_ok=True)
+    with (TABLES / f'{name}.csv').open('w', encoding='utf-8', newline='') as file:
+        csv.writer(file, lineterminator='\n').writerows([header, *rows])
+    texts = [f'Table {name.replace("_", " ")} ({len(rows)} rows)']
+    for k, title in enumerate(header):
+        if title.startswith('ratio') and (values := [float(row[k]) for row in rows if row[k]]):
+            texts.append(f'{title} {min(values):.2f} to {max(values):.2f}')
+        if title == 'wanted':
+            missed = sum(str(row[k]).endswith('missed') for row in rows)
+            texts[-1] += f' (goal missed in {missed})' if missed else ' (goals met)'
+    return f'\n[{", ".join(texts)}]({TABLES.name}/{name}.csv)\n'
+
+
 def renew(page: Path, name: str, text: str) -> None:
     """Write a text between the markers of that name on a page."""
     begin, end = f'<!-- {name}: begin -->', f'<!-- {name}: end -->'
@@ -291,11 +307,8 @@ def renew(page: Path, name: str, text: str) -> None:
 def origin_line(data: dict[str, Any]) -> str:
     """Return the line that says where figures come from."""
     measured = data['measured']
-    nice = measured.get('nice', 0)  # results of before have none
     return (f'\nMeasured {measured["date"][:10]} at {measured["commit"]} on {measured["cores"]} '
-            f'cores of {measured["processor"]}, load {measured["load"][0]:.1f}, '
-            f'{f"nice {nice}, " * bool(nice)}Python '
-            f'{measured["python"]}, numba {measured["numba"]}.\n')
+            f'cores of {measured["processor"]}.\n')
 
 
 SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {

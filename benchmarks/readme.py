@@ -6,33 +6,32 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""README's sentence on speed, from docs/figures.md: `python -m benchmarks.readme` renews it."""
+"""README's sentence on speed, from docs/tables: `python -m benchmarks.readme` renews it."""
 
+import csv
 from pathlib import Path
 import re
 
 ROOT = Path(__file__).parents[1]
-PAGE, README = ROOT / 'docs' / 'figures.md', ROOT / 'README.md'
+TABLE, README = ROOT / 'docs' / 'tables' / 'dynamics.csv', ROOT / 'README.md'
 BETWEEN = re.compile(r'Called from Python, inverse dynamics.*?(?=\n\[All figures\])', re.DOTALL)
 SENTENCE = (
     "Called from Python, inverse dynamics of a humanoid takes {humanoid:.2f} of Pinocchio's time, "
     'of arms with six and seven\njoints {least:.2f} to {most:.2f}.')
-TABLE, TIMES = '## Inverse and forward dynamics beside Pinocchio', 7
 
 
-def sentence(page: str) -> str:
-    """Return the sentence by the tables of a page of figures."""
-    rows = [[cell.strip() for cell in line.strip('|').split('|')]
-            for line in page.partition(TABLE)[2].partition('\n## ')[0].splitlines()
-            if line.startswith('| ')]
-    times = {row[0]: float(row[TIMES]) for row in rows if row[1] == 'inverse'}
+def sentence() -> str:
+    """Return the sentence by the table of inverse and forward dynamics."""
+    with TABLE.open(encoding='utf-8', newline='') as file:
+        times = {row['machine']: float(row['ratio of the call']) for row in csv.DictReader(file)
+                 if row['algorithm'] == 'inverse'}
     arms = [each for machine, each in times.items() if machine.startswith('arm')]
     return SENTENCE.format(humanoid=times['humanoid (g1)'], least=min(arms), most=max(arms))
 
 
 def main() -> None:
     """Renew README."""
-    README.write_text(BETWEEN.sub(lambda _: sentence(PAGE.read_text()), README.read_text()))
+    README.write_text(BETWEEN.sub(lambda _: sentence(), README.read_text()))
 
 
 if __name__ == '__main__':

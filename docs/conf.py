@@ -9,6 +9,7 @@
 """The documentation site: `make docs`. Offline; a warning is an error."""
 
 import ast
+import csv
 from functools import cache
 from pathlib import Path
 import re
@@ -46,10 +47,11 @@ FORMULA = re.compile(r'\$`([^`]*)`\$')  # as GitHub has it
 CODE = {}  # path of a linked file, and its lexer: each has a page
 WAY_BACK = re.compile(r'<a class="viewcode-back" href="([^"#]*)#([^"]*)">.*?</a>')
 SPECIAL = re.compile(r'([*|\\_])')
+TABLE_FILE = re.compile(r'^\[([^\]]*)\]\(([^)]*\.csv)\)$', re.MULTILINE)  # alone on its line
 
 
 def without_links_outside(app, docname, source):
-    """Write a link to a file of the repository as one to the page of its code, or as its path."""
+    """Write a link to a file of the repository as one to its code, and show linked tables."""
     folder = Path(app.srcdir, docname).parent
 
     def as_path(match):
@@ -67,7 +69,19 @@ def without_links_outside(app, docname, source):
             return f'<a href="{up}code/{name}.html{line_of(target, text)}">{text}</a>'
         return text if name in text else f'{text} (`{name}`)'
 
-    source[0] = FORMULA.sub(r'{math}`\1`', OUTSIDE.sub(as_path, source[0]))
+    text = TABLE_FILE.sub(lambda match: table_of(folder / match[2], match[1]), source[0])
+    source[0] = FORMULA.sub(r'{math}`\1`', OUTSIDE.sub(as_path, text))
+
+
+def table_of(file, title):
+    """Return the table of a CSV file in Markdown; folded where its title calls it a table."""
+    with file.open(encoding='utf-8', newline='') as lines:
+        head, *rows = csv.reader(lines)
+    table = ''.join(f'| {" | ".join(cell.replace("|", chr(92) + "|") for cell in row)} |\n'
+                    for row in (head, ['---'] * len(head), *rows))
+    if not title.startswith('Table'):
+        return table
+    return f'<details><summary>{title}</summary>\n\n{table}\n</details>'
 
 
 def has_code(target, name):

@@ -14,31 +14,30 @@ import numpy as np
 
 import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.pictures import BOUND, new_figure, save
+from liedyn_ros.pictures import (
+    beside_machine, BOUND, draw_machine, legend_above, RIGHT, save, WRONG)
 from liedyn_ros.retiming import MotionLimits, retime, SplinePath
 
-arm = ld.load(config_file('linkage_leg.urdf'))  # or the path of your URDF
-path = SplinePath(arm.model, [[0.0, 0.2, 0.1, 0.0], [0.5, 0.9, 0.4, 0.3], [0.8, 0.4, 0.9, 0.6],
-                              [0.3, 0.6, 0.2, 0.1]])
-TORQUE = np.array([30.0, 8.0, 3.0, 1.5])  # N m
-RATE = 20.0 * TORQUE  # N m/s
-runs = {'torques limited': None, 'rates limited too': RATE}
+arm = ld.load(config_file('arm.urdf'))  # or the path of your URDF
+WAYPOINTS = np.array([[-0.9, -0.6, 1.2, 0.4, 0.9, 0.0], [-0.2, -1.2, 1.6, 0.2, 0.9, 0.4],
+                      [0.5, -0.9, 1.0, 0.5, 1.2, 0.8], [1.1, -0.5, 1.3, 0.4, 0.9, 1.2]])  # rad
+TORQUE = 0.8 * arm.model.limits.effort  # N m; speeds are those of the URDF
+RATE = 8.0 * TORQUE  # N m/s
 
-figure = new_figure(110.0)
-panels = figure.subplots(2, 2, sharex='col', sharey='row')
-for column, (name, rate) in zip(panels.T, runs.items()):
+figure, space, axes = beside_machine(arm.model, WAYPOINTS[0])
+for q in WAYPOINTS[1:]:
+    draw_machine(space, arm.model, q, 0.25)
+path = SplinePath(arm.model, WAYPOINTS)
+for name, rate, color in (('torques limited', None, WRONG), ('rates limited too', RATE, RIGHT)):
     run = retime(arm, path, MotionLimits(torque=TORQUE, torque_rate=rate))
     at = run.at(np.arange(0.0, run.duration, 2e-3))
     print(f'{name}: {run.duration:.3f} s; slowed uniformly {run.uniform_duration:.3f} s')
-    print(f'  rates of torques are {np.abs(at.torque_rate / RATE).max():.2g} of their limits')
-    for axes, values in zip(column, (at.torque / TORQUE, at.torque_rate / RATE)):
-        for joint, line in zip(arm.model.coordinate_names, values.T):
-            axes.plot(at.t, line, label=joint)
-        axes.axhline(1.0, color=BOUND, linestyle='--')
-        axes.axhline(-1.0, color=BOUND, linestyle='--')
-    column[0].set_title(name)
-    column[1].set_xlabel('time, s')
-panels[0, 0].set_ylabel('torque / limit')
-panels[1, 0].set(ylabel='rate of torque / limit', ylim=(-2.0, 2.0))
-figure.legend(*panels[0, 0].get_legend_handles_labels(), ncols=4, loc='outside lower center')
+    used = np.abs(at.torque_rate / RATE).max(axis=1)
+    print(f'  rates of torques are {used.max():.2g} of their limits')
+    axes.semilogy(at.t, used, color=color, label=name)
+space.plot(*arm.frames.poses_batch(at.q)[:, arm.model.frame_index('tool'), :3, 3].T, color=RIGHT)
+space.axis('equal')
+axes.axhline(1.0, color=BOUND, linestyle='--')
+axes.set(xlabel='time, s', ylabel='largest rate of torque / limit', ylim=(1e-2, 1e2))
+legend_above(axes, 2)
 save(figure, Path('07_trajectories.png'))

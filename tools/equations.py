@@ -7,7 +7,9 @@
 # language governing permissions and limitations under the License.
 
 """
-Write docs/equations.md, the index of the papers' equations: python -m tools.equations.
+Write the index of the papers' equations, docs/equations.md and its tables in docs/tables.
+
+Run python -m tools.equations.
 
 An equation has a tag in docs/theory.md, such as [Kim 58], beside a formula. The index adds the
 functions and classes whose docstring or comments name one of both, and tests that name one.
@@ -17,7 +19,9 @@ Names stand in place of lines, which would be wrong after the next edit. The sit
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+import csv
 from functools import cache
+import io
 from itertools import groupby
 from pathlib import Path
 import re
@@ -228,17 +232,21 @@ def rows(paper: str) -> Iterator[tuple[str, ...]]:
         yield ', '.join(str(each) for each in alike), *cells
 
 
-def page() -> str:
-    """Return the page."""
-    parts = [TITLE]
+def pages() -> dict[Path, str]:
+    """Return the texts of the page and of the tables that the site shows on it."""
+    found = {PAGE: TITLE}
     for paper, title in PAPERS.items():
-        parts += [f'\n## {title}\n\n| equation | theory | functions | tests |\n'
-                  '| --- | --- | --- | --- |\n',
-                  *(f'| {" | ".join(row)} |\n' for row in rows(paper))]
-    return ''.join(parts)
+        table = io.StringIO(newline='')
+        csv.writer(table, lineterminator='\n').writerows(
+            [('equation', 'theory', 'functions', 'tests'), *rows(paper)])
+        file = PAGE.parent / 'tables' / f'equations_{paper.lower()}.csv'
+        found[file] = table.getvalue()
+        found[PAGE] += f'\n## {title}\n\n[Equations of {paper}](tables/{file.name})\n'
+    return found
 
 
 if __name__ == '__main__':
     no_arguments(__doc__)
-    PAGE.write_text(page())
+    for path, text in pages().items():
+        path.write_text(text)
     print(f'in {PAGE}')

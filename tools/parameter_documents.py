@@ -11,12 +11,13 @@ Write the documents of the nodes' parameters from where the parameters are decla
 
     python -m tools.parameter_documents
 
-rewrites the table in docs/nodes/<node>.md, between `<!-- parameters: <node> -->` and
-`<!-- end -->`, those that several nodes share in docs/nodes/README.md, and the parameter files of
-config/.
+rewrites the tables of docs/tables, which the site shows on the page of their node, and the
+parameter files of config/. Parameters that several nodes share are on docs/nodes/README.md.
 """
 
 from collections.abc import Mapping, Sequence
+import csv
+import io
 from pathlib import Path
 import re
 import textwrap
@@ -31,10 +32,11 @@ from liedyn_ros.nodes.path_runner.parameters import PATH_RUNNER
 from liedyn_ros.nodes.stewart import parameters as stewart
 from liedyn_ros.nodes.view.parameters import VIEW
 from liedyn_ros.ros.node.lifecycle import OF_ALL_NODES
-from liedyn_ros.ros.parameters.parameter_set import as_markdown, Parameter
+from liedyn_ros.ros.parameters.parameter_set import Parameter
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES, CONFIG = ROOT / 'docs' / 'nodes', ROOT / 'config'
+PAGES, TABLES, CONFIG = ROOT / 'docs' / 'nodes', ROOT / 'docs' / 'tables', ROOT / 'config'
+MAX_DEFAULT = 50  # characters of a default in a table
 TABLE = re.compile(r'(<!-- parameters: ([^>]+) -->\n).*?(<!-- end -->)', re.DOTALL)
 
 STEWART_NODES: Mapping[str, Sequence[Parameter]] = {
@@ -69,17 +71,43 @@ def with_tables(text: str) -> str:
 
 
 def _table(name: str) -> str:
-    """Return the table of a shared group, or of a node's own parameters after those it shares."""
-    if name in SHARED:
-        return as_markdown(SHARED[name])
-    names = {parameter.name for parameter in NODES[name]}
-    groups = {group: {parameter.name for parameter in parameters}
-              for group, parameters in SHARED.items()}
-    shared = [group for group in groups if groups[group] <= names]
-    own = [parameter for parameter in NODES[name]
-           if not any(parameter.name in groups[group] for group in shared)]
-    links = ', '.join(f'[{group}](README.md#parameters-of-{_anchor(group)})' for group in shared)
-    return f'Those of {links}, and:\n\n{as_markdown(own)}'
+    """Return the link to a table of parameters, after those that a node shares."""
+    link = f'[Parameters of {name}](../tables/{_file_of(name)})'
+    groups = ', '.join(f'[{group}](README.md#parameters-of-{_anchor(group)})'
+                       for group in SHARED if name not in SHARED and _has(name, group))
+    return f'Those of {groups}, and:\n\n{link}' if groups else link
+
+
+def _has(node: str, group: str) -> bool:
+    return {parameter.name for parameter in SHARED[group]} <= {
+        parameter.name for parameter in NODES[node]}
+
+
+def _file_of(name: str) -> str:
+    return f'parameters_{_anchor(name).replace("-", "_")}.csv'
+
+
+def parameter_tables() -> Mapping[Path, str]:
+    """Return the text of each table: of a shared group, or of a node's own parameters."""
+    own = {node: [parameter for parameter in parameters if not any(
+        parameter in SHARED[group] for group in SHARED if _has(node, group))]
+        for node, parameters in NODES.items()}
+    return {TABLES / _file_of(name): _rows(parameters)
+            for name, parameters in (*SHARED.items(), *own.items())}
+
+
+def _rows(parameters: Sequence[Parameter]) -> str:
+    """Return the parameters as a table; those that may change at run time have a star."""
+    text = io.StringIO(newline='')
+    table = csv.writer(text, lineterminator='\n')
+    table.writerow(('parameter', 'default', 'meaning'))
+    for p in parameters:
+        unit = f' {p.unit}' if p.unit else ''
+        allowed = f'; {p.range_text}' if p.range_text != 'any' else ''
+        default = '[...]' if len(repr(p.default)) > MAX_DEFAULT else repr(p.default)
+        table.writerow((f'`{p.name}`{"*" * p.run_time}', f'`{default}`{unit}',
+                        f'{p.description}{allowed}'))
+    return text.getvalue()
 
 
 def _anchor(group: str) -> str:
@@ -133,5 +161,5 @@ if __name__ == '__main__':
     for name in ('README', *NODES):
         page = page_of(name)
         page.write_text(with_tables(page.read_text(encoding='utf-8')), encoding='utf-8')
-    for path, text in parameter_files().items():
+    for path, text in (*parameter_files().items(), *parameter_tables().items()):
         path.write_text(text, encoding='utf-8')

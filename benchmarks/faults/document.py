@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.document import origin_line, renew, table
+from benchmarks.document import linked, origin_line, renew
 from benchmarks.faults.__main__ import KEPT
 from benchmarks.faults.faults import FAULTS
 from benchmarks.faults.subjects import SUBJECTS
@@ -42,7 +42,7 @@ def main() -> None:
                          f'{max(seen):.1f}' if seen else ''))
     failed = [f'{node} on {distro}: {row["fault"]}' for (distro, node), result in results.items()
               for row in result['rows'] if 'failed' in row]
-    renew(PAGE, 'faults', table(HEADER, rows) + (
+    renew(PAGE, 'faults', linked('faults', HEADER, rows) + (
         f'\nFailed: {"; ".join(failed)}.\n' if failed else '') + origin_line(
             results[DISTROS[0], next(iter(SUBJECTS))]))
 

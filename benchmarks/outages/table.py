@@ -13,9 +13,9 @@ Outages of servers, sensors and drives beside both controllers, and flights alon
     python -m benchmarks.outages --flights 10000
 
 Each row begins at as many moments of the motion, in as much wind, with masses up to 20 % off, in
-our physics and in MuJoCo's, in one process in fast time. --write renews the table of
-docs/results.md. Flights are of 8 s along random references, and end within bounds, or the
-controller said before that they would not.
+our physics and in MuJoCo's, in one process in fast time. --write renews docs/tables/outages.csv.
+Flights are of 8 s along random references, and end within bounds, or the controller said before
+that they would not.
 """
 
 import argparse
@@ -28,14 +28,14 @@ from typing import TypeVar
 
 import numpy as np
 
+from benchmarks.document import linked, renew
 from benchmarks.outages import flights, platforms
 from benchmarks.outages.outage import Outage, Passed
 from benchmarks.record import keep
 from liedyn_ros.commands.work import add_work_options, results_of
 from liedyn_ros.common.errors import LimitError
 
-DOCUMENT = Path(__file__).parents[2] / 'docs/results.md'
-BEGIN, END = '<!-- outages: begin -->', '<!-- outages: end -->'
+PAGE = Path('docs/results.md')
 FLIGHT, DURATION = 8.0, 7.0  # s of a random flight, and of a run beside an outage
 COLUMNS = ('controller', 'outage', 'physics', 'attitude, deg', 'distance, m', 'at the end, m',
            'ends', 'beyond bounds', 'command over its limit')
@@ -78,15 +78,12 @@ def table(options: argparse.Namespace) -> None:
             for name in ('attitude', 'distance', 'end')),
             ', '.join(f'{count} {phase}' for phase, count in ends.most_common()),
             f'{sum(one.crashed for one in passed)}', f'{max(one.force for one in passed):.2f}'))
-    lines = ['| ' + ' | '.join(row) + ' |' for row in (COLUMNS, ['---'] * len(COLUMNS), *rows)]
-    print('\n'.join(lines))
+    print('\n'.join(map(', '.join, (COLUMNS, *rows))))
     print(keep('outages', {'starts': starts, 'rows': [
         dict(zip(COLUMNS, row)) for row in rows]}))
     if options.write:
-        before, _, rest = DOCUMENT.read_text(encoding='utf-8').partition(BEGIN)
-        DOCUMENT.write_text('\n'.join((
-            before + BEGIN, f'{starts} starts a row; worst figures.', '', *lines, ''))
-            + END + rest.partition(END)[2], encoding='utf-8')
+        renew(PAGE, 'outages', f'{starts} starts a row; worst figures.\n'
+                               f'{linked("outages", COLUMNS, rows)}')
 
 
 def fly(seed: int) -> Passed | str:
@@ -137,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog='benchmarks.outages', description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--starts', type=int, default=20, help='of each row')
-    parser.add_argument('--write', action='store_true', help=f'renew {DOCUMENT.name}')
+    parser.add_argument('--write', action='store_true', help=f'renew {PAGE.name}')
     parser.add_argument('--flights', type=int, default=0, help='random flights, and no table')
     parser.add_argument('--first', type=int, default=0, help='seed of the first flight')
     add_work_options(parser)

@@ -22,7 +22,7 @@ from pathlib import Path
 import re
 from typing import Any
 
-from benchmarks.document import origin_line, table
+from benchmarks.document import linked, origin_line
 from benchmarks.record import FOLDER
 from benchmarks.stewart.bounds import bound_cell
 from benchmarks.stewart.defaults import MAX_RATIO
@@ -60,7 +60,8 @@ def _bounds(rows: list[dict[str, Any]]) -> str:
     lines = [(kind + (f', {1e3 * size:g} mm' if size else ''), f'{told:g} m/s^2' if told else
               'not set', *(bound_cell(cells[kind, size, told, rate]) for rate in rates))
              for kind, size, told in dict.fromkeys(key[:3] for key in cells)]
-    return table(('fault', '`leg_acceleration`', *(f'{rate} Hz' for rate in rates)), lines)
+    return linked('leg_faults', ('fault', 'leg_acceleration', *(f'{rate} Hz' for rate in rates)),
+                  lines)
 
 
 def _defaults(runs: list[dict[str, Any]]) -> str:

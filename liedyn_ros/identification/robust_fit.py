@@ -21,7 +21,7 @@ from liedyn_ros.common.errors import ShapeError
 
 HUBER = 1.345  # scales, from which on a residual counts less (16.21)
 MAX_ROUNDS = 60
-SETTLED = 1e-2  # length of a step in standard deviations
+STEP_TOLERANCE = 1e-2  # length of a step in standard deviations
 UNSEEN = 1e-9  # of the largest singular value of normalised columns
 _MAD = 1.4826
 _NEAR = 0.3  # length of a step, from which on independent samples are counted no more
@@ -99,7 +99,7 @@ def robust_fit(rows: Array, forces: Array) -> RobustFit:
         down = problem.basis.T @ np.tensordot(weight**2 * psi, scaled, 2)
         step = solve_triangular(newton, solve_triangular(newton, down, trans='T'))
         length = float(np.linalg.norm(newton @ step))
-        if length < SETTLED:
+        if length < STEP_TOLERANCE:
             break
         y = y + path.extrapolated(y, step, newton)
         x = problem.basis @ y

@@ -27,9 +27,9 @@ from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.machine import Machine
 from liedyn_ros.retiming.paths.moving_end import MovingEnd
 from liedyn_ros.retiming.paths.path import Path, PathSamples
-from liedyn_ros.retiming.program.fastest_speed import End
+from liedyn_ros.retiming.program.fastest_speed import PathEnd
 from liedyn_ros.retiming.program.rounds import (
-    AnyRun, coarse_start, lower_bound, Problem, rounds, warm_start)
+    AnyRun, coarse_start, lower_bound, RetimingProblem, rounds, warm_start)
 from liedyn_ros.retiming.program.slowing import SLOWEST
 from liedyn_ros.retiming.program.strict import within_intervals
 from liedyn_ros.retiming.result import Margins, Retimed, travel_time
@@ -67,7 +67,7 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
     law = Law(_require_length(path), limits.of_rates(dynamics.model), start, end)
     grid = Grid(_require_intervals(intervals))
     return fastest_along(
-        dynamics, law, grid, limits, [End(*each) for each in law.passing()], strict=strict,
+        dynamics, law, grid, limits, [PathEnd(*each) for each in law.passing()], strict=strict,
         external=_wrenches(dynamics, external), budget=budget,
         warm=None if warm is None else grid.refine(warm.grid, warm.unknowns))
 
@@ -81,7 +81,7 @@ def any_run(dynamics: Machine, path: Path, limits: MotionLimits, *, start: Movin
     """
     law = Law(path, limits.of_rates(dynamics.model), start)
     return fastest_along(
-        dynamics, law, Grid(intervals), limits, [End(*each) for each in law.passing()],
+        dynamics, law, Grid(intervals), limits, [PathEnd(*each) for each in law.passing()],
         strict=False, external=_wrenches(dynamics, external), warm=None, budget=budget,
         any_one=True)
 
@@ -93,7 +93,7 @@ def _wrenches(dynamics: Machine, external: ArrayLike | None) -> Array | None:
 
 
 def fastest_along(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,
-                  ends: Sequence[End], *, strict: bool, external: Array | None,
+                  ends: Sequence[PathEnd], *, strict: bool, external: Array | None,
                   warm: Array | None, budget: RetimingBudget | None, kept: bool = False,
                   any_one: bool = False) -> Retimed:
     """
@@ -111,8 +111,8 @@ def fastest_along(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,
     _require_kept(margins, law, grid, 0.0)
     _require_kept(margins, law, grid, SLOWEST)
     z0 = max(end.z for end in ends) if ends else _uniform(states, rates)
-    problem = Problem(grid, states.scaled(z0), rates.at(grid.places).scaled(z0),
-                      tuple(end.scaled(z0) for end in ends), z0)
+    problem = RetimingProblem(grid, states.scaled(z0), rates.at(grid.places).scaled(z0),
+                              tuple(end.scaled(z0) for end in ends), z0)
     guess = _guess(problem)
     first = coarse_start(problem, guess, budget) if warm is None else \
         warm_start(problem, guess, warm / z0)
@@ -137,7 +137,7 @@ def _faster(margins: Margins, grid: Grid, unknowns: Array, warm: Array, most: fl
         grid, unknowns) <= most + ROUNDING else warm
 
 
-def _guess(problem: Problem) -> Array:
+def _guess(problem: RetimingProblem) -> Array:
     """Return the unknowns of the uniform run, or a speed that goes over to those of the ends."""
     p: Array = np.arange(problem.grid.unknowns) / (problem.grid.unknowns - 1)
     z = {0: 1.0, -1: 1.0} | {end.at: end.z for end in problem.ends}

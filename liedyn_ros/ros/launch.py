@@ -27,7 +27,7 @@ SWITCHES = {'true': 'true', '1': 'true', 'false': 'false', '0': 'false'}  # in a
 OF_ROS2_LAUNCH = 'launch-prefix', 'launch-prefix-filter'
 
 
-class Choice(DeclareLaunchArgument):
+class Word(DeclareLaunchArgument):
     """An argument of few words: what each is read as, and the switches that some need."""
 
     def __init__(self, name: str, default: str, description: str, known: Mapping[str, str],
@@ -50,20 +50,20 @@ class Choice(DeclareLaunchArgument):
             raise ValueError(f'{self.name}: expected {needed}:=true beside {word}, got false')
 
 
-def switch(name: str, default: str, description: str, **words: str) -> Choice:
+def switch(name: str, default: str, description: str, **words: str) -> Word:
     """
     Return an argument that is true or false, or True, FALSE, 1, ..., or another word.
 
     words: the switch that has to be on beside each of those.
     """
-    return Choice(name, default, description,
-                  {**SWITCHES, **{each: each for each in words}}, words)
+    return Word(name, default, description,
+                {**SWITCHES, **{each: each for each in words}}, words)
 
 
-def choice(name: str, description: str, *words: str) -> Choice:
+def choice(name: str, description: str, *words: str) -> Word:
     """Return an argument that sets the parameter of its name, where it is given, to a word."""
-    return Choice(name, '', f'{description}; empty: that of params_file',
-                  {each: each for each in ('', *words)}, {})
+    return Word(name, '', f'{description}; empty: that of params_file',
+                {each: each for each in ('', *words)}, {})
 
 
 def file(name: str, description: str) -> DeclareLaunchArgument:
@@ -97,7 +97,7 @@ def description(
             'respawn_delay', default_value='2.0', description='time before that, s'),
         *arguments]
     names = [argument.name for argument in declared]
-    choices = [argument for argument in declared if isinstance(argument, Choice)]
+    choices = [argument for argument in declared if isinstance(argument, Word)]
     return LaunchDescription([
         *declared, OpaqueFunction(function=_check, args=[names, choices]), *entities])
 
@@ -171,7 +171,7 @@ def with_tf_prefix(path: Path, prefix: str) -> Path:
 
 
 def _check(context: LaunchContext, names: Sequence[str],
-           choices: Sequence[Choice]) -> None:
+           choices: Sequence[Word]) -> None:
     """Refuse arguments that launch would pass over, and write words as launch reads them."""
     _require_known(context, names)
     for each in choices:

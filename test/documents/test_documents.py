@@ -29,6 +29,7 @@ HEADING = re.compile(r'^#+ (.*)$', re.MULTILINE)
 
 PAGES = [*sorted(ROOT.glob('*.md')), *sorted((ROOT / 'docs').rglob('*.md'))]
 EXAMPLES = sorted((ROOT / 'examples').glob('*.py'))
+COMPARED = {'pinocchio.md': 'coming_from_pinocchio'}  # the example with the calls of a page
 FOLDERS = ('.', 'benchmarks', 'config', 'docs', 'examples', 'executables', 'fuzz', 'launch',
            'liedyn_interfaces', 'liedyn_ros', 'requirements', 'test', 'tools')
 SOURCES = sorted(path for folder in FOLDERS[1:] for path in (ROOT / folder).rglob('*.py'))
@@ -69,8 +70,10 @@ def test_snippets_run(page, capsys):
 
 
 def code_of(page):
-    """Return the code of all snippets of a page."""
-    return ''.join(snippet['code'] for snippet in SNIPPET.finditer(page.read_text()))
+    """Return the code of all snippets of a page, and of an example that compares its calls."""
+    text = page.read_text()
+    return ''.join((*(snippet['code'] for snippet in SNIPPET.finditer(text)), *(
+        path.read_text() for path in EXAMPLES if path.stem == COMPARED.get(page.name))))
 
 
 def cells(row):

@@ -51,6 +51,11 @@ def test_aerial_manipulator(run):
         assert time < 2.0 or (position < 10.0 and angle < 1.0)
 
 
+def test_coming_from_pinocchio(run):
+    pytest.importorskip('pinocchio')
+    assert run('coming_from_pinocchio') == 'all calls agree with Pinocchio\n'
+
+
 @pytest.mark.ros
 def test_linear_quadratic_flight():
     pytest.importorskip('rclpy')

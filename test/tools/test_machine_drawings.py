@@ -8,12 +8,13 @@
 
 """Drawings of the gallery with dimensions: page and pictures are those of the machines' files."""
 
+import csv
 import re
 
 import numpy as np
 import pytest
 from tools.pictures.machine_views import DRAWINGS
-from tools.pictures.machines import IMAGES, machine, page, PAGE_FILE, place
+from tools.pictures.machines import IMAGES, machine, pages, place, section, tables
 
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, statics
 from liedyn_ros.model import ModelBuilder, pose, SpatialInertia
@@ -33,7 +34,8 @@ LIFT = (
 
 
 def test_the_page_is_that_of_the_machines():
-    assert PAGE_FILE.read_text(encoding='utf-8') == page()
+    for path, text in pages().items():
+        assert path.read_text(encoding='utf-8') == text, 'python -m tools.pictures.machines'
     assert {path.stem for path in IMAGES.glob('*.png')} == set(DRAWINGS)
 
 
@@ -52,13 +54,13 @@ def test_closures_are_at_the_pins(name):
 
 def test_a_machine_of_the_tables_alone_is_that_of_the_page():
     """A scissor lift whose frames turn nowhere, as the page proposes."""
-    text = page().split('### Scissor lift')[1].split('\n## ')[0]
-    pins = {name: 1e-3 * np.array([float(x), 0.0, float(z)]) for name, x, z in re.findall(
-        r'\| (\w) \| ([-\d.]+), ([-\d.]+) \|', text)}
+    places, masses = (list(csv.reader(text.splitlines()))[1:]
+                      for text in tables('scissor_lift').values())
+    pins = {name: 1e-3 * np.array([float(x), 0.0, float(z)])
+            for name, at, _ in places for x, z in [at.split(', ')]}
     builder, origins = ModelBuilder('lift'), {None: np.zeros(3)}
-    parts = {name: numbers for name, *numbers in re.findall(
-        r'\| ([a-z ]+) \| [A-Z ]+ \| ([\d.]+) \| ([-\d.]+), ([-\d.]+) '
-        r'\| [\d.]+, ([\d.]+), [^|]+ \|', text)}
+    parts = {name: [mass, *centre.split(', '), inertia.split(', ')[1]]
+             for name, _, mass, centre, inertia in masses}
     joints, closures = LIFT
     for pin, (parent, child, kind) in joints.items():
         mass, x, z, inertia = (float(number) for number in parts[child])
@@ -74,5 +76,5 @@ def test_a_machine_of_the_tables_alone_is_that_of_the_page():
             for side, body in zip('ab', bodies)})
     lift = ConstrainedDynamics(builder.build())
     assert lift.mobility.degrees_of_freedom == 1
-    wanted = float(re.search(r'cylinder ([\d.]+) N', text)[1])
+    wanted = float(re.search(r'cylinder ([\d.]+) N', section('scissor_lift'))[1])
     assert abs(statics(lift, assemble(lift)).efforts['J']) == pytest.approx(wanted, rel=2e-3)

@@ -136,7 +136,7 @@ def draw_calibration() -> None:
                                ('calibrated', found.held_out.after, RIGHT)):
         errors.semilogy(np.arange(1, found.held_out.poses + 1), 1e3 * held.by_pose[0], 'o',
                         color=color, label=label)
-    errors.set(xlabel='held-out pose', ylabel='error of the reflector, mm')
+    errors.set(xlabel='held-out pose', ylabel='error of the position, mm')
     legend_above(errors, 2)
     joints = np.stack((drawing.base_joints, drawing.platform_joints))
     corrections = LARGER * found.errors[:, :6].reshape(6, 2, 3).swapaxes(0, 1)

@@ -12,6 +12,8 @@ Draw some of the gallery's machines with dimensions, and write their tables into
 Run python -m tools.pictures.machines. Places are those of the machines' files, assembled as drawn.
 """
 
+import csv
+import io
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -29,6 +31,7 @@ from liedyn_ros.pictures import new_figure, PAGE, PALETTE, WRONG
 
 ROOT = Path(__file__).parents[2]
 IMAGES, PAGE_FILE = ROOT / 'docs' / 'images' / 'machines', ROOT / 'docs' / 'guides' / 'gallery.md'
+TABLES = 'pins', 'parts'
 BEGIN, END = '<!-- drawings: begin -->\n', '<!-- drawings: end -->'
 MM = 1000.0  # in a metre
 WIDTHS = {'bar': 2.2, 'barrel': 5.0, 'rod': 1.0}
@@ -120,16 +123,23 @@ def lengths(drawing: Drawing, places: dict[str, Array], flat: dict[str, Array], 
 
 def section(name: str) -> str:
     """Return the section of the page for a machine."""
+    drawing = DRAWINGS[name]
+    return '\n'.join((
+        f'\n### {drawing.title}\n', drawing.text,
+        f'\n![{drawing.title}, with pins by letter](../images/machines/{name}.png)\n',
+        *(f'[{drawing.title}: {table}](../tables/{name}_{table}.csv)\n' for table in TABLES),
+        answer(*machine(name)), ''))
+
+
+def tables(name: str) -> dict[Path, str]:
+    """Return the texts of a machine's tables: its pins, and its parts."""
     drawing, (dynamics, q) = DRAWINGS[name], machine(name)
-    planar = len(drawing.views) == 1
-    axes = [0, 2] if planar else [0, 1, 2]
-    rows = [f'\n### {drawing.title}\n', drawing.text,
-            f'\n![{drawing.title}, with pins by letter](../images/machines/{name}.png)\n',
-            f'| pin | {", ".join("xyz"[i] for i in axes)} [mm] | joins |', '| --- | --- | --- |']
+    axes = [0, 2] if len(drawing.views) == 1 else [0, 1, 2]
+    letters = ', '.join('xyz'[i] for i in axes)
+    pins = [('pin', f'{letters} [mm]', 'joins')]
     for pin, point in drawing.pins.items():
-        rows.append(f'| {pin} | {numbers(place(dynamics, q, point)[axes])} | {point[2]} |')
-    rows += ['', '| part | pins | mass [kg] | centre of mass [mm] | inertia [kg m²] |',
-             '| --- | --- | --- | --- | --- |']
+        pins.append((pin, numbers(place(dynamics, q, point)[axes]), point[2]))
+    parts = [('part', 'pins', 'mass [kg]', 'centre of mass [mm]', 'inertia [kg m²]')]
     for part, (bodies, lines, _) in drawing.parts.items():
         for body in bodies:
             inertia = dynamics.model.body(body).inertia
@@ -137,9 +147,13 @@ def section(name: str) -> str:
             centre = place(dynamics, q, (body, inertia.center_of_mass, ''))[axes]
             turn = dynamics.frames.pose(q, body)[:3, :3]
             about = moments(turn @ inertia.inertia_about_com @ turn.T)
-            rows.append(f'| {part} | {pins_of(lines)} | {inertia.mass:g} | {numbers(centre)} | '
-                        f'{about} |')
-    return '\n'.join((*rows, '', answer(dynamics, q), ''))
+            parts.append((part, pins_of(lines), f'{inertia.mass:g}', numbers(centre), about))
+    found = {}
+    for table, rows in zip(TABLES, (pins, parts)):
+        text = io.StringIO(newline='')
+        csv.writer(text, lineterminator='\n').writerows(rows)
+        found[PAGE_FILE.parents[1] / 'tables' / f'{name}_{table}.csv'] = text.getvalue()
+    return found
 
 
 def moments(tensor: Array) -> str:
@@ -179,11 +193,12 @@ def digits(value: float) -> str:
     return f'{float(f"{value if value > 1e-9 else 0.0:.3g}"):g}'
 
 
-def page() -> str:
-    """Return the page of the gallery with the drawings of today between its markers."""
+def pages() -> dict[Path, str]:
+    """Return the page of the gallery with the drawings of today, and their tables."""
     before, _, rest = PAGE_FILE.read_text(encoding='utf-8').partition(BEGIN)
-    drawings = ''.join(map(section, DRAWINGS))
-    return f'{before}{BEGIN}{drawings}\n{END}{rest.partition(END)[2]}'
+    text = ''.join(map(section, DRAWINGS))
+    return {PAGE_FILE: f'{before}{BEGIN}{text}\n{END}{rest.partition(END)[2]}',
+            **{path: table for name in DRAWINGS for path, table in tables(name).items()}}
 
 
 def main() -> None:
@@ -193,7 +208,8 @@ def main() -> None:
     for name in names:
         picture(*machine(name), DRAWINGS[name]).savefig(
             IMAGES / f'{name}.png', dpi=150, bbox_inches='tight', facecolor='white')
-    PAGE_FILE.write_text(page(), encoding='utf-8')
+    for path, text in pages().items():
+        path.write_text(text, encoding='utf-8')
 
 
 if __name__ == '__main__':

@@ -20,19 +20,36 @@ from liedyn_ros.commands.reports.plot import SCRIPT
 from liedyn_ros.common.markup import as_html
 
 STYLE = """
+:root { color-scheme: light dark; --text: #222; --paper: #fff; --line: #ccc; --plot: #f5f5f5;
+        --good: #00664b; --bad: #a03c00; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #ddd; --paper: #161616; --line: #444; --plot: #222; --good: #4fc49a;
+          --bad: #f09050; }
+}
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 960px; margin: 2em auto; padding: 0 1em;
-       color: #222; }
+       color: var(--text); background: var(--paper); }
 table { border-collapse: collapse; display: block; overflow-x: auto; margin: .6em 0 1.2em;
         font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid #ccc; padding: .2em .8em; text-align: right; }
+th, td { border-bottom: 1px solid var(--line); padding: .2em .8em; text-align: right; }
 th:first-child, td:first-child { text-align: left; }
-svg.plot { width: 100%; touch-action: none; cursor: grab; margin-bottom: .8em; }
-svg.plot > svg { background: #fafafa; }
+summary h2 { display: inline-block; }
+figure { margin: 0 0 .8em; } figcaption span { margin-left: 1em; }
+svg.plot { width: 100%; touch-action: pan-y; cursor: grab; }
+svg.plot > svg { background: var(--plot); }
 svg.plot polyline { fill: none; stroke-width: 1.3; vector-effect: non-scaling-stroke; }
-svg.plot text { font: 12px system-ui, sans-serif; }
-svg.plot .title { font-weight: 600; }
-.good { color: #00664b; } .bad { color: #a03c00; }
+svg.plot text { font: 12px system-ui, sans-serif; fill: var(--text); }
+.good { color: var(--good); } .bad { color: var(--bad); }
+@media (max-width: 600px) {
+  svg.plot text { font-size: 24px; } .mouse { display: none; }
+  table.wide, table.wide tbody, table.wide tr { display: block; }
+  table.wide tr:first-child { display: none; }
+  table.wide td { display: flex; justify-content: space-between; border: 0; padding: .1em 0; }
+  table.wide td::before { content: attr(data-head); margin-right: 1em; text-align: left; }
+  table.wide td:first-child { font-weight: 600; border-top: 1px solid var(--line); }
+  table.wide td:first-child::before { content: none; }
+}
 """
+WIDE = 3  # columns that fit beside each other on a phone; of more each cell has a line
 PACKAGES = 'numpy', 'scipy', 'clarabel', 'rosbags', 'mcap'
 
 
@@ -60,29 +77,33 @@ class Page:
     def table(self, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Add a table."""
         head = ''.join(f'<th>{as_html(each)}</th>' for each in header)
-        body = ''.join('<tr>' + ''.join(f'<td>{as_html(str(cell))}</td>' for cell in row) + '</tr>'
-                       for row in rows)
-        self._parts.append(f'<table><tr>{head}</tr>{body}</table>')
+        body = ''.join('<tr>' + ''.join(
+            f'<td data-head="{as_html(name)}">{as_html(str(cell))}</td>'
+            for name, cell in zip(header, row)) + '</tr>' for row in rows)
+        kind = ' class="wide"' if len(header) > WIDE else ''
+        self._parts.append(f'<table{kind}><tr>{head}</tr>{body}</table>')
 
     def plots(self, plots: Sequence[str]) -> None:
         """Add plots, with how they zoom."""
-        self._parts.append('<p>Wheel: zoom, with Shift along the time only. Drag: move. '
-                           'Double click: all.</p>')
+        self._parts.append('<p class="mouse">Wheel: zoom, with Shift along the time only. '
+                           'Drag: move. Double click: all.</p>')
         self._parts += plots
 
     def settings(self, settings: Mapping[str, Any]) -> None:
-        """Add a table of settings, and the versions that were used."""
-        self.heading('Settings and versions')
+        """Add a table of settings, and the versions that were used, folded."""
+        self._parts.append('<details><summary><h2>Settings and versions</h2></summary>')
         self.table(['setting', 'value'], [
             (name, 'none' if str(value) in ('None', '[]') else value)
             for name, value in settings.items()])
         own = [('liedyn_ros', PACKAGE.__version__), ('Python', platform.python_version())]
         self.table(['package', 'version'], [*own, *(
             (name, found) for name in PACKAGES if (found := _version(name)))])
+        self._parts.append('</details>')
 
     def html(self) -> str:
         """Return the page."""
         return ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+                '<meta name="viewport" content="width=device-width, initial-scale=1">'
                 f'<title>{as_html(self._title)}</title><style>{STYLE}</style></head><body>'
                 + '\n'.join(self._parts) + f'<script>{SCRIPT}</script></body></html>\n')
 

@@ -19,8 +19,8 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.markup import as_html
 
-WIDTH, HEIGHT = 900, 260
-LEFT, RIGHT, TOP, BOTTOM = 70, 24, 26, 40
+WIDTH, HEIGHT = 900, 250
+LEFT, RIGHT, TOP, BOTTOM = 80, 24, 12, 32
 COLOURS = '#888888', '#d55e00', '#0072b2', '#009e73'
 POINT_LIMIT = 4000  # points of a line; more are not seen, but make the page heavy
 SCRIPT = """
@@ -74,14 +74,17 @@ class Line(NamedTuple):
 
 
 def plot(title: str, lines: Sequence[Line], x_label: str, y_label: str) -> str:
-    """Return the SVG of lines; the extremes of long ones are kept."""
+    """Return a figure of lines with their names above; the extremes of long ones are kept."""
     drawn = [Line(each.name, *_thinned(each.x, each.y)) for each in lines]
     x0, x1 = _span([each.x for each in drawn])
     y0, y1 = _span([each.y for each in drawn])
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-    parts = [f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" data-x0="{x0:.9g}" '
+    names = ''.join(f'<span style="color:{colour}">{as_html(line.name)}</span>'
+                    for colour, line in zip(COLOURS, drawn))
+    parts = [f'<figure><figcaption><b>{as_html(title)}</b>, {as_html(y_label)} over '
+             f'{as_html(x_label)}{names}</figcaption>'
+             f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" data-x0="{x0:.9g}" '
              f'data-x1="{x1:.9g}" data-y0="{y0:.9g}" data-y1="{y1:.9g}">',
-             f'<text x="{LEFT}" y="16" class="title">{as_html(title)}</text>',
              f'<svg x="{LEFT}" y="{TOP}" width="{width}" height="{height}" '
              f'viewBox="0 0 {width} {height}" preserveAspectRatio="none">']
     for colour, line in zip(COLOURS, drawn):
@@ -91,20 +94,11 @@ def plot(title: str, lines: Sequence[Line], x_label: str, y_label: str) -> str:
     parts.append('</svg>')
     for k in range(5):
         x, y = LEFT + width * k / 4, TOP + height * k / 4
-        parts += [f'<text class="x{k}" x="{x:.0f}" y="{HEIGHT - 24}" text-anchor="middle">'
+        parts += [f'<text class="x{k}" x="{x:.0f}" y="{HEIGHT - 6}" text-anchor="middle">'
                   f'{x0 + (x1 - x0) * k / 4:.3g}</text>',
                   f'<text class="y{k}" x="{LEFT - 6}" y="{y + 4:.0f}" text-anchor="end">'
                   f'{y1 + (y0 - y1) * k / 4:.3g}</text>']
-    parts.append(f'<text x="{LEFT + width / 2:.0f}" y="{HEIGHT - 6}" text-anchor="middle">'
-                 f'{as_html(x_label)}</text>')
-    parts.append(f'<text x="10" y="{TOP + height / 2:.0f}" text-anchor="middle" '
-                 f'transform="rotate(-90 10 {TOP + height / 2:.0f})">{as_html(y_label)}</text>')
-    at = WIDTH - RIGHT
-    for colour, line in reversed(list(zip(COLOURS, drawn))):
-        parts.append(f'<text x="{at}" y="16" text-anchor="end" fill="{colour}">'
-                     f'{as_html(line.name)}</text>')
-        at -= 7 * len(line.name) + 16
-    return ''.join([*parts, '</svg>'])
+    return ''.join([*parts, '</svg></figure>'])
 
 
 def _span(values: Sequence[Array]) -> tuple[float, float]:
@@ -116,7 +110,8 @@ def _span(values: Sequence[Array]) -> tuple[float, float]:
     if not high - low > apart:
         low, high = low - 1e3 * apart, high + 1e3 * apart
     size = 10.0**math.floor(math.log10((high - low) / 4.0))
-    steps = (size * each for each in (1.0, 2.0, 2.5, 5.0, 10.0, 20.0))
+    steps = (size * each for each in (
+        1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0))
     step = next(each for each in steps if math.floor(low / each) * each + 4.0 * each >= high)
     first = math.floor(low / step) * step
     return first, first + 4.0 * step

@@ -26,7 +26,7 @@ from liedyn_ros.retiming import position_names
 NANO = 1_000_000_000
 
 
-class Samples(Protocol):
+class MotionSamples(Protocol):
     """A motion at K instants: t (K,), s; q (K, nq); v, a and torque (K, nv)."""
 
     @property
@@ -41,7 +41,7 @@ class Samples(Protocol):
     def torque(self) -> Array: ...
 
 
-def write_csv(path: Path, model: Model, at: Samples) -> None:
+def write_csv(path: Path, model: Model, at: MotionSamples) -> None:
     """Write a line for each instant: time (s), then all joints, whose effort ends the line."""
     names, coordinates = position_names(model), model.coordinate_names
     header = ['time', *(f'position.{name}' for name in names)] + [
@@ -54,7 +54,7 @@ def write_csv(path: Path, model: Model, at: Samples) -> None:
         writer.writerows([repr(value) for value in row] for row in rows.tolist())
 
 
-def write_yaml(path: Path, model: Model, at: Samples) -> None:
+def write_yaml(path: Path, model: Model, at: MotionSamples) -> None:
     """
     Write the actuated joints as a trajectory_msgs/JointTrajectory.
 
@@ -71,7 +71,7 @@ def write_yaml(path: Path, model: Model, at: Samples) -> None:
     write_whole(path, ''.join(f'{line}\n' for line in _lines(document)))
 
 
-def _joint_trajectory(joints: list[Joint], at: Samples) -> dict[str, Any]:
+def _joint_trajectory(joints: list[Joint], at: MotionSamples) -> dict[str, Any]:
     """Return the message of joints whose q is a vector."""
     q, v = (np.concatenate([np.arange(0), *(np.arange(*getattr(joint, name).indices(10**9))
                                             for joint in joints)]).astype(int)
@@ -84,7 +84,7 @@ def _joint_trajectory(joints: list[Joint], at: Samples) -> dict[str, Any]:
             'time_from_start': _duration(t)} for k, t in enumerate(at.t)]}
 
 
-def _multi_dof(joints: list[Joint], at: Samples) -> dict[str, Any]:
+def _multi_dof(joints: list[Joint], at: MotionSamples) -> dict[str, Any]:
     """Return the message of joints that turn in space; it has no efforts."""
     return {
         'joint_names': [joint.name for joint in joints],

@@ -26,7 +26,7 @@ from liedyn_ros.model import load_model, Model, scale_masses, to_urdf
 
 RATE, DURATION = 250.0, 12.0  # Hz of states, s of flight
 MASS_ERROR = 0.05  # of all masses and inertias that the server, and so the controller, knows
-SETTLED = 2.0  # s after which the bounds hold
+TRANSIENT = 2.0  # s after which the bounds hold
 MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR = 0.01, 1.0  # m, degree
 AFTER = 2.0  # s after the flight, in which the nodes report about it
 NODES = 'dynamics_server', 'aerial_manipulator_controller', 'aerial_manipulator_simulator'
@@ -70,7 +70,7 @@ def record(model: Model, stage: Stage) -> Recorder:
 
 def judge(flight: RecordedFlight) -> Verdict:
     """Return the verdict: once settled, the vehicle is within the bounds of its reference."""
-    expected, settled = round(RATE * DURATION), flight.times >= SETTLED
+    expected, settled = round(RATE * DURATION), flight.times >= TRANSIENT
     missing = [too_few('states', len(flight.times), expected),
                too_few('commands', len(flight.command_times), expected)]
     if not settled.any():
@@ -79,7 +79,7 @@ def judge(flight: RecordedFlight) -> Verdict:
     attitude = float(np.degrees(flight.attitude_errors[settled].max()))
     return Verdict.of(
         f'{len(flight.command_times)} commands of {len(flight.times)} states, '
-        f'{flight.times[-1]:.1f} s of flight; after {SETTLED:g} s within '
+        f'{flight.times[-1]:.1f} s of flight; after {TRANSIENT:g} s within '
         f'{1e3 * position:.2g} mm and {attitude:.2g} degree', {
             f'the position was off by {1e3 * position:.3g} mm, more than '
             f'{1e3 * MAX_POSITION_ERROR:g}': position > MAX_POSITION_ERROR,
@@ -89,9 +89,9 @@ def judge(flight: RecordedFlight) -> Verdict:
 
 def report(flight: RecordedFlight) -> None:
     """Print the measurements."""
-    settled = flight.times >= SETTLED
+    settled = flight.times >= TRANSIENT
     if settled.any():
-        print_table(['', 'median', 'largest', f'largest after {SETTLED:g} s', 'bound'], [
+        print_table(['', 'median', 'largest', f'largest after {TRANSIENT:g} s', 'bound'], [
             [name, f'{np.median(error):.3g}', f'{error.max():.3g}', f'{error[settled].max():.3g}',
              bound] for name, error, bound in (
                 ('position error, mm', 1e3 * flight.position_errors,

@@ -22,7 +22,7 @@ from liedyn_ros.pictures import (
 
 MAX_POINTS = 1500  # points of a line that is drawn; more cannot be seen
 POSES = 4  # of the machine along its path
-SETTLED = 2.0  # s after which errors set the scale; the start is at rest, without error
+TRANSIENT = 2.0  # s after which errors set the scale; the start is at rest, without error
 
 
 def draw(flight: RecordedFlight, machine: AerialManipulator, folder: Path) -> None:
@@ -65,7 +65,7 @@ def _errors(flight: RecordedFlight) -> Figure:
             (panels[1], np.degrees(flight.attitude_errors), 'attitude, degree'),
             (panels[2], np.degrees(flight.joint_errors), 'worst joint, degree')):
         axes.semilogy(flight.times[begun], errors[begun], color=RIGHT)
-        axes.set_ylim(bottom=0.5 * errors[flight.times > SETTLED].min())
+        axes.set_ylim(bottom=0.5 * errors[flight.times > TRANSIENT].min())
         axes.set_ylabel(label)
     panels[2].set_xlabel('time, s')
     return figure

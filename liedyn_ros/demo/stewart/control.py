@@ -24,7 +24,7 @@ from liedyn_ros.demo.verdict import Outcome, too_few, Verdict
 RATE, PHASE = 200.0, 5.0  # Hz; s of motion before the controller knows the lag, and after
 LAG = 0.02  # s, of the forces of all legs
 FREQUENCY = 0.4  # Hz, of all coordinates, so that both phases hold the same motion
-SETTLED = 2.0  # s of a phase after which its errors count
+TRANSIENT = 2.0  # s of a phase after which its errors count
 MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR = 3.0, 0.5  # mm, degree; with the lag made up for
 MIN_GAIN = 3.0  # of both errors by force rates
 MAX_POSE_ERROR = 1e-9  # rad and m, of the pose that the controller is given
@@ -41,7 +41,7 @@ def run(stage: Stage) -> Verdict:
           f'processes\n  Forces lag by {1e3 * LAG:g} ms, which the controller knows after '
           f'{PHASE:g} s.')
     recorder, known_ns = record(stage)
-    motion = ControlledMotion.of(recorder, known_ns, SETTLED)
+    motion = ControlledMotion.of(recorder, known_ns, TRANSIENT)
     report(motion)
     verdict = judge(motion)
     if verdict.outcome is not Outcome.NOT_SHOWN:

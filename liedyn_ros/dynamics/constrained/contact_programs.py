@@ -32,7 +32,7 @@ from liedyn_ros.model.parts.geometry import axis_frame, perpendicular
 
 TOLERANCE = 1e-10  # of programs whose numbers are near 1
 MAX_ROUNDS = 100  # of the fixed point
-SETTLED = 1e-9  # of the largest speed: a change of sliding speeds that ends the rounds
+STEP_TOLERANCE = 1e-9  # of the largest speed: a change of sliding speeds that ends the rounds
 
 
 class Cone(NamedTuple):
@@ -123,7 +123,7 @@ def _pressed_impulses(matrix: Array, before: Array, cones: Sequence[Cone], least
         along = [cone.matrix @ after[cone.rows] for cone in cones]
         slides = np.array([np.linalg.norm(u - (u @ cone.normal) * cone.normal)
                            for u, cone in zip(along, cones)])
-        if np.abs(slides - sliding).max(initial=0.0) <= SETTLED * speed:
+        if np.abs(slides - sliding).max(initial=0.0) <= STEP_TOLERANCE * speed:
             return impulses
         sliding = slides
     raise ConvergenceError('impact: expected contacts of which each leaves, slides or sticks, got '

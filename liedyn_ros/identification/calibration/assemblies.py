@@ -21,7 +21,7 @@ from liedyn_ros.dynamics.constrained.configurations.misfit import relaxed
 from liedyn_ros.dynamics.constrained.constraints.size import machine_size
 from liedyn_ros.identification.calibration.frames import frames_of
 from liedyn_ros.identification.calibration.loops import is_looped
-from liedyn_ros.identification.calibration.problem import Samples
+from liedyn_ros.identification.calibration.problem import ArmSamples
 from liedyn_ros.model import Model
 
 STARTS = 12  # of the search for other assemblies of a pose
@@ -31,7 +31,7 @@ TRUSTED = 3.0  # middle errors: poses within them tell the unknown frames
 FAR_OFF = 0.1  # of a machine's size: errors in the middle that no calibration mends
 
 
-def nearest_assemblies(model: Model, body: str, samples: Samples, q: Array,
+def nearest_assemblies(model: Model, body: str, samples: ArmSamples, q: Array,
                        closed: NDArray[np.bool_], known: tuple[Array | None, Array | None]
                        ) -> tuple[Array, NDArray[np.bool_], dict[str, Array]]:
     """
@@ -72,7 +72,7 @@ def nearest_assemblies(model: Model, body: str, samples: Samples, q: Array,
     return result, sound, frames
 
 
-def _choices(loops: Constraints | None, samples: Samples, k: int, q: Array) -> list[Array]:
+def _choices(loops: Constraints | None, samples: ArmSamples, k: int, q: Array) -> list[Array]:
     """Return configurations (nq,) with the readings of a pose, q first."""
     if loops is None:
         return [q]
@@ -83,7 +83,7 @@ def _choices(loops: Constraints | None, samples: Samples, k: int, q: Array) -> l
         return [q]
 
 
-def _errors(poses: Array, samples: Samples, k: int, frames: dict[str, Array]) -> Array:
+def _errors(poses: Array, samples: ArmSamples, k: int, frames: dict[str, Array]) -> Array:
     """Return how far the target is from a measured pose, for poses (c, 4, 4), in deviations."""
     seen = frames['instrument'] @ poses @ frames['target']
     return np.asarray(np.linalg.norm(samples.rows(np.full(len(poses), k)).errors(seen), axis=1))

@@ -31,7 +31,7 @@ from liedyn_ros.identification.calibration.fit import CalibrationFit, fit
 from liedyn_ros.identification.calibration.held_out import compare, HeldOut
 from liedyn_ros.identification.calibration.loops import (
     accepted, closed_configurations, is_looped, with_closed_loops)
-from liedyn_ros.identification.calibration.problem import ArmProblem, Samples
+from liedyn_ros.identification.calibration.problem import ArmProblem, ArmSamples
 from liedyn_ros.identification.calibration.reflectors import cluster_of
 from liedyn_ros.identification.calibration.unknowns import (
     FRAMES, read_joints, Unknowns, unknowns_of)
@@ -256,7 +256,7 @@ def calibrate_arm(
 
 
 def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, positions: ArrayLike,
-             rotations: ArrayLike | None, deviations: tuple[float, float] | None) -> Samples:
+             rotations: ArrayLike | None, deviations: tuple[float, float] | None) -> ArmSamples:
     """Return the samples, checked."""
     wide = 1 if np.shape(positions)[1:] == (1,) and rotations is None else 3
     places = as_array('positions', positions, (-1, wide))
@@ -272,10 +272,10 @@ def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, position
                              f'{largest:.4g}: degrees?', names=(name,))
     sizes = (ASSUMED, ASSUMED) if deviations is None else (
         as_positive('deviations', deviations[0]), as_positive('deviations', deviations[1]))
-    return Samples(names, given, places, turns, sizes)
+    return ArmSamples(names, given, places, turns, sizes)
 
 
-def _require_enough(samples: Samples, unknowns: int) -> None:
+def _require_enough(samples: ArmSamples, unknowns: int) -> None:
     count = len(samples.positions)
     numbers = count * (samples.positions.shape[1] + (0 if samples.rotations is None else 3))
     if numbers <= unknowns:
@@ -283,7 +283,7 @@ def _require_enough(samples: Samples, unknowns: int) -> None:
                          f'unknown ones, got {numbers} at {count} poses')
 
 
-def _require_different(samples: Samples) -> None:
+def _require_different(samples: ArmSamples) -> None:
     """Refuse a pose that is there twice: held out of a fit, it would still be in it."""
     numbers = np.hstack([samples.readings, samples.positions])
     _, first, times = np.unique(numbers, axis=0, return_index=True, return_counts=True)
@@ -292,7 +292,7 @@ def _require_different(samples: Samples) -> None:
         raise LimitError(f'poses: expected each once, got the same numbers as {_listed(same)}')
 
 
-def _configurations(model: Model, samples: Samples, start: ArrayLike | None
+def _configurations(model: Model, samples: ArmSamples, start: ArrayLike | None
                     ) -> tuple[Array, NDArray[np.bool_]]:
     """Return q (n, nq) with the readings, loops closed, and which (n,) could be closed."""
     begin = model.neutral() if start is None else as_array('start', start, (model.nq,))

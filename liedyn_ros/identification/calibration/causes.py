@@ -21,7 +21,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.calibration.frames import frames_of
 from liedyn_ros.identification.calibration.loops import is_looped
-from liedyn_ros.identification.calibration.problem import Samples
+from liedyn_ros.identification.calibration.problem import ArmSamples
 from liedyn_ros.identification.readings import other_readings
 from liedyn_ros.model import Model
 
@@ -46,7 +46,7 @@ class Cause(NamedTuple):
     option: str
 
 
-def likely_cause(model: Model, body: str, samples: Samples, known: Known) -> Cause | None:
+def likely_cause(model: Model, body: str, samples: ArmSamples, known: Known) -> Cause | None:
     """
     Return a likely cause of poses that do not fit, or None.
 
@@ -80,7 +80,7 @@ def shared_range(names: tuple[str, ...], readings: Array, left: NDArray[np.bool_
 class _Measure:
     """The rms error of poses, the frames that are not known fitted."""
 
-    def __init__(self, model: Model, body: str, samples: Samples) -> None:
+    def __init__(self, model: Model, body: str, samples: ArmSamples) -> None:
         """Take a tree, and what was measured."""
         self._kinematics, self._at = Dynamics(model).kinematics, model.body_index(body)
         self._places = [model.joint(name).qi for name in samples.names]
@@ -97,7 +97,7 @@ class _Measure:
         return float(np.sqrt(squares.mean())) * self._samples.deviations[0]
 
 
-def _guesses(samples: Samples, known: Known) -> Iterator[_Guess]:
+def _guesses(samples: ArmSamples, known: Known) -> Iterator[_Guess]:
     for each in other_readings(samples.names):
         yield _Guess(each.text, each.option, each.angles(samples.readings), known)
     for what, given, free in (('instrument', known[0], (None, known[1])),

@@ -32,17 +32,17 @@ CHANCE = 0.01  # that a pose is left out though all are right
 # Of MINPACK, relative: of the result, and of what is far from it in deviations anyway, as
 # rounds of weights and fits without some poses.
 TOLERANCE, ROUGH = 1e-10, 1e-6
-SETTLED = 1e-4  # of a deviation before the calibration: change of a round
+DEVIATION_TOLERANCE = 1e-4  # of a deviation before the calibration: change of a round
 
 
-class Equations(NamedTuple):
+class LinearizedErrors(NamedTuple):
     """Errors (n, d) of n poses in deviations, and their derivatives (n, d, size) by z."""
 
     errors: Array
     derivatives: Array
 
 
-class Problem(Protocol):
+class FitProblem(Protocol):
     """
     The equations of a calibration.
 
@@ -56,7 +56,7 @@ class Problem(Protocol):
     def prior(self) -> Array:
         """Return the deviations (size,) before."""
 
-    def at(self, z: Array) -> Equations:
+    def at(self, z: Array) -> LinearizedErrors:
         """Return the equations at z (size,)."""
 
 
@@ -83,7 +83,7 @@ class CalibrationFit(NamedTuple):
         return np.asarray(inverse @ inverse.T)
 
 
-def fit(problem: Problem, start: Array, least: float,
+def fit(problem: FitProblem, start: Array, least: float,
         trusted: NDArray[np.bool_]) -> CalibrationFit:
     """
     Return the numbers that explain the samples best, wrong poses left out.
@@ -112,13 +112,13 @@ def fit(problem: Problem, start: Array, least: float,
     return _result(at, z, used, problem.prior)
 
 
-def refit(problem: Problem, start: Array, free: NDArray[np.bool_]) -> Array:
+def refit(problem: FitProblem, start: Array, free: NDArray[np.bool_]) -> Array:
     """Return the numbers (size,) that explain samples best of which none is wrong."""
     return _least_squares(problem, start, np.ones(len(problem.settled)), free, ROUGH)
 
 
 def _bounded(
-        problem: Problem, start: Array, free: NDArray[np.bool_], least: float,
+        problem: FitProblem, start: Array, free: NDArray[np.bool_], least: float,
         trusted: NDArray[np.bool_]) -> Array:
     """Return the numbers (size,) where great errors of a pose count linearly (Huber)."""
     z, weights = start, trusted.astype(float)
@@ -128,7 +128,7 @@ def _bounded(
         squares, d = (errors ** 2).sum(axis=1), errors.shape[1]
         bound = _variance(squares, d, least) * chdtri(d, TAIL)
         weights = np.minimum(1.0, bound / np.maximum(squares, 1e-300)) ** 0.25
-        if np.abs(z - last).max() <= SETTLED:
+        if np.abs(z - last).max() <= DEVIATION_TOLERANCE:
             break
     return z
 
@@ -139,12 +139,12 @@ def _variance(squares: Array, d: int, least: float) -> float:
 
 
 def _least_squares(
-        problem: Problem, start: Array, weights: Array, free: NDArray[np.bool_],
+        problem: FitProblem, start: Array, weights: Array, free: NDArray[np.bool_],
         tolerance: float = TOLERANCE) -> Array:
     """Return the numbers z of the least squares with weights (n,) of the poses' errors."""
     prior, z = problem.prior, start.copy()
 
-    def at(x: Array) -> Equations:
+    def at(x: Array) -> LinearizedErrors:
         z[free] = x
         return problem.at(z)
 
@@ -165,7 +165,8 @@ def _least_squares(
     return z
 
 
-def _result(at: Equations, z: Array, used: NDArray[np.bool_], prior: Array) -> CalibrationFit:
+def _result(at: LinearizedErrors, z: Array, used: NDArray[np.bool_], prior: Array
+            ) -> CalibrationFit:
     """Return the solution with its statistics."""
     rows = at.derivatives[used].reshape(-1, len(z))
     if not np.isfinite(rows).all():

@@ -21,7 +21,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import Constraints
 from liedyn_ros.dynamics.constrained.configurations.closing import Closing
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
-from liedyn_ros.identification.calibration.fit import Equations
+from liedyn_ros.identification.calibration.fit import LinearizedErrors
 from liedyn_ros.identification.calibration.loops import (
     following, following_twists, free_coordinates, is_looped)
 from liedyn_ros.identification.calibration.unknowns import chain_of, FRAMES, Unknowns
@@ -33,7 +33,7 @@ FOLLOWED_FAR = 0.5  # rad or m: joints that follow so far are in another assembl
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class ArmSamples:
     """
     Readings (n, m), rad or m, of named joints, and what an instrument measured of a body.
 
@@ -47,7 +47,7 @@ class Samples:
     rotations: Array | None
     deviations: tuple[float, float]
 
-    def rows(self, chosen: NDArray[Any]) -> Samples:
+    def rows(self, chosen: NDArray[Any]) -> ArmSamples:
         """Return the samples of some poses."""
         return replace(self, readings=self.readings[chosen], positions=self.positions[chosen],
                        rotations=None if self.rotations is None else self.rotations[chosen])
@@ -87,13 +87,13 @@ class ArmProblem:
     that are not read follow.
     """
 
-    def __init__(self, unknowns: Unknowns, body: str, samples: Samples, start: dict[str, Array],
+    def __init__(self, unknowns: Unknowns, body: str, samples: ArmSamples, start: dict[str, Array],
                  q: Array) -> None:
         """Take frames (4, 4) of instrument and target and configurations (n, nq) to begin at."""
         self.unknowns, self.body, self.samples, self.start = unknowns, body, samples, start
         self.begin, self.q = q, q.copy()  # always from begin, so a long step leaves no trace
         self.settled: NDArray[np.bool_] = np.ones(len(samples.readings), dtype=bool)
-        self._last: tuple[Array, Equations] | None = None
+        self._last: tuple[Array, LinearizedErrors] | None = None
 
     @property
     def prior(self) -> Array:
@@ -117,7 +117,7 @@ class ArmProblem:
         found = self.at(z).errors
         return found[:, :wide] * position, found[:, wide:] * rotation
 
-    def at(self, z: Array) -> Equations:
+    def at(self, z: Array) -> LinearizedErrors:
         """Return the equations at z; loops are closed again."""
         if self._last is not None and np.array_equal(self._last[0], z):
             return self._last[1]
@@ -131,7 +131,7 @@ class ArmProblem:
         derivatives = np.zeros((*errors.shape, unknowns.size))
         if self.settled.any():
             errors[self.settled], derivatives[self.settled] = self._settled_at(z, model, closed)
-        self._last = z.copy(), Equations(errors, derivatives)
+        self._last = z.copy(), LinearizedErrors(errors, derivatives)
         return self._last[1]
 
     def _settled_at(self, z: Array, model: Model, closed: Constraints | None

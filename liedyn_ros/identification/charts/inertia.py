@@ -44,7 +44,7 @@ class InertiaChart(Protocol):
         """Return the x of parameters; raises InertiaError for bodies that the chart lacks."""
 
 
-class Linear:
+class LinearChart:
     """The ten parameters themselves; a step may leave the bodies that exist."""
 
     def point(self, x: Array) -> ChartPoint:
@@ -130,4 +130,4 @@ def _positive(parameters: Array) -> Array:
 
 
 INERTIA_CHARTS: dict[str, InertiaChart] = {
-    'linear': Linear(), 'log_cholesky': LogCholesky(), 'log_euclidean': LogEuclidean()}
+    'linear': LinearChart(), 'log_cholesky': LogCholesky(), 'log_euclidean': LogEuclidean()}

@@ -71,7 +71,7 @@ class Excitation(NamedTuple):
     period: float
 
 
-class Told(Protocol):
+class Prior(Protocol):
     """Information of recordings so far: rows over their noise, whose squares add up."""
 
     triangle: Array  # (p, p), as good as all rows of the recordings
@@ -91,7 +91,7 @@ class _Trial(NamedTuple):
 
 def excite(model: Model, limits: MotionLimits, *, start: ArrayLike | None = None,
            period: float = 10.0, harmonics: int = 5, rate: float = 100.0, rounds: int = 150,
-           clearance: Clearance | None = None, seed: int = SEED, told: Told | None = None
+           clearance: Clearance | None = None, seed: int = SEED, told: Prior | None = None
            ) -> Excitation:
     """
     Return a periodic motion of the actuated joints that tells inertial parameters and friction.
@@ -146,7 +146,7 @@ class _Task:
     """Motions of a machine, and how good they are."""
 
     def __init__(self, model: Model, limits: MotionLimits, start: ArrayLike | None, period: float,
-                 harmonics: int, clearance: Clearance | None, told: Told | None = None) -> None:
+                 harmonics: int, clearance: Clearance | None, told: Prior | None = None) -> None:
         moved = [joint for joint in model.joint_list
                  if joint.actuated and JOINT_TYPES[joint.type_name].nv == 1]
         if not moved:

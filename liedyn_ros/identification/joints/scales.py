@@ -22,7 +22,7 @@ from liedyn_ros.identification.robust_fit import reduced, robust_fit, UNSEEN
 from liedyn_ros.model import Model
 
 MAX_ROUNDS = 40
-SETTLED = 1e-6  # relative step of a scale
+STEP_TOLERANCE = 1e-6  # relative step of a scale
 _NEAR = 1e-2  # relative step, from which on weights stay
 _STEP = 0.5  # greatest relative step
 _TOLD = 0.5  # relative deviation, above which a recording does not tell a scale
@@ -62,15 +62,15 @@ def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], sta
             new = np.asarray(np.linalg.lstsq(triangle, target, rcond=UNSEEN)[0])
         x = new[:count]
         steps = np.clip(new[count:], -_STEP, _STEP)
-        if (np.abs(steps) <= SETTLED).all():
+        if (np.abs(steps) <= STEP_TOLERANCE).all():
             _require_told(equations, at, fit.deviations[count:])
             return wide
         scales = found.scales.copy()
         scales[at] *= 1.0 + steps
         found = scaled(equations, scales)
     raise ConvergenceError(
-        f'scales: expected steps below {SETTLED:g} after {MAX_ROUNDS} rounds, got {steps}: leave '
-        'out joints that carry little')
+        f'scales: expected steps below {STEP_TOLERANCE:g} after {MAX_ROUNDS} rounds, got {steps}: '
+        'leave out joints that carry little')
 
 
 def scaled(equations: Equations, scales: Array) -> Equations:

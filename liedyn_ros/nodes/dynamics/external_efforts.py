@@ -35,7 +35,7 @@ from liedyn_ros.ros.streams.stream import Stream
 MOST = 1_000_000  # numbers of estimates from which levels are learned, 8 MB
 
 
-class Told(NamedTuple):
+class EffortReport(NamedTuple):
     """External efforts (f,), N m or N, and the names beyond their levels; None without levels."""
 
     efforts: Array
@@ -69,7 +69,7 @@ class ExternalEfforts:
         self._seconds = 0.0  # that these took
 
     def take(self, stamp_ns: int, names: Sequence[str], positions: ArrayLike,
-             velocities: ArrayLike, efforts: ArrayLike) -> Told:
+             velocities: ArrayLike, efforts: ArrayLike) -> EffortReport:
         """
         Return the external efforts at a sample, and the names that are beyond their levels.
 
@@ -92,8 +92,9 @@ class ExternalEfforts:
             self._free.append(found)
             self._seconds += passed
         if self.levels is None:
-            return Told(found, None)
-        return Told(found, tuple(np.array(self.names)[np.abs(found) > self.levels].tolist()))
+            return EffortReport(found, None)
+        beyond = np.array(self.names)[np.abs(found) > self.levels]
+        return EffortReport(found, tuple(beyond.tolist()))
 
     def learn(self, begins: bool) -> str:
         """Collect estimates from now on, or take levels from them; return them as text."""

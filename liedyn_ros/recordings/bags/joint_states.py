@@ -20,7 +20,7 @@ from liedyn_ros.common.errors import NameSetError, ShapeError, StampError
 from liedyn_ros.recordings.bags.bag import Bag
 from liedyn_ros.recordings.bags.joint_state_layout import (
     JointStateLayout, JointStateMessage, SECOND)
-from liedyn_ros.recordings.bags.publishers import merged, Part
+from liedyn_ros.recordings.bags.publishers import merged, Publisher
 from liedyn_ros.recordings.bags.table_bag import TableBag
 from liedyn_ros.recordings.samples import JointSamples, samples_of
 
@@ -84,7 +84,7 @@ def samples_of_messages(bag: AnyBag, messages: Iterable[JointStateMessage], name
     rows = {kind: array('d') for kind in QUANTITIES}
     stamps = array('q')
     others, seen, order = 0, dict[str, None](), dict[tuple[str, ...], list[int] | None]()
-    parts = dict[tuple[str, ...], Part]()
+    parts = dict[tuple[str, ...], Publisher]()
     for each in messages:
         key = tuple(each.names)
         if key not in order:
@@ -95,7 +95,7 @@ def samples_of_messages(bag: AnyBag, messages: Iterable[JointStateMessage], name
         if at is None:
             others += 1
             if key not in parts and len(parts) < PUBLISHERS:
-                parts[key] = Part(key, wanted)
+                parts[key] = Publisher(key, wanted)
             if key in parts and not stamps:
                 parts[key].add(each, arrival)
             continue

@@ -25,7 +25,7 @@ from liedyn_ros.recordings.samples import JointSamples, samples_of
 _QUANTITIES = 'position', 'velocity', 'effort'
 
 
-class Part:
+class Publisher:
     """The messages of one publisher, with the joints of these that they have."""
 
     def __init__(self, key: Sequence[str], wanted: Sequence[str]) -> None:
@@ -59,7 +59,7 @@ class Part:
                           blocks['velocity'], blocks['effort'])
 
 
-def merged(where: str, wanted: Sequence[str], parts: Sequence[Part], remarks: Sequence[str]
+def merged(where: str, wanted: Sequence[str], parts: Sequence[Publisher], remarks: Sequence[str]
            ) -> JointSamples:
     """
     Return samples of all joints at the stamps of the publisher that sends least often.

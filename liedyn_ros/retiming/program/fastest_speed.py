@@ -34,7 +34,7 @@ REFINED = 1e-8  # of a side, to which the solver refines its linear equations
 PENALTY = 1e3  # times of the uniform run, for limits that are exceeded by their whole size
 
 
-class Linear(NamedTuple):
+class LinearRows(NamedTuple):
     """
     Rows slope z' + value z + curvature z'' + lifted y <= rest, (K, R) each.
 
@@ -48,7 +48,7 @@ class Linear(NamedTuple):
     rest: Array
 
 
-def inner(rows: Rows, at: Speed) -> Linear:
+def inner(rows: Rows, at: Speed) -> LinearRows:
     """Return rows that imply those of states, linear and exact at a speed (15.5)."""
     y = at.root[:, None]
     above = np.maximum(rows.root, 0.0)  # sqrt(z) lies below its tangent, and y below sqrt(z)
@@ -56,7 +56,7 @@ def inner(rows: Rows, at: Speed) -> Linear:
                       rows.bound - rows.constant - above * y / 2.0)
 
 
-def outer(rows: Rows, at: Speed) -> Linear:
+def outer(rows: Rows, at: Speed) -> LinearRows:
     """Return rows that follow from those of states: the bound on time from below (15.5)."""
     y = at.root[:, None]
     below = np.minimum(rows.root, 0.0)
@@ -64,12 +64,12 @@ def outer(rows: Rows, at: Speed) -> Linear:
                       rows.bound - rows.constant - below * y / 2.0)
 
 
-def _of_states(rows: Rows, value: Array, lifted: Array, rest: Array) -> Linear:
+def _of_states(rows: Rows, value: Array, lifted: Array, rest: Array) -> LinearRows:
     """Return rows in parts of their limits, so that limits of any size make the same program."""
-    return Linear(None, *(each / rows.bound for each in (rows.slope, value, lifted, rest)))
+    return LinearRows(None, *(each / rows.bound for each in (rows.slope, value, lifted, rest)))
 
 
-def inner_rates(rows: Rows, at: Speed) -> Linear:
+def inner_rates(rows: Rows, at: Speed) -> LinearRows:
     """
     Return rows for those of rates, linear and exact at a speed (15.6).
 
@@ -82,12 +82,12 @@ def inner_rates(rows: Rows, at: Speed) -> Linear:
     by_slope = rows.root_slope / y
     rest = (rows.root_value * y + rows.root_slope * dz / y) / 2.0
     scale = y / rows.bound
-    return Linear(*(scale * each for each in (
+    return LinearRows(*(scale * each for each in (
         rows.curvature, rows.slope + by_slope, rows.value + by_value + rows.bound / (2.0 * y * z),
         np.zeros_like(rows.value), 1.5 * rows.bound / y - rows.constant - rest)))
 
 
-class End(NamedTuple):
+class PathEnd(NamedTuple):
     """An end of the path, 0 or -1, that is passed with a given z, and z' and z'' unless None."""
 
     at: int
@@ -95,9 +95,9 @@ class End(NamedTuple):
     dz: float | None
     ddz: float | None = None
 
-    def scaled(self, z: float) -> End:
+    def scaled(self, z: float) -> PathEnd:
         """Return the end of a path run at the speed sqrt(z)."""
-        return End(self.at, self.z / z, *(
+        return PathEnd(self.at, self.z / z, *(
             None if each is None else each / z for each in (self.dz, self.ddz)))
 
 
@@ -130,7 +130,7 @@ class FastestSpeed:
     all limits may be exceeded by one share of them, at a price (15.10).
     """
 
-    def __init__(self, grid: Grid, ends: Sequence[End] = (),
+    def __init__(self, grid: Grid, ends: Sequence[PathEnd] = (),
                  budget: RetimingBudget | None = None, hopeless: float = np.inf) -> None:
         """Lay out the cones on a grid. Limits exceeded by the share hopeless raise an error."""
         self._budget, self._hopeless = budget or RetimingBudget(), hopeless
@@ -142,7 +142,7 @@ class FastestSpeed:
         self._places = Bands(grid.places, np.arange(len(grid.places)) // 3, bands)
         self._cones, self._cone_sides = self._lifts()
 
-    def solve(self, linear: list[Linear], start: Array) -> tuple[Array, float]:
+    def solve(self, linear: list[LinearRows], start: Array) -> tuple[Array, float]:
         """
         Return the coefficients of z, and the share by which limits are exceeded.
 
@@ -169,7 +169,7 @@ class FastestSpeed:
         raise ConvergenceError(f'retiming: expected all limits within {ROUNDS} rounds, '
                                f'got {np.count_nonzero(missing)} still exceeded')
 
-    def _rows(self, linear: list[Linear]) -> tuple[Whole, Array, Array]:
+    def _rows(self, linear: list[LinearRows]) -> tuple[Whole, Array, Array]:
         """Return columns and entries (M, 5) of all rows, by coefficients of z and y, and sides."""
         n, columns, entries, sides = self._grid.unknowns, [], [], []
         for rows in linear:
@@ -238,7 +238,7 @@ class FastestSpeed:
                                f'{GAPS[-1]:g} of the time; give other intervals')
 
 
-def _fixed(grid: Grid, ends: Sequence[End]) -> tuple[Triplets, Array]:
+def _fixed(grid: Grid, ends: Sequence[PathEnd]) -> tuple[Triplets, Array]:
     """Return the equations of the speeds at the ends, by all unknowns of the program (15.9)."""
     none: Whole = np.zeros(0, dtype=int)
     parts, sides = [Triplets(none, none, np.zeros(0))], list[float]()

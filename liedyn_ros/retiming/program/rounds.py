@@ -20,7 +20,7 @@ from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.grid import Grid
 from liedyn_ros.retiming.program.fastest_speed import (
-    End, FastestSpeed, inner, inner_rates, LEAST, outer, PENALTY)
+    FastestSpeed, inner, inner_rates, LEAST, outer, PathEnd, PENALTY)
 from liedyn_ros.retiming.result import travel_time
 from liedyn_ros.retiming.rows import Rows
 
@@ -31,13 +31,13 @@ CLOSE = 1e-4  # of the factor that slows their run
 HOPELESS = 0.5  # of a limit, by which a round may exceed it before a later one keeps it
 
 
-class Problem(NamedTuple):
+class RetimingProblem(NamedTuple):
     """Rows on the grid, and ends that are passed, for a path run at the speed sqrt(z0)."""
 
     grid: Grid
     states: Rows
     rates: Rows
-    ends: tuple[End, ...] = ()
+    ends: tuple[PathEnd, ...] = ()
     z0: float = 1.0
 
     @property
@@ -69,7 +69,7 @@ class AnyRun:
         return excess > HOPELESS or falls / 2.0 * (left - len(self._excess)) < excess
 
 
-def rounds(problem: Problem, start: Array, budget: RetimingBudget | None = None,
+def rounds(problem: RetimingProblem, start: Array, budget: RetimingBudget | None = None,
            most: int = MAX_ROUNDS, done: Callable[[Array, float], bool] | None = None
            ) -> list[Array]:
     """
@@ -116,7 +116,7 @@ def _further(gain: float, before: float, unsteady: bool) -> float:
         gain, gain**2 / (before - gain))
 
 
-def coarse_start(problem: Problem, uniform: Array, budget: RetimingBudget) -> Array:
+def coarse_start(problem: RetimingProblem, uniform: Array, budget: RetimingBudget) -> Array:
     """
     Return a run that keeps the limits, from rounds on a coarser grid; uniform without gain (15.6).
 
@@ -131,7 +131,7 @@ def coarse_start(problem: Problem, uniform: Array, budget: RetimingBudget) -> Ar
     fine = factor * coarse.places
     places = np.minimum(3 * (fine // 2) + fine % 2, len(grid.places) - 1)
     try:
-        found = rounds(Problem(
+        found = rounds(RetimingProblem(
             coarse, problem.states.at(slice(None, None, factor)), problem.rates.at(places),
             z0=problem.z0), uniform[:coarse.unknowns], budget)[-1]
     except ConvergenceError:  # which the fine grid may not meet
@@ -139,7 +139,7 @@ def coarse_start(problem: Problem, uniform: Array, budget: RetimingBudget) -> Ar
     return warm_start(problem, uniform, grid.refine(coarse, found))
 
 
-def warm_start(problem: Problem, uniform: Array, start: Array) -> Array:
+def warm_start(problem: RetimingProblem, uniform: Array, start: Array) -> Array:
     """
     Return a run of another problem, slowed until it keeps the limits; uniform without gain (15.6).
 
@@ -159,13 +159,13 @@ def warm_start(problem: Problem, uniform: Array, start: Array) -> Array:
     return start if better else uniform
 
 
-def lower_bound(problem: Problem, fastest: Array) -> Array:
+def lower_bound(problem: RetimingProblem, fastest: Array) -> Array:
     """Return the unknowns of the convex problem without rates: no run is faster (15.7)."""
     grid, states, _, ends, _ = problem
     return FastestSpeed(grid, ends).solve([outer(states, grid.at_fine(fastest))], fastest)[0]
 
 
-def _round(problem: Problem, solver: FastestSpeed, last: Array) -> tuple[Array, float]:
+def _round(problem: RetimingProblem, solver: FastestSpeed, last: Array) -> tuple[Array, float]:
     """Return a program's unknowns, from the last round, and their excess over limits."""
     grid, states, rates, ends, _ = problem
     linear = [inner(states, grid.at_fine(last))]
@@ -177,7 +177,7 @@ def _round(problem: Problem, solver: FastestSpeed, last: Array) -> tuple[Array, 
     return _within(problem, last, found), 0.0
 
 
-def _within(problem: Problem, last: Array, found: Array) -> Array:
+def _within(problem: RetimingProblem, last: Array, found: Array) -> Array:
     """
     Return a round's unknowns, or as much of the way there as keeps the limits (15.6).
 

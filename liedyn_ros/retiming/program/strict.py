@@ -15,7 +15,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.retiming.budget import RetimingBudget
-from liedyn_ros.retiming.program.rounds import GAIN, Problem, rounds
+from liedyn_ros.retiming.program.rounds import GAIN, RetimingProblem, rounds
 from liedyn_ros.retiming.program.slowing import slowing
 from liedyn_ros.retiming.result import Margins, travel_time
 
@@ -25,7 +25,7 @@ VAIN = 2  # of them in a row, after which as much gain in each of the rest were 
 BEYOND = 0.01  # excess at the grid itself, for which tighter limits are no cure
 
 
-def within_intervals(problem: Problem, found: Array, z0: float, margins: Margins,
+def within_intervals(problem: RetimingProblem, found: Array, z0: float, margins: Margins,
                      budget: RetimingBudget, hasty: bool = False) -> Array:
     """
     Return the unknowns of a run that keeps all limits within the intervals too (15.8).
@@ -53,7 +53,7 @@ def within_intervals(problem: Problem, found: Array, z0: float, margins: Margins
     return best
 
 
-def _tightest(problem: Problem, found: Array, z0: float, margins: Margins,
+def _tightest(problem: RetimingProblem, found: Array, z0: float, margins: Margins,
               budget: RetimingBudget, most_vain: int) -> Array:
     """Return the unknowns that exceed the limits within the intervals least, if at all."""
     best, least, vain = z0 * found, margins.most(problem.grid, z0 * found), 0
@@ -69,7 +69,8 @@ def _tightest(problem: Problem, found: Array, z0: float, margins: Margins,
     return best
 
 
-def _tightened(problem: Problem, unknowns: Array, margins: Margins, part: float = 1.0) -> Problem:
+def _tightened(problem: RetimingProblem, unknowns: Array, margins: Margins, part: float = 1.0
+               ) -> RetimingProblem:
     """Return the problem with the limits of each interval lower by a part of their excess."""
     grid, states, rates, ends, _ = problem
     excess = [part * np.maximum(margins.worst(rows, grid, unknowns) - 1.0, 0.0)

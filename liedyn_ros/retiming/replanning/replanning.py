@@ -19,7 +19,7 @@ from liedyn_ros.retiming.law import Law
 from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.paths.composed import PathPart
 from liedyn_ros.retiming.paths.moving_end import MovingEnd
-from liedyn_ros.retiming.program.fastest_speed import End
+from liedyn_ros.retiming.program.fastest_speed import PathEnd
 from liedyn_ros.retiming.result import Retimed
 from liedyn_ros.retiming.retime import fastest_along, retime
 
@@ -49,10 +49,10 @@ def replan(run: Retimed, t: float, limits: MotionLimits | None = None, *, strict
         whole, run.unknowns) <= 1.0 + EXCESS)
     grid = whole if start == 0.0 else _grid(whole, start, kept)
     rest = grid.refine(whole, run.unknowns, start)
-    ends = [End(*each) for each in law.passing()]
+    ends = [PathEnd(*each) for each in law.passing()]
     if start > 0.0:  # as the run has it, without the rounding of a speed along the path
         z, dz, ddz = (float(each[0]) for each in grid.evaluate(rest, np.zeros(1)))
-        ends[0] = End(0, z, dz, ddz if kept else None)
+        ends[0] = PathEnd(0, z, dz, ddz if kept else None)
     return fastest_along(run.dynamics, law, grid, limits, ends, strict=strict,
                          external=run.external, warm=rest, budget=budget, kept=kept)
 

@@ -34,7 +34,7 @@ from rclpy.timer import Timer
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.node import bond, own_services
 from liedyn_ros.ros.node.services import refuse, require_finite_numbers
-from liedyn_ros.ros.node.start import Start
+from liedyn_ros.ros.node.start import NodeStart
 from liedyn_ros.ros.parameters.parameter_set import Parameter, ParameterSet
 from liedyn_ros.ros.process import garbage
 from liedyn_ros.ros.process.run import bound_end, RCLError
@@ -159,7 +159,7 @@ class ManagedNode(LifecycleNode):
         self.parameters = ParameterSet(
             self, (*OF_ALL_NODES, *parameters), lambda: self.configured, self.parameters_changed,
             given)
-        self._start = Start(self, self._read_ahead)
+        self._start = NodeStart(self, self._read_ahead)
         self.on_close(self._start.close)
         of_rclpy = [*self.services]
         self.prepare()

@@ -32,7 +32,7 @@ class _Request:
     answer: 'Answer[Any]'
 
 
-class Start:
+class NodeStart:
     """
     The start of a node by itself, and the transitions that others ask for.
 

@@ -24,9 +24,6 @@ from liedyn_ros.ros.parameters.parameter_files import unknown_parameters
 KINDS: Mapping[type, str] = {bool: 'bool', int: 'integer', float: 'double', str: 'string'}
 
 
-MAX_DEFAULT = 50  # characters of a default in a table
-
-
 @dataclass(frozen=True)
 class Parameter:
     """
@@ -196,15 +193,3 @@ class ParameterSet:
         ours = any(change.name in self._parameters for change in changes)  # not use_sim_time
         if ours and self._is_configured():
             self._changed()
-
-
-def as_markdown(parameters: Sequence[Parameter]) -> str:
-    """Return the parameters as a table; those that may change at run time have a star."""
-    rows = ['| parameter | default | meaning |', '| --- | --- | --- |']
-    for p in parameters:
-        unit = f' {p.unit}' if p.unit else ''
-        allowed = f'; {p.range_text}' if p.range_text != 'any' else ''
-        default = '[...]' if len(repr(p.default)) > MAX_DEFAULT else repr(p.default)
-        rows.append(f'| `{p.name}`{"*" * p.run_time} | `{default}`{unit} | {p.description}'
-                    f'{allowed} |')
-    return '\n'.join(rows)

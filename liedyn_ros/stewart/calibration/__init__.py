@@ -16,12 +16,12 @@ from liedyn_ros.stewart.calibration.calibrate import calibrate, Calibration, Out
 from liedyn_ros.stewart.calibration.design import next_poses, NextPoses
 from liedyn_ros.stewart.calibration.held_out import Accuracy, HeldOut
 from liedyn_ros.stewart.calibration.measured import (
-    Frames, lengths_only, Measured, measured_orientations, measured_points, measured_poses,
-    measured_positions)
+    InstrumentFrames, lengths_only, Measured, measured_orientations, measured_points,
+    measured_poses, measured_positions)
 from liedyn_ros.stewart.calibration.parameters import Unknown
 
 __all__ = [
-    'Accuracy', 'Calibration', 'Frames', 'HeldOut', 'Measured', 'NextPoses', 'Outlier', 'Unknown',
-    'calibrate', 'lengths_only', 'measured_orientations', 'measured_points', 'measured_poses',
-    'measured_positions', 'next_poses',
+    'Accuracy', 'Calibration', 'HeldOut', 'InstrumentFrames', 'Measured', 'NextPoses', 'Outlier',
+    'Unknown', 'calibrate', 'lengths_only', 'measured_orientations', 'measured_points',
+    'measured_poses', 'measured_positions', 'next_poses',
 ]

@@ -28,7 +28,7 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.identification.calibration.fit import CalibrationFit, CHANCE, fit, refit
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
-from liedyn_ros.stewart.calibration.measured import Frames, Measured
+from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
 from liedyn_ros.stewart.calibration.parameters import (
     Geometry, Parameters, Unknown, unknown_combinations)
 from liedyn_ros.stewart.calibration.problem import (
@@ -85,7 +85,7 @@ class Calibration:
     offsets: Array
     errors: Array
     covariance: Array
-    frames: Frames
+    frames: InstrumentFrames
     used: NDArray[np.bool_]
     outliers: tuple[Outlier, ...]
     noise: float
@@ -312,7 +312,7 @@ def _require_different(readings: Array, measured: Measured) -> None:
 
 
 def require_agreement(
-        geometry: Geometry, samples: Samples, frames: Frames, poses: Array,
+        geometry: Geometry, samples: Samples, frames: InstrumentFrames, poses: Array,
         tolerance: float) -> None:
     """Refuse readings and measurements that no errors of a geometry bring together."""
     size = geometry.characteristic_length

@@ -35,7 +35,7 @@ ORIGIN.setflags(write=False)
 
 
 @dataclass(frozen=True, eq=False)
-class Frames:
+class InstrumentFrames:
     """
     Where the instrument and its target are.
 
@@ -61,7 +61,7 @@ class Measured:
     kind: str
     points: Array
     rotations: Array | None
-    frames: Frames
+    frames: InstrumentFrames
     instrument_known: bool
     target_known: bool
 
@@ -114,8 +114,8 @@ def measured_poses(
     """
     given = _poses('poses', poses)
     target = _known('platform_target', platform_target)
-    frames = Frames(_known('instrument_base', instrument_base), target[None, :3, 3],
-                    target[:3, :3])
+    frames = InstrumentFrames(
+        _known('instrument_base', instrument_base), target[None, :3, 3], target[:3, :3])
     return Measured('full', given[:, None, :3, 3], given[:, :3, :3], frames,
                     instrument_base is not None, platform_target is not None)
 
@@ -131,7 +131,7 @@ def measured_positions(
     """
     given = checks.as_array('positions', positions, (-1, 3))
     place = ORIGIN if point is None else checks.as_array('point', point, (3,))[None]
-    frames = Frames(_known('instrument_base', instrument_base), place, np.eye(3))
+    frames = InstrumentFrames(_known('instrument_base', instrument_base), place, np.eye(3))
     return Measured('position', given[:, None], None, frames, instrument_base is not None,
                     point is not None)
 
@@ -149,7 +149,8 @@ def measured_orientations(
     base, target = (np.eye(3) if frame is None else so3.require_rotation(
         name, checks.as_array(name, frame, (3, 3))) for name, frame in (
             ('instrument_base', instrument_base), ('platform_target', platform_target)))
-    frames = Frames(se3.from_rotation_translation(base, np.zeros(3)), np.empty((0, 3)), target)
+    frames = InstrumentFrames(
+        se3.from_rotation_translation(base, np.zeros(3)), np.empty((0, 3)), target)
     return Measured('orientation', np.empty((len(given), 0, 3)), given, frames,
                     instrument_base is not None, platform_target is not None)
 
@@ -168,14 +169,14 @@ def measured_points(
         raise LimitError('points: expected one point or more at each pose, got none')
     places = np.zeros(given.shape[1:]) if platform_points is None else checks.as_array(
         'platform_points', platform_points, given.shape[1:])
-    frames = Frames(_known('instrument_base', instrument_base), places, np.eye(3))
+    frames = InstrumentFrames(_known('instrument_base', instrument_base), places, np.eye(3))
     return Measured('points', given, None, frames, instrument_base is not None,
                     platform_points is not None)
 
 
 def lengths_only(count: int) -> Measured:
     """Return that nothing but the lengths of seven legs or more was measured at n poses."""
-    frames = Frames(IDENTITY, np.empty((0, 3)), np.eye(3))
+    frames = InstrumentFrames(IDENTITY, np.empty((0, 3)), np.eye(3))
     return Measured('lengths', np.empty((count, 0, 3)), None, frames, True, True)
 
 

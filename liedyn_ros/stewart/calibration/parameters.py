@@ -23,7 +23,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import so3
-from liedyn_ros.stewart.calibration.measured import Frames, Measured
+from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 
@@ -89,7 +89,7 @@ class Parameters:
         return (self.geometry.base_joints + errors[:, :3],
                 self.geometry.platform_joints + errors[:, 3:6])
 
-    def frames(self, z: Array, start: Frames) -> tuple[Frames, Array, Array]:
+    def frames(self, z: Array, start: InstrumentFrames) -> tuple[InstrumentFrames, Array, Array]:
         """Return the frames, and d(rotation)/d(z): base by its own axes, target by its own."""
         base, target, points = start.instrument_base, start.target, start.points
         turn_base = turn_target = np.eye(3)
@@ -108,7 +108,7 @@ class Parameters:
                     z[at:at + 3])
                 at += 3
             points = points + z[at:at + points.size].reshape(-1, 3)
-        return Frames(base, points, target), turn_base, turn_target
+        return InstrumentFrames(base, points, target), turn_base, turn_target
 
     def columns(self) -> tuple[slice, slice, slice, slice]:
         """Return the columns of z: turn and shift of the instrument, turn of target, points."""

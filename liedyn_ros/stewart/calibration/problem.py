@@ -24,16 +24,16 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import SingularError
-from liedyn_ros.identification.calibration.fit import Equations
+from liedyn_ros.identification.calibration.fit import LinearizedErrors
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart.calibration.kernels import rows as kernels
-from liedyn_ros.stewart.calibration.measured import Frames, Measured
+from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry, Parameters
 from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
 
 ITERATIONS = 30  # of Gauss-Newton at a pose
 HALVINGS = 8  # of a step that makes the errors greater
-SETTLED = 1e-8  # rad and characteristic lengths, of the last step
+STEP_TOLERANCE = 1e-8  # rad and characteristic lengths, of the last step
 ROUNDED = 1e-9  # of a step whose gain is rounding
 LOST = 1e6  # deviations: errors of a pose that some leg does not reach
 MAX_STEP = 0.5  # rad and characteristic lengths, of a step
@@ -68,13 +68,13 @@ class Problem:
     none.
     """
 
-    def __init__(self, parameters: Parameters, samples: Samples, start: Frames,
+    def __init__(self, parameters: Parameters, samples: Samples, start: InstrumentFrames,
                  poses: Array) -> None:
         """Take where the search of the frames and of the poses (n, 4, 4), m, begins."""
         self.parameters, self.samples, self.start = parameters, samples, start
         self.poses = poses.copy()
         self.settled: NDArray[np.bool_] = np.zeros(len(poses), dtype=bool)
-        self._last: tuple[Array, Equations] | None = None
+        self._last: tuple[Array, LinearizedErrors] | None = None
         self._units = np.array([parameters.geometry.characteristic_length] * 3 + [1.0] * 3)
 
     @property
@@ -82,7 +82,7 @@ class Problem:
         """Return the deviations (size,) of the numbers before the calibration."""
         return self.parameters.prior
 
-    def at(self, z: Array) -> Equations:
+    def at(self, z: Array) -> LinearizedErrors:
         """Return the equations at z, poses solved as far as they can be. Raises SingularError."""
         if self._last is not None and np.array_equal(self._last[0], z):
             return self._last[1]
@@ -94,7 +94,7 @@ class Problem:
         left = np.swapaxes(q[:, :, 6:], 1, 2)
         by_z = self._by_z(given)
         by_z[lost] = 0.0
-        result = Equations((left @ errors[..., None])[..., 0], left @ by_z)
+        result = LinearizedErrors((left @ errors[..., None])[..., 0], left @ by_z)
         self._last = z.copy(), result
         return result
 
@@ -119,7 +119,7 @@ class Problem:
                 if not worse.any():
                     break
                 step[worse] *= 0.5
-            self.settled = np.asarray(size <= SETTLED)
+            self.settled = np.asarray(size <= STEP_TOLERANCE)
             if self.settled.all():
                 break
         self.poses = se3.normalize(self.poses)
@@ -178,7 +178,7 @@ class Problem:
         return result
 
 
-def seen_at(measured: Measured, frames: Frames, poses: Array) -> Measured:
+def seen_at(measured: Measured, frames: InstrumentFrames, poses: Array) -> Measured:
     """Return the instrument's measurements at poses (n, 4, 4), m, without errors."""
     turned, places = _places(frames, poses)
     return replace(measured, points=places, rotations=(
@@ -190,7 +190,7 @@ class _Given(NamedTuple):
 
     geometry: Geometry
     readings: Array  # (n, legs), m or rad, corrected
-    frames: Frames
+    frames: InstrumentFrames
     turn_base: Array  # (3, 3), d(rotation)/d(z) of the frames, by their own axes
     turn_target: Array
 
@@ -207,7 +207,7 @@ class _Predicted(NamedTuple):
     poses: Array
 
 
-def _predicted(measured: Measured, frames: Frames, poses: Array) -> _Predicted:
+def _predicted(measured: Measured, frames: InstrumentFrames, poses: Array) -> _Predicted:
     """Return the predicted measurements of poses, and their derivatives."""
     n, k = len(poses), len(frames.points)
     turned, places = _places(frames, poses)
@@ -227,7 +227,7 @@ def _predicted(measured: Measured, frames: Frames, poses: Array) -> _Predicted:
     return _Predicted(places, by_pose, errors, turns, by_target, rotations, poses)
 
 
-def _places(frames: Frames, poses: Array) -> tuple[Array, Array]:
+def _places(frames: InstrumentFrames, poses: Array) -> tuple[Array, Array]:
     """Return turns (n, 3, 3) of the platform and its points (n, k, 3), m, in the instrument."""
     base = frames.instrument_base
     turned = base[:3, :3] @ poses[:, :3, :3]
@@ -236,7 +236,7 @@ def _places(frames: Frames, poses: Array) -> tuple[Array, Array]:
 
 
 def _write_frames(
-        rows: Array, parameters: Parameters, predicted: _Predicted, frames: Frames,
+        rows: Array, parameters: Parameters, predicted: _Predicted, frames: InstrumentFrames,
         turn_base: Array, turn_target: Array, deviations: Deviations) -> None:
     """Write the derivatives of the instrument's errors by the frames that are unknown."""
     turn, shift, target, places = parameters.columns()

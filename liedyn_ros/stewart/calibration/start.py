@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.calibration.measured import Frames, Measured
+from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry
 from liedyn_ros.stewart.calibration.problem import seen_at, values_and_jacobians
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
@@ -28,7 +28,7 @@ GROSS = 1.0  # rad and characteristic lengths: a sample that far off has no pose
 OUTLIER_RATIO = 5.0  # of the middle error, beyond which a pose does not agree with the others
 
 
-class Start(NamedTuple):
+class CalibrationStart(NamedTuple):
     """
     Where a calibration begins.
 
@@ -37,12 +37,13 @@ class Start(NamedTuple):
     """
 
     poses: Array
-    frames: Frames
+    frames: InstrumentFrames
     trusted: NDArray[np.bool_]
     possible: NDArray[np.bool_]
 
 
-def start(geometry: Geometry, readings: Array, measured: Measured, home: Array) -> Start:
+def start(geometry: Geometry, readings: Array, measured: Measured, home: Array
+          ) -> CalibrationStart:
     """
     Return poses and frames near the readings (n, legs) and the measurements.
 
@@ -66,7 +67,7 @@ def start(geometry: Geometry, readings: Array, measured: Measured, home: Array) 
     trusted, possible = squares <= middle, squares <= max(middle, GROSS ** 2)
     if possible.mean() < 0.5:  # they are named as what they are, such as in other units
         possible = np.ones_like(possible)
-    return Start(poses, frames, trusted, possible)
+    return CalibrationStart(poses, frames, trusted, possible)
 
 
 def poses_of(geometry: Geometry, readings: Array, guesses: Array, regular: float = 0.0
@@ -105,7 +106,7 @@ def poses_of(geometry: Geometry, readings: Array, guesses: Array, regular: float
 
 
 def _agreed(poses: Array, measured: Measured, solved: NDArray[np.bool_], size: float
-            ) -> tuple[Frames, Array]:
+            ) -> tuple[InstrumentFrames, Array]:
     """
     Return the frames on which most of the solved poses agree, and squared errors (n,) by them.
 
@@ -132,7 +133,7 @@ def _agreed(poses: Array, measured: Measured, solved: NDArray[np.bool_], size: f
     return frames, np.where(solved, _squares(poses, measured, frames, size), np.inf)
 
 
-def _squares(poses: Array, measured: Measured, frames: Frames, size: float) -> Array:
+def _squares(poses: Array, measured: Measured, frames: InstrumentFrames, size: float) -> Array:
     """Return by how much measurements (n,) differ from given poses, squared, without unit."""
     seen = seen_at(measured, frames, poses)
     squares = ((seen.points - measured.points) ** 2).sum(axis=(1, 2)) / size ** 2
@@ -141,7 +142,7 @@ def _squares(poses: Array, measured: Measured, frames: Frames, size: float) -> A
     return np.asarray(squares)
 
 
-def _frames(poses: Array, measured: Measured) -> Frames:
+def _frames(poses: Array, measured: Measured) -> InstrumentFrames:
     """Return the frames that fit given poses (n, 4, 4); known ones as they are."""
     known = measured.frames
     if measured.kind == 'lengths' or (measured.instrument_known and measured.target_known):
@@ -150,11 +151,12 @@ def _frames(poses: Array, measured: Measured) -> Frames:
     if measured.rotations is not None:
         turn, target = _turns(poses, measured)
     if not measured.points.shape[1]:
-        return Frames(se3.from_rotation_translation(turn, np.zeros(3)), known.points, target)
+        instrument = se3.from_rotation_translation(turn, np.zeros(3))
+        return InstrumentFrames(instrument, known.points, target)
     if measured.rotations is None and not measured.instrument_known:
         turn = _turn_of_points(poses, measured)
     base, points = _shifts(poses, measured, turn)
-    return Frames(se3.from_rotation_translation(turn, base), points, target)
+    return InstrumentFrames(se3.from_rotation_translation(turn, base), points, target)
 
 
 def _turns(poses: Array, measured: Measured) -> tuple[Array, Array]:

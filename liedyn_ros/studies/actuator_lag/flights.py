@@ -19,7 +19,7 @@ from liedyn_ros.control import Feedback, Gains, RateFeedback, tracking_error
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model, Model, scale_masses
 
-SETTLED = 2.0  # s after which errors count
+TRANSIENT = 2.0  # s after which errors count
 STEP, STEPS_PER_COMMAND = 1e-3, 4  # s; commands at 250 Hz
 LOST = 1.0  # m of error at which a flight ends
 
@@ -57,7 +57,7 @@ class Flight:
 
     @property
     def _settled(self) -> Array:
-        return self.errors[self.times >= SETTLED]
+        return self.errors[self.times >= TRANSIENT]
 
 
 class LagStudy:

@@ -26,7 +26,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.pictures import legend_above, new_figure, PAGE, RIGHT, save, WRONG
 from liedyn_ros.studies.actuator_lag import figures
-from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, SETTLED
+from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, TRANSIENT
 from liedyn_ros.studies.options import lag_parser
 from liedyn_ros.view_state import seen_of
 
@@ -37,9 +37,9 @@ MAX_GROWTH = 1.2  # of the errors with rates, over those without lag
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study, print its tables, draw its plot; return 0 if the rates compensate the lag."""
     options = lag_parser().parse_args(arguments)
-    if not SETTLED < options.duration < np.inf:
+    if not TRANSIENT < options.duration < np.inf:
         lag_parser().error(
-            f'--duration: expected more than {SETTLED:g} s, after which errors count')
+            f'--duration: expected more than {TRANSIENT:g} s, after which errors count')
     try:
         for lag in options.lags:
             Lags(lag, lag)
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     print(f'The aerial manipulator along its reference, {options.duration:g} s, all masses known '
-          f'{100.0 * options.mass_error:g} % too large; errors after {SETTLED:g} s')
+          f'{100.0 * options.mass_error:g} % too large; errors after {TRANSIENT:g} s')
     flights = []
     for lag in sorted({0.0, *options.lags}):
         print(f'  flying with a lag of {1e3 * lag:g} ms', flush=True)
@@ -128,7 +128,7 @@ def draw(flights: Sequence[Flight], path: Path) -> None:
                 'lost', (1e3 * flight.lag, 0.02), xycoords=('data', 'axes fraction'),
                 horizontalalignment='right', color=COLORS[flight.with_rates])
     panels[0, 0].set_title(f'Errors at a lag of {1e3 * shown:g} ms')
-    panels[0, 1].set_title(f'Largest errors after {SETTLED:g} s')
+    panels[0, 1].set_title(f'Largest errors after {TRANSIENT:g} s')
     legend_above(panels[1, 1], 2)
     panels[2, 0].set_xlabel('time, s')
     panels[2, 1].set_xlabel('lag of rotors and joints, ms')

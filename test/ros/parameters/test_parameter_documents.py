@@ -12,7 +12,7 @@ import re
 
 import pytest
 from tools.parameter_documents import (
-    CONFIG, NODES, page_of, PAGES, parameter_files, SHARED, TABLE, with_tables)
+    CONFIG, NODES, page_of, PAGES, parameter_files, parameter_tables, SHARED, TABLE, with_tables)
 import yaml
 
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
@@ -21,6 +21,7 @@ from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 CLASSES = {'stewart_pose': StewartPoseNode, 'stewart_simulator': StewartSimulatorNode}
 REMEDY = 'run: python -m tools.parameter_documents'
 FILES = parameter_files()
+WRITTEN = {**FILES, **parameter_tables()}
 
 
 def test_each_node_has_a_page():
@@ -40,9 +41,9 @@ def test_the_page_of_all_nodes_has_what_they_share():
     assert with_tables(text) == text, REMEDY
 
 
-@pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize('path', WRITTEN, ids=lambda path: path.name)
 def test_parameter_file(path):
-    assert path.read_text() == FILES[path], REMEDY
+    assert path.read_text() == WRITTEN[path], REMEDY
 
 
 def test_parameter_files_hold_the_defaults():

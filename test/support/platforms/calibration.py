@@ -15,7 +15,7 @@ import numpy as np
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import leg_lengths, StewartGeometry
 from liedyn_ros.stewart.calibration import (
-    Frames, measured_orientations, measured_points, measured_poses, measured_positions)
+    InstrumentFrames, measured_orientations, measured_points, measured_poses, measured_positions)
 
 INSTRUMENT = se3.exp([0.3, 0.2, 1.0, 0.5, 0.6, 0.7])  # the base in the instrument's frame
 TARGET = se3.exp([0.1, -0.2, 2.3, 0.02, 0.03, 0.04])  # the target in the platform frame
@@ -70,7 +70,7 @@ def true_frames(kind):
               'orientation': np.empty((0, 3))}[kind]
     base = INSTRUMENT.copy()
     base[:3, 3] *= kind != 'orientation'
-    return Frames(base, points, TARGET[:3, :3])
+    return InstrumentFrames(base, points, TARGET[:3, :3])
 
 
 def _of_poses(poses, rng, noise, known):

@@ -60,7 +60,7 @@ def pose_of(element: Element) -> tuple[str, Array]:
     return relative, pose(numbers[:3], angles)
 
 
-class Frames:
+class NamedFramePoses:
     """The poses (4, 4) of the named frames of a model or world in the ground, joints at zero."""
 
     def __init__(self, model: Element, ground: Array) -> None:

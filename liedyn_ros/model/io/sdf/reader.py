@@ -27,7 +27,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.loops import add_plugins
 from liedyn_ros.model.io.sdf.nesting import (
-    Frames, is_true, MODEL, Nesting, pose_of, text_of, upgraded, WORLD)
+    is_true, MODEL, NamedFramePoses, Nesting, pose_of, text_of, upgraded, WORLD)
 from liedyn_ros.model.io.sdf_writer import CLOSURES, TYPES
 from liedyn_ros.model.io.xml_parts import (
     DRAKE, inertia_in, model_of_file, MOMENTS, plausible_limits, Remarks, shapes_of, Vocabulary)
@@ -91,7 +91,7 @@ class _Reader:
             unread.append(f'SDF {self._root.value.get("version")}: read as {NEWEST[0]}.'
                           f'{NEWEST[1]}, the newest known here')
         self._model, self._floating = nesting.one(holder, name), floating
-        frames, name = Frames(holder, IDENTITY), self._model.text('name')
+        frames, name = NamedFramePoses(holder, IDENTITY), self._model.text('name')
         if world is not None:
             given = world.numbers('gravity', 3, _GRAVITY)
             beside = XML('world', world.value.attrib)
@@ -101,8 +101,8 @@ class _Reader:
         self._builder = ModelBuilder(name, given if gravity is None else gravity)
         at, placed = frames.at(self._model), self._model.value.get('placement_frame')
         if placed:  # the pose is of this frame, not of the model
-            at = at @ se3.inverse(Frames(self._model, IDENTITY)[placed])
-        self._frames = Frames(self._model, at)
+            at = at @ se3.inverse(NamedFramePoses(self._model, IDENTITY)[placed])
+        self._frames = NamedFramePoses(self._model, at)
         self._links.update((link.text('name'), link) for link in self._model.each('link'))
         if not self._links:
             self._model.fail('at least one element link', 'none')
