@@ -176,7 +176,7 @@ def _higher(data: dict[str, Any]) -> list[str]:
                f'{row["times_faster"]:.0f}') for row in data['casadi']]
     return [HIGHER.format(**data), linked('time_derivatives', (
         'machine', 'algorithm', 'order', 'kernel', 'ratio', 'wanted', 'call', 'ratio of the call',
-        'batch'), rows), CASADI, table((
+        'batch'), rows), CASADI, linked('casadi', (
             'machine', 'algorithm', 'order', 'CasADi, us', 'times this package'), casadi),
         origin_line(data)]
 
