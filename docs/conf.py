@@ -47,6 +47,7 @@ FORMULA = re.compile(r'\$`([^`]*)`\$')  # as GitHub has it
 CODE = {}  # path of a linked file, and its lexer: each has a page
 WAY_BACK = re.compile(r'<a class="viewcode-back" href="([^"#]*)#([^"]*)">.*?</a>')
 SPECIAL = re.compile(r'([*|\\_])')
+FUNCTION = re.compile(r'((?:\w+/)*\w+\.py)(?:: [\w.]+)?')
 TABLE_FILE = re.compile(r'^\[([^\]]*)\]\(([^)]*\.csv)\)$', re.MULTILINE)  # alone on its line
 
 
@@ -77,11 +78,19 @@ def table_of(file, title):
     """Return the table of a CSV file in Markdown; folded where its title calls it a table."""
     with file.open(encoding='utf-8', newline='') as lines:
         head, *rows = csv.reader(lines)
+    if file.name.startswith('equations'):
+        rows = [[FUNCTION.sub(as_function, cell) for cell in row] for row in rows]
     table = ''.join(f'| {" | ".join(cell.replace("|", chr(92) + "|") for cell in row)} |\n'
                     for row in (head, ['---'] * len(head), *rows))
     if not title.startswith('Table'):
         return table
     return f'<details><summary>{title}</summary>\n\n{table}\n</details>'
+
+
+def as_function(match):
+    """Return a function of the package or the tests as a link from docs/."""
+    part = 'liedyn_ros' if (ROOT / 'liedyn_ros' / match[1]).is_file() else 'test'
+    return f'[{match[0]}](../{part}/{match[1]})'
 
 
 def has_code(target, name):

@@ -76,11 +76,10 @@ class Place(NamedTuple):
     path: Path
     name: str
 
-    def link(self) -> str:
-        """Return a link to the file, from docs/."""
-        inside = self.path.relative_to(ROOT).as_posix()
-        short = inside.removeprefix('liedyn_ros/').removeprefix('test/')
-        return f'[{short}{": " if self.name else ""}{self.name}](../{inside})'
+    def __str__(self) -> str:
+        """Return the file within the package or the tests, and the name; the site links it."""
+        _, _, short = self.path.relative_to(ROOT).as_posix().partition('/')
+        return f'{short}{": " if self.name else ""}{self.name}'
 
 
 def equations_of(tag: str) -> Iterator[Equation]:
@@ -202,9 +201,9 @@ def proofs(name: str) -> list[Place]:
 
 
 def linked(places: list[Place], most: int) -> str:
-    """Return links to the first places, and how many more there are."""
+    """Return the first places, and how many more there are."""
     more = f' and {len(places) - most} more' if len(places) > most else ''
-    return '; '.join(place.link() for place in places[:most]) + more
+    return '; '.join(map(str, places[:most])) + more
 
 
 def rows(paper: str) -> Iterator[tuple[str, ...]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 def on_demand(package: str, path: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """
-    Return `__getattr__` and `__dir__` of a package whose names are imported when they are used.
+    Return `__getattr__` and `__dir__` of a package whose `__all__` is imported when it is used.
 
     The imports in the package's own file say which module has a name. They stand where only a type
     checker runs them. So whoever asks for three names waits for their modules alone.
@@ -39,4 +39,4 @@ def on_demand(package: str, path: str) -> tuple[Callable[[str], Any], Callable[[
         setattr(module, name, value)
         return value
 
-    return find, lambda: sorted({*vars(sys.modules[package]), *places})
+    return find, lambda: sorted(vars(sys.modules[package])['__all__'])

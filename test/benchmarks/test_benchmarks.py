@@ -12,6 +12,7 @@ import argparse
 import json
 
 
+from benchmarks import document
 from benchmarks.nodes.accounts import account, joined, Loss
 from benchmarks.record import origin
 from benchmarks.stewart import calibration
@@ -64,8 +65,9 @@ def test_a_loss_in_one_turn_is_a_loss_of_all():
     ]) == {'lost %': 1.0, 'age median': 2.0, 'longest gap': 3.0, 'out of order': 3.0}
 
 
-def test_a_table_of_the_tracker_is_written_between_its_markers(tmp_path):
+def test_a_table_of_the_tracker_is_written_beside_its_page(tmp_path, monkeypatch):
     """Twice the same; a table without figures stays as it is."""
+    monkeypatch.setattr(document, 'TABLES', tmp_path)
     text = 'before\n<!-- figures: bounds -->\nold\n<!-- end -->\nafter\n'
     assert with_tables(text, tmp_path) == text
     rows = [{'kind': 'step', 'size': 1e-3, 'acceleration': 1.0, 'rate': rate, 'runs': 24,
@@ -74,8 +76,9 @@ def test_a_table_of_the_tracker_is_written_between_its_markers(tmp_path):
     (tmp_path / 'stewart_bounds.json').write_text(json.dumps(
         {'measured': origin(), 'bounds': rows}))
     written = with_tables(text, tmp_path)
-    assert '| fault | `leg_acceleration` | 100 Hz | 500 Hz |' in written
-    assert '| step, 1 mm | 1 m/s^2 | 25 / 50 / 100 | 100 / 50 / 100 |' in written
+    assert (tmp_path / 'leg_faults.csv').read_text() == (
+        'fault,leg_acceleration,100 Hz,500 Hz\n'
+        '"step, 1 mm",1 m/s^2,25 / 50 / 100,100 / 50 / 100\n')
     assert 'old' not in written and with_tables(written, tmp_path) == written
 
 

@@ -132,7 +132,7 @@ def test_functions_have_tests_and_equations_without_any_a_reason():
     """The formulas of a reason are in the code."""
     for paper in equations.PAPERS:
         for names, _, functions, tests in equations.rows(paper):
-            if '](../liedyn_ros/' in functions:
+            if '.py' in functions:
                 assert '.py: ' in functions and '.py: test_' in tests, names
             else:
                 assert functions, f'{names}: expected a reason in its tag of the theory'

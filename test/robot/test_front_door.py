@@ -33,7 +33,7 @@ URDF = """<robot name="arm"><link name="base"/><link name="hand"><inertial><mass
 
 @pytest.mark.parametrize('package', [ld, ld.stewart], ids=lambda package: package.__name__)
 def test_every_name_is_there_and_completed(package):
-    assert set(package.__all__) <= set(dir(package))
+    assert sorted(package.__all__) == dir(package)
     for name in package.__all__:
         assert getattr(package, name) is not None
     assert not hasattr(package, 'nothing')
