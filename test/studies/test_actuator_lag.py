@@ -36,7 +36,7 @@ def test_a_lost_flight_is_reported_and_drawn(tmp_path, capsys):
             [2.0 * LOST if lag and not with_rates else 0.1, 0.1, 0.1]]), np.zeros((3, 1)))
         for lag in (0.0, 0.1) for with_rates in (False, True)]
     actuator_lag.report(flights, 'lag')
-    actuator_lag.figures.draw(flights, tmp_path / 'errors.pdf')
+    actuator_lag.draw(flights, tmp_path / 'errors.pdf')
     assert capsys.readouterr().out.count('lost at 2.6 s') == 1
     assert [flight.lost for flight in flights] == [False, False, True, False]
     assert actuator_lag.made_up(flights)

@@ -25,7 +25,6 @@ from liedyn_ros.commands import outputs
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.pictures import legend_above, new_figure, PAGE, RIGHT, save, WRONG
-from liedyn_ros.studies.actuator_lag import figures
 from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, TRANSIENT
 from liedyn_ros.studies.options import lag_parser
 from liedyn_ros.view_state import seen_of
@@ -58,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if worst > 0.0:
         print(f'  flying with a lag of {1e3 * worst:g} ms, known wrongly', flush=True)
         report([study.fly(True, worst, share * worst) for share in KNOWN], 'known_lag')
-    figures.draw(flights, options.folder / 'errors.png')
+    draw(flights, options.folder / 'errors.png')
     print(f'Plot in {options.folder}/')
     last = flights[-1]
     outputs.recording(options.folder / 'flight.html', study.model, [
