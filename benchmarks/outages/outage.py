@@ -8,6 +8,7 @@
 
 """What fails, for how long, in which wind, and what became of it."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -75,7 +76,7 @@ class Gusts:
 
     def step(self, dt: float) -> Array:
         """Return the force dt (s) later."""
-        keep = np.exp(-dt / self._time)
-        self._now = keep * self._now + self._gust * np.sqrt(1.0 - keep**2) * self._rng.normal(
-            size=3)
+        keep = math.exp(-dt / self._time)
+        new = self._gust * math.sqrt(1.0 - keep**2) * self._rng.normal(size=3)
+        self._now = keep * self._now + new
         return np.asarray(self._mean + self._now)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.control import bounded
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import Model, RotorAllocation, RotorCommand
 from liedyn_ros.model.parts.rotors import LEVEL
@@ -104,12 +105,11 @@ class AerialManipulator:
         """
         tau = as_array('tau', tau, (self.model.nv,))
         wrench, wanted = tau[FREE], tau[JOINTS]
-        shares, torques = self.allocation.shares(wrench), np.clip(
-            wanted, -self._effort, self._effort)
+        shares, torques = self.allocation.shares(wrench), bounded(wanted, self._effort)
         rotors = self.allocation.at_shares(shares, wrench)
         if not (self.allocation.within(shares) and rotors.reached):
             rotors, torques = self._nearest(tau, torques, q)
-        weak = [name for name, asked, given in zip(self.joints, wanted, torques) if asked != given]
+        weak = [name for name, off in zip(self.joints, (wanted != torques).tolist()) if off]
         return Command(rotors, torques, (*rotors.at_limit, *weak))
 
     def stopped(self) -> Command:

@@ -9,7 +9,7 @@
 """Feedback on SE(3) and joints that tracks a motion, actuators that lag, jumps of state."""
 
 from liedyn_ros.control.actuators import (
-    COMMAND_TIMEOUT, Drives, LaggedActuators, lead)
+    bounded, COMMAND_TIMEOUT, Drives, LaggedActuators, lead)
 from liedyn_ros.control.feedback import (
     Feedback, Gains, RateFeedback, ReferenceMotion, tracking_error, TrackingError)
 from liedyn_ros.control.follower import Follower, Phase, Wanted
@@ -19,4 +19,4 @@ from liedyn_ros.control.path_time import PathTime
 __all__ = [
     'COMMAND_TIMEOUT', 'Drives', 'Feedback', 'Follower', 'Gains', 'JumpDetector',
     'LaggedActuators', 'PathTime', 'Phase', 'RateFeedback', 'ReferenceMotion', 'TrackingError',
-    'Wanted', 'lead', 'tracking_error']
+    'Wanted', 'bounded', 'lead', 'tracking_error']

@@ -29,6 +29,11 @@ class Drives(Enum):
     BRAKED = 'have closed their brakes, without commands'
 
 
+def bounded(x: Array, most: Array | float) -> Array:
+    """Return numbers within -most to most; np.clip takes four times as long on few."""
+    return np.asarray(np.minimum(np.maximum(x, -most), most))
+
+
 def lead(forces: Array, lag: Array | float) -> Array:
     """Return the commands (n,) that produce forces: forces (2, n) are these and their rates."""
     return forces[0] + lag * forces[1]  # (8.8)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.control.actuators import bounded
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 
@@ -82,16 +83,15 @@ def tracking_error(
     """
     v = as_array('v', v, (model.nv,))
     error = model.difference(reference.q, q)
-    into_base = se3.adjoint(se3.exp(-error[FREE]))  # Ad of T^-1 T_ref
-    velocity, acceleration, jerk = reference.v.copy(), reference.a.copy(), reference.jerk.copy()
-    velocity[FREE] = into_base @ reference.v[FREE]
+    motion = np.array(reference[1:])
+    motion[:, FREE] = motion[:, FREE] @ se3.adjoint_of_exp(-error[FREE]).T  # Ad of T^-1 T_ref
+    velocity, acceleration, jerk = motion
     rate = v - velocity
     # d/dt of that product: d/dt Ad_{E^-1} = -ad_{rate} Ad_{E^-1} (0.7). The reference's velocity V
     # has ad_V V = 0 and ad_{v} - ad_V = ad_{rate}.
-    ad_rate, carried = se3.ad(rate[FREE]), into_base @ reference.a[FREE]
-    acceleration[FREE] = carried - ad_rate @ velocity[FREE]
-    jerk[FREE] = (  # (8.9)
-        into_base @ reference.jerk[FREE] - ad_rate @ (carried + acceleration[FREE]))
+    ad_rate, carried = se3.ad(rate[FREE]), acceleration[FREE].copy()
+    acceleration[FREE] -= ad_rate @ velocity[FREE]
+    jerk[FREE] -= ad_rate @ (carried + acceleration[FREE])  # (8.9)
     return TrackingError(error, rate, velocity, acceleration, jerk)
 
 
@@ -124,6 +124,7 @@ class Feedback:
         self._limit = gains.integral_limit
         joints = [gains.joints] * (self._size - 6)
         self._pole = np.array([gains.rotation] * 3 + [gains.position] * 3 + joints)
+        self._cube = self._pole**3
         self.reach = self._authority / self._pole**2  # errors that count in full, (nv,)
 
     def reset(self) -> None:
@@ -140,13 +141,12 @@ class Feedback:
 
     def _back(self, error: TrackingError, pole: Array, dt: float) -> Array:
         """Return the acceleration (nv,) back to the reference, by the gains of a pole."""
-        counted = np.clip(error.error, -self.reach, self.reach)
-        back = -self.rate_gain * pole * error.rate - self.error_gain * pole**2 * counted
+        counted = bounded(error.error, self.reach)
+        back = -self.rate_gain * pole * error.rate - self.error_gain * pole * pole * counted
         free = (np.abs(back - self._integral) <= self._authority) & (counted == error.error)
-        self._integral = np.clip(
-            self._integral + np.where(free, dt * self._pole**3 * error.error, 0.0),
-            -self._limit, self._limit)
-        return np.clip(back - self._integral, -self._authority, self._authority)
+        self._integral = bounded(
+            self._integral + free * (dt * self._cube * error.error), self._limit)
+        return bounded(back - self._integral, self._authority)
 
 
 class RateFeedback(Feedback):

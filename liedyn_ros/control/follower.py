@@ -19,7 +19,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control.feedback import (
-    Feedback, Gains, ReferenceMotion, tracking_error, TrackingError)
+    Feedback, FREE, Gains, ReferenceMotion, tracking_error, TrackingError)
 from liedyn_ros.control.path_time import PathTime
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
@@ -97,6 +97,7 @@ class Follower(ABC, Generic[Command]):
         self._intervals = 0.0, 0.0  # the last two between states, s
         self._begun: float | None = None
         self.last: Wanted | None = None
+        self._lag = 0.0
         # Of the push in the world: now, its mean over stop_time, and its variance about that.
         self._push, self._mean, self._variance = np.zeros((3, self._model.nv))
         self.short: Array = np.zeros(self._model.nv)
@@ -144,9 +145,7 @@ class Follower(ABC, Generic[Command]):
     @property
     def lag(self) -> float:
         """Return the greatest error over the one from which feedback asks for no more."""
-        if self.last is None:
-            return 0.0
-        return float((np.abs(self.last.error.error) / self._feedback.reach).max())
+        return self._lag
 
     def take(self, time: float, q: Array, v: Array, pace: float = 1.0) -> Wanted:
         """
@@ -196,8 +195,9 @@ class Follower(ABC, Generic[Command]):
         steps = max(math.ceil((end - begin) / self.hold), 1)  # longer ones let feedback diverge
         for time in np.linspace(begin, max(begin, end), steps + 1)[1:].tolist():
             last, dt = self.last, time - self.last.time
-            a = (np.atleast_2d(last.acceleration)[0] + self.short
-                 + self._turned(self._push, so3.from_quaternion(last.q[3:7]).T))
+            push = self._push.copy()
+            push[FREE] = (push[FREE].reshape(2, 3) @ so3.from_quaternion(last.q[3:7])).ravel()
+            a = np.atleast_2d(last.acceleration)[0] + self.short + push
             v = last.v + dt * a
             q = self._model.integrate(last.q, 0.5 * dt * (last.v + v))
             moved = self._since(time)
@@ -207,18 +207,14 @@ class Follower(ABC, Generic[Command]):
 
     def _observe(self, last: Wanted, gap: float, q: Array, v: Array) -> None:
         """Take the push in a gap (s) between two states: acceleration beside the wanted one."""
-        found = self._turned((v - last.v) / gap - np.atleast_2d(last.acceleration)[0] - self.short,
-                             so3.from_quaternion(q[3:7]))
+        wanted = last.acceleration
+        found = (v - last.v) / gap - (wanted if wanted.ndim == 1 else wanted[0]) - self.short
+        found[FREE] = (found[FREE].reshape(2, 3) @ so3.from_quaternion(q[3:7]).T).ravel()
         self._push -= math.expm1(-gap / self.hold) * (found - self._push)
         away = self._push - self._mean
         share = -math.expm1(-gap / max(self.stop_time, self.hold))
         self._mean += share * away
         self._variance += share * (away**2 - self._variance)
-
-    @staticmethod
-    def _turned(a: Array, turn: Array) -> Array:
-        """Return accelerations (nv,) whose base has turned by a rotation (3, 3)."""
-        return np.concatenate((turn @ a[:3], turn @ a[3:6], a[6:]))
 
     def _since(self, time: float) -> float:
         """Return the time (s) since the reference was moved on, 0 before it begins."""
@@ -237,4 +233,5 @@ class Follower(ABC, Generic[Command]):
         motion = self._motion()
         error = tracking_error(self._model, motion, q, v)
         self.last = Wanted(time, q, v, motion, error, self._feedback.acceleration(error, dt))
+        self._lag = float((np.abs(error.error) / self._feedback.reach).max())
         return self.last

@@ -39,6 +39,8 @@ class PathTime:
     def motion(self, reference: ReferenceMotion) -> ReferenceMotion:
         """Return the motion in time of the reference at this place, by the chain rule."""
         r, r1, r2 = self.rate, self.rate1, self.rate2
+        if r == 1.0 and r1 == r2 == 0.0:
+            return reference
         q, v, a, jerk = reference
         return ReferenceMotion(
             q, r * v, r**2 * a + r1 * v, r**3 * jerk + 3.0 * r * r1 * a + r2 * v)

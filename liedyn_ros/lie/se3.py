@@ -118,7 +118,15 @@ def act(pose: ArrayLike, points: ArrayLike) -> Array:
 
 def adjoint(pose: ArrayLike) -> Array:
     """Return Ad_T = [R 0; [p]R R] (..., 6, 6) (1.2): it takes a twist seen in b to a for T_ab."""
-    t = require_pose('pose', pose)
+    return _adjoint(require_pose('pose', pose))
+
+
+def adjoint_of_exp(xi: ArrayLike) -> Array:
+    """Return the matrix Ad_T (..., 6, 6) of the pose T = exp(xi), which needs no check."""
+    return _adjoint(exp(xi))
+
+
+def _adjoint(t: Array) -> Array:
     r = t[..., :3, :3]
     out = np.zeros((*t.shape[:-2], 6, 6))
     out[..., :3, :3] = out[..., 3:, 3:] = r

@@ -126,6 +126,7 @@ class RotorAllocation:
         self._weight = np.array([1.0] * 3 + [self.length] * 3)
         self._scaled = self._weight[:, None] * self.matrix * self._max_speed**2
         self._lower = (self._min_speed / self._max_speed)**2
+        self._reached = _REACHED * np.abs(self._scaled).max()
         self._inverse = np.linalg.pinv(self._scaled)
         # Attitude first: no vehicle stays aloft without it. Then thrust, then yaw and reach.
         self._priority = np.array([1.0, 1.0, LEVEL**2, LEVEL**2, LEVEL**2, LEVEL])
@@ -141,7 +142,7 @@ class RotorAllocation:
             i = int(outside.argmax())
             raise LimitError(f'speed of rotor {self.names[i]}: expected {self._min_speed[i]} to '
                              f'{self._max_speed[i]} rad/s, got {speeds[i]}')
-        return self.matrix @ speeds**2
+        return self.matrix @ (speeds * speeds)
 
     def speeds(self, wrench: ArrayLike) -> RotorCommand:
         """
@@ -183,14 +184,13 @@ class RotorAllocation:
 
     def at_shares(self, shares: Array, wanted: Array) -> RotorCommand:
         """Return the command of shares (n,) of squared speeds, and what it leaves of wanted."""
-        shares = np.clip(shares, self._lower, 1.0)
-        speeds = np.clip(self._max_speed * np.sqrt(shares), self._min_speed, self._max_speed)
-        given = self.matrix @ speeds**2
+        speeds = self._max_speed * np.sqrt(np.minimum(np.maximum(shares, self._lower), 1.0))
+        speeds = np.minimum(np.maximum(speeds, self._min_speed), self._max_speed)
+        given = self.matrix @ (speeds * speeds)
         error = wanted - given
-        at_limit = (speeds == self._min_speed) | (speeds == self._max_speed)
+        at_limit = ((speeds == self._min_speed) | (speeds == self._max_speed)).tolist()
         return RotorCommand(
-            speeds, given, error,
-            bool(np.abs(self._weight * error).max() <= _REACHED * np.abs(self._scaled).max()),
+            speeds, given, error, bool(np.abs(self._weight * error).max() <= self._reached),
             tuple(name for name, at in zip(self.names, at_limit) if at))
 
     def speed_time_derivatives(self, wrench: ArrayLike) -> Array:
