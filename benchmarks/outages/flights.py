@@ -126,8 +126,7 @@ def fly(machine: AerialManipulator, reference: Reference, outage: Outage, seed: 
 
     ends: where it follows the reference again after the outage, too.
     """
-    outage = outage._replace(
-        begin=outage.begin + np.random.default_rng(seed).uniform(0.0, 1.0, 2)[1])
+    outage = outage.at_random(np.random.default_rng((seed, 2)))
     flight = Flight(machine, reference, outage, seed, mass, wind, mujoco)
     worst, errors, phases, said = np.zeros(2), (0.0, 0.0), [], True
     for k in range(round(duration / STEP)):

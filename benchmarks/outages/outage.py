@@ -32,6 +32,10 @@ class Outage(NamedTuple):
         """Return whether this fails at a time."""
         return self.what == what and self.begin <= time < self.begin + self.duration
 
+    def at_random(self, rng: np.random.Generator) -> 'Outage':
+        """Return one that begins up to a second later."""
+        return self._replace(begin=self.begin + rng.uniform(0.0, 1.0))
+
     def settled(self, time: float) -> bool:
         """Return whether a run is over at a time if it is as before, of one that shall end."""
         return time >= self.begin + self.duration + SETTLE

@@ -46,50 +46,77 @@ def motion() -> SmoothTrajectory:
         np.arange(6.0))
 
 
+class Motion:
+    """A platform, its controller, and what fails between them."""
+
+    def __init__(self, outage: Outage, rng: np.random.Generator, mass: float,
+                 push: tuple[float, float], mujoco: bool) -> None:
+        """Take an outage; mass: ratio of the masses that the controller knows to the true ones."""
+        geometry, self._trajectory = load_geometry(config_file('stewart_geometry.yaml')), motion()
+        self.simulation = (MujocoPlatformSimulation(
+            geometry, HOME, STEP, 0.0, RESOLUTION, FRICTION) if mujoco
+            else PlatformSimulation(geometry, HOME, STEP, 0.0, RESOLUTION))
+        self.control = PlatformController(
+            StewartDynamics(scaled(geometry, mass)), self._trajectory)
+        self._gusts, self._outage = Gusts(rng, *push), outage
+        self._coming: list[tuple[float, LegForceCommand]] = []
+        self._states: list[tuple[float, np.ndarray, np.ndarray]] = []
+        self._seen = self.most = 0.0
+
+    def step(self, state: bool) -> None:
+        """Go on by a step, with a state or not; raises LimitError at a leg's stop."""
+        simulation, control = self.simulation, self.control
+        now, outage = simulation.time, self._outage
+        command = self._answer(now) if state else None
+        if command is not None and not outage.on('commands', now):
+            self._coming += [(now, command)] + [(now + 0.05, command)] * outage.on('doubled', now)
+        for due, each in [row for row in self._coming if row[0] <= now]:
+            self._coming.remove((due, each))
+            simulation.command(each.forces)
+            self.most = max(self.most, float((each.forces / np.where(
+                each.forces > 0.0, control.limits[1], control.limits[0])).max()))
+        simulation.load = np.concatenate((np.zeros(3), self._gusts.step(STEP)))
+        simulation.step()
+
+    def errors(self) -> tuple[float, float]:
+        """Return angle (deg) and distance (m) from the reference where it is."""
+        goal, pose = self._trajectory.pose(self.control.place), self.simulation.pose
+        turn = so3.log(goal[:3, :3].T @ pose[:3, :3])
+        return (float(np.degrees(np.linalg.norm(turn))),
+                float(np.linalg.norm(goal[:3, 3] - pose[:3, 3])))
+
+    def _answer(self, now: float) -> LegForceCommand | None:
+        """Return the command for a state, or for what is left of it."""
+        simulation, control, outage = self.simulation, self.control, self._outage
+        self._states.append((now, simulation.pose.copy(), simulation.twist.copy()))
+        if outage.on('states', now):
+            return control.silent(now - self._seen)
+        self._seen = now
+        # A pose that jumps, while two nodes publish, is refused: it counts as none.
+        if outage.on('poses', now) or outage.on('second', now):
+            return control.feel(now, simulation.sample().lengths)
+        while len(self._states) > 1 and self._states[1][0] <= now - outage.latency:
+            del self._states[0]
+        stamp, pose, twist = self._states[0]
+        command = control.see(stamp, pose, twist)
+        if not control.begun:
+            control.begin(stamp)
+        return command
+
+
 def move(outage: Outage, seed: int, *, duration: float = 12.0, mass: float = 1.0,
          push: tuple[float, float] = PUSH, mujoco: bool = False, ends: bool = False
          ) -> Passed:
     """Move beside an outage until the end, a leg's stop, or the controller's stop."""
-    geometry, trajectory = load_geometry(config_file('stewart_geometry.yaml')), motion()
     rng = np.random.default_rng(seed)
-    simulation = (MujocoPlatformSimulation(geometry, HOME, STEP, 0.0, RESOLUTION, FRICTION)
-                  if mujoco else PlatformSimulation(geometry, HOME, STEP, 0.0, RESOLUTION))
-    control = PlatformController(StewartDynamics(scaled(geometry, mass)), trajectory)
-    gusts = Gusts(rng, *push)
-    outage = outage._replace(begin=outage.begin + rng.uniform(0.0, 1.0))
-    waiting: list[tuple[float, LegForceCommand]] = []
-    states: list[tuple[float, np.ndarray, np.ndarray]] = []
-    worst, errors, seen, most, phases = np.zeros(2), (0.0, 0.0), 0.0, 0.0, []
-    ended = False
+    outage = outage.at_random(rng)
+    moves = Motion(outage, rng, mass, push, mujoco)
+    simulation, control = moves.simulation, moves.control
+    worst, errors, phases, ended = np.zeros(2), (0.0, 0.0), [], False
     for k in range(round(duration / STEP)):
-        now, command = simulation.time, None
-        if k % PERIOD == 0:
-            states.append((now, simulation.pose.copy(), simulation.twist.copy()))
-            # A pose that jumps, while two nodes publish, is refused: it counts as none.
-            if outage.on('states', now):
-                command = control.silent(now - seen)
-            elif outage.on('poses', now) or outage.on('second', now):
-                seen, command = now, control.feel(now, simulation.sample().lengths)
-            else:
-                at = max(i for i, state in enumerate(states)
-                         if state[0] <= now - outage.latency or i == 0)
-                del states[:at]
-                seen, (stamp, pose, twist) = now, states[0]
-                command = control.see(stamp, pose, twist)
-                if not control.begun:
-                    control.begin(stamp)
-        if command is not None and not outage.on('commands', now):
-            waiting.append((now, command))
-            if outage.on('doubled', now):
-                waiting.append((now + 0.05, command))
-        for due, each in [row for row in waiting if row[0] <= now]:
-            waiting.remove((due, each))
-            simulation.command(each.forces)
-            most = max(most, float((each.forces / np.where(
-                each.forces > 0.0, control.limits[1], control.limits[0])).max()))
-        simulation.load = np.concatenate((np.zeros(3), gusts.step(STEP)))
+        now = simulation.time
         try:
-            simulation.step()
+            moves.step(k % PERIOD == 0)
         except LimitError:  # a leg at its stop
             ended = True
             break
@@ -98,17 +125,14 @@ def move(outage: Outage, seed: int, *, duration: float = 12.0, mass: float = 1.0
             break
         if k % LOOK:
             continue
-        goal = trajectory.pose(control.place)
-        turn = so3.log(goal[:3, :3].T @ simulation.pose[:3, :3])
-        errors = (float(np.degrees(np.linalg.norm(turn))),
-                  float(np.linalg.norm(goal[:3, 3] - simulation.pose[:3, 3])))
+        errors = moves.errors()
         worst = np.maximum(worst, errors)
         if ends and phases[-1] is Phase.FOLLOWING and outage.settled(now):
             break
     return Passed(
         *worst, errors[1], (control.phase if simulation.drives is Drives.COMMANDED
                             else simulation.drives).value, bool(ended or (worst > LOST).any()),
-        tuple(dict.fromkeys(phase.value for phase in phases)), most)
+        tuple(dict.fromkeys(phase.value for phase in phases)), moves.most)
 
 
 def scaled(geometry: StewartGeometry, factor: float) -> StewartGeometry:

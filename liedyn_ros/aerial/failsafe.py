@@ -13,10 +13,10 @@ import numpy as np
 from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS
 from liedyn_ros.common.checks import Array
-from liedyn_ros.control import Drives, Feedback, Gains, ReferenceMotion, tracking_error
+from liedyn_ros.control import (
+    Drives, Feedback, Follower, Gains, ReferenceMotion, tracking_error)
 from liedyn_ros.lie import so3
 
-HOVER = 2.0  # s, the longest outage after which a flight should go on where it is
 # PX4's defaults: MPC_LAND_SPEED; LNDMC_Z_VEL_MAX for LNDMC_TRIG_TIME says that it stands.
 DESCENT, STANDS, STANDS_FOR = 0.7, 0.25, 1.0  # m/s, m/s, s
 DELAY_BORNE = 0.5 * 0.41  # of the loop over its pole: half of its margin, see Gains
@@ -26,12 +26,15 @@ class Failsafe:
     """
     Forces of a vehicle without commands: level, at its height and yaw, joints held.
 
-    After `HOVER` it descends, and stops the rotors where it has stood for `STANDS_FOR` on the way
-    down, as ArduPilot levels and holds height where guidance stops (GUID_TIMEOUT), and PX4 lands
-    by its barometer alone. It knows what such a vehicle feels itself: attitude and turn rates
-    (inertial unit), height and climb rate (barometer), joints (encoders); and a model of the
-    vehicle. It knows no position, so it drifts with the wind.
+    After `hover` (s), from when on its controller gives up, it descends, and stops the rotors
+    where it has stood for `STANDS_FOR` on the way down, as ArduPilot levels and holds height where
+    guidance stops (GUID_TIMEOUT), and PX4 lands by its barometer alone. It knows what such a
+    vehicle feels itself: attitude and turn rates (inertial unit), height and climb rate
+    (barometer), joints (encoders); and a model of the vehicle. It knows no position, so it drifts
+    with the wind.
     """
+
+    hover = Follower.stop_time
 
     def __init__(self, machine: AerialManipulator, q: Array, lags: Lags) -> None:
         """Take the vehicle as its flight controller knows it; raises as its authority does."""
@@ -81,7 +84,7 @@ class Failsafe:
         self._feedback.reset()
 
     def _decide(self, silence: float, q: Array, v: Array, dt: float) -> None:
-        descends = silence > HOVER
+        descends = silence > self.hover
         self.phase = Drives.DESCENDING if descends else (
             Drives.HOVERING if self._lost[0] else Drives.HOLDING)
         climb = so3.from_quaternion(q[3:7])[2] @ v[3:6]

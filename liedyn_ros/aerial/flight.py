@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.linearization import linearize
 from liedyn_ros.lie import so3
 
 
-PUSH_DEVIATIONS = 3.0  # of the push, within which a tilt by dead reckoning is known
+OVERTURNED = 1e-4  # the share of silences in normal gusts that may end beyond a right angle
 
 
 class FlightControl(Follower[Command]):
@@ -111,9 +111,11 @@ class FlightControl(Follower[Command]):
         Return the silence (s) after which the rotors stop.
 
         A push that is `a` (rad/s^2) off tilts by a (cosh(k t) - 1) / k^2 where errors grow at a
-        rate k (8.11): beyond a right angle no thrust lifts.
+        rate k (8.11): beyond a right angle no thrust lifts. In two axes a share exp(-m^2) of
+        normal pushes is more than m times their root mean square off.
         """
-        push, grows = PUSH_DEVIATIONS * float(np.linalg.norm(self.spread[:2])), self._growth()
+        push, grows = math.sqrt(-math.log(OVERTURNED)) * float(
+            np.linalg.norm(self.spread[:2])), self._growth()
         if not push:
             return self.stop_time
         return min(self.stop_time, 2.0 / grows * math.asinh(

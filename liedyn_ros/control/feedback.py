@@ -105,6 +105,9 @@ class Feedback:
     Bounded by an authority (nv,), it asks for no more than that beyond the reference's
     acceleration. Errors count up to authority / pole^2: the speed of the way back is one from
     which the authority stops. The integral rests where the bound binds.
+
+    tolerance (nv,) are errors of a machine that does not do what it is asked for: a disturbance
+    that sets in at once, as great as the integral bears, makes 0.27 of them (0.36, RateFeedback).
     """
 
     rate_gain, error_gain = 3.0, 3.0  # of (s + pole)^3, times pole and pole^2
@@ -125,7 +128,9 @@ class Feedback:
         joints = [gains.joints] * (self._size - 6)
         self._pole = np.array([gains.rotation] * 3 + [gains.position] * 3 + joints)
         self._cube = self._pole**3
-        self.reach = self._authority / self._pole**2  # errors that count in full, (nv,)
+        self.reach = self._authority / self._pole**2  # errors that count in full
+        borne = np.minimum(self._authority, max(gains.integral_limit, Gains.integral_limit))
+        self.tolerance = borne / self._pole**2
 
     def reset(self) -> None:
         """Forget the integral."""

@@ -64,7 +64,7 @@ class Follower(ABC, Generic[Command]):
     """
     Follows a reference by feedback: at the reference's pace, slower where the machine lags.
 
-    The pace falls to 0 where an error grows from half of the feedback's `reach` to all of it, so a
+    The pace falls to 0 where an error grows from half of the feedback's `tolerance` to all, so a
     reference never runs away. Before `begin` it stands at its start. `hold` is the silence up to
     which a command holds: half the delay that the loop bears, or two periods of the states.
 
@@ -144,7 +144,7 @@ class Follower(ABC, Generic[Command]):
 
     @property
     def lag(self) -> float:
-        """Return the greatest error over the one from which feedback asks for no more."""
+        """Return the greatest error over the tolerance of the feedback."""
         return self._lag
 
     def take(self, time: float, q: Array, v: Array, pace: float = 1.0) -> Wanted:
@@ -195,9 +195,8 @@ class Follower(ABC, Generic[Command]):
         steps = max(math.ceil((end - begin) / self.hold), 1)  # longer ones let feedback diverge
         for time in np.linspace(begin, max(begin, end), steps + 1)[1:].tolist():
             last, dt = self.last, time - self.last.time
-            push = self._push.copy()
-            push[FREE] = (push[FREE].reshape(2, 3) @ so3.from_quaternion(last.q[3:7])).ravel()
-            a = np.atleast_2d(last.acceleration)[0] + self.short + push
+            a = (np.atleast_2d(last.acceleration)[0] + self.short
+                 + self._turned(self._push, so3.from_quaternion(last.q[3:7]).T))
             v = last.v + dt * a
             q = self._model.integrate(last.q, 0.5 * dt * (last.v + v))
             moved = self._since(time)
@@ -209,12 +208,19 @@ class Follower(ABC, Generic[Command]):
         """Take the push in a gap (s) between two states: acceleration beside the wanted one."""
         wanted = last.acceleration
         found = (v - last.v) / gap - (wanted if wanted.ndim == 1 else wanted[0]) - self.short
-        found[FREE] = (found[FREE].reshape(2, 3) @ so3.from_quaternion(q[3:7]).T).ravel()
+        found = self._turned(found, so3.from_quaternion(q[3:7]))
         self._push -= math.expm1(-gap / self.hold) * (found - self._push)
         away = self._push - self._mean
         share = -math.expm1(-gap / max(self.stop_time, self.hold))
         self._mean += share * away
         self._variance += share * (away**2 - self._variance)
+
+    @staticmethod
+    def _turned(a: Array, turn: Array) -> Array:
+        """Return accelerations (nv,) whose base has turned by a rotation (3, 3)."""
+        turned = a.copy()
+        turned[FREE] = (a[FREE].reshape(2, 3) @ turn.T).ravel()
+        return turned
 
     def _since(self, time: float) -> float:
         """Return the time (s) since the reference was moved on, 0 before it begins."""
@@ -233,5 +239,5 @@ class Follower(ABC, Generic[Command]):
         motion = self._motion()
         error = tracking_error(self._model, motion, q, v)
         self.last = Wanted(time, q, v, motion, error, self._feedback.acceleration(error, dt))
-        self._lag = float((np.abs(error.error) / self._feedback.reach).max())
+        self._lag = float((np.abs(error.error) / self._feedback.tolerance).max())
         return self.last
