@@ -44,6 +44,7 @@ ComputedTorque::ComputedTorque(const std::string & model, const Options & option
   kp_ = spread("kp", options.kp, count);
   kd_ = spread("kd", options.kd, count);
   lag_ = spread("lag", options.lag, count);
+  observer_gain_ = spread("observer_gain", {options.observer_gain}, 1)[0];
   for (const double lag : lag_) {
     if (lag > 0.0) {order_ = 1;}
   }
@@ -51,6 +52,7 @@ ComputedTorque::ComputedTorque(const std::string & model, const Options & option
     each->resize(count);
   }
   still_.resize(machine_->measured.size());
+  external_.resize(machine_->direct ? machine_->measured.size() : 0);
 }
 
 ComputedTorque::~ComputedTorque() = default;
@@ -75,9 +77,12 @@ int ComputedTorque::read(const double * position, double * commanded) noexcept
 
 int ComputedTorque::update(
   const double * position, const double * velocity, const Reference & reference,
-  double * effort) noexcept
+  double * effort, double dt) noexcept
 {
   code_ = machine_->read(position, velocity);
+  if (code_ == LIEDYN_OK && !external_.empty()) {
+    code_ = machine_->observe(dt, observer_gain_, external_.data());
+  }
   if (code_ != LIEDYN_OK) {return code_;}
   machine_->state(at_.data(), rate_.data());
   const std::size_t count = at_.size();

@@ -58,6 +58,7 @@ CallbackReturn ComputedTorqueController::on_init()
     auto_declare<std::vector<double>>("lag", usual.lag);
     auto_declare<std::vector<double>>("home", usual.home);
     auto_declare<std::string>("start", usual.start);
+    auto_declare<double>("observer_gain", usual.observer_gain);
   } catch (const std::exception & error) {
     RCLCPP_ERROR(get_node()->get_logger(), "%s", error.what());
     return CallbackReturn::ERROR;
@@ -76,6 +77,7 @@ CallbackReturn ComputedTorqueController::on_configure(const rclcpp_lifecycle::St
     options.lag = node->get_parameter("lag").as_double_array();
     options.home = node->get_parameter("home").as_double_array();
     options.start = node->get_parameter("start").as_string();
+    options.observer_gain = node->get_parameter("observer_gain").as_double();
     law_ = std::make_unique<ComputedTorque>(
       node->get_parameter("model_file").as_string(), options);
   } catch (const std::exception & error) {
@@ -105,14 +107,22 @@ ComputedTorqueController::on_export_reference_interfaces_list()
   std::vector<hardware_interface::CommandInterface::SharedPtr> result;
   for (const std::string & joint : law_->commanded()) {
     for (const char * kind : {HW_IF_POSITION, HW_IF_VELOCITY, HW_IF_ACCELERATION}) {
-      hardware_interface::InterfaceInfo info;
-      info.name = kind;
-      info.data_type = "double";
       result.push_back(
         std::make_shared<hardware_interface::CommandInterface>(
-          hardware_interface::InterfaceDescription(
-            std::string(get_node()->get_name()) + "/" + joint, info)));
+          std::string(get_node()->get_name()) + "/" + joint, kind));
     }
+  }
+  return result;
+}
+
+std::vector<hardware_interface::StateInterface::SharedPtr>
+ComputedTorqueController::on_export_state_interfaces_list()
+{
+  std::vector<hardware_interface::StateInterface::SharedPtr> result;
+  for (std::size_t i = 0; i < law_->external().size(); ++i) {
+    result.push_back(
+      std::make_shared<hardware_interface::StateInterface>(
+        std::string(get_node()->get_name()) + "/" + law_->measured()[i], "external_effort"));
   }
   return result;
 }
@@ -129,7 +139,7 @@ CallbackReturn ComputedTorqueController::on_activate(const rclcpp_lifecycle::Sta
     RCLCPP_ERROR(get_node()->get_logger(), "state: expected position and velocity of all joints");
     return CallbackReturn::FAILURE;
   }
-  if (law_->begin(position_.data()) != 0 || !hold() || !write_efforts()) {
+  if (law_->begin(position_.data()) != 0 || !hold() || !write_efforts(0.0)) {
     char text[200];
     law_->explain(text, sizeof text);
     RCLCPP_ERROR(
@@ -149,13 +159,17 @@ CallbackReturn ComputedTorqueController::on_deactivate(const rclcpp_lifecycle::S
   return all ? CallbackReturn::SUCCESS : CallbackReturn::FAILURE;
 }
 
-bool ComputedTorqueController::write_efforts()
+bool ComputedTorqueController::write_efforts(double dt)
 {
   const Reference reference{goal_.data(), rate_.data(), acceleration_.data(), jerk_.data()};
-  if (law_->update(position_.data(), velocity_.data(), reference, effort_.data()) != 0) {
+  if (law_->update(position_.data(), velocity_.data(), reference, effort_.data(), dt) != 0) {
     return false;
   }
   bool all = true;
+  const auto & touches = ordered_exported_state_interfaces_;
+  for (std::size_t i = 0; i < touches.size(); ++i) {
+    all = touches[i]->set_value(law_->external()[i]) && all;
+  }
   for (std::size_t i = 0; i < effort_.size(); ++i) {
     all = command_interfaces_[i].set_value(effort_[i]) && all;
   }
@@ -214,7 +228,7 @@ return_type ComputedTorqueController::update_and_write_commands(
     }
     followed_ = true;
   }
-  if (!write_efforts()) {
+  if (!write_efforts(period.seconds())) {
     char text[200];
     law_->explain(text, sizeof text);
     RCLCPP_ERROR_THROTTLE(

@@ -59,6 +59,8 @@ public:
       at_.push_back(k);
     }
     q_.resize(nv_), v_.resize(nv_), a_.resize(2 * nv_), tau_.resize(2 * nv_);
+    mass_.resize(nv_ * nv_), coriolis_.resize(nv_ * nv_);
+    bias_.resize(nv_), drift_.resize(nv_), sum_.resize(nv_);
     const std::size_t bytes = liedyn_work(model, 1);
     work_ = aligned(bytes);
     require(liedyn_init(model, 1, work_.get(), bytes), "model");
@@ -69,6 +71,40 @@ public:
     std::copy_n(position, nv_, q_.begin());
     std::copy_n(velocity, nv_, v_.begin());
     return LIEDYN_OK;
+  }
+
+  int begin(const double *) noexcept override
+  {
+    observed_ = false;
+    return LIEDYN_OK;
+  }
+
+  int observe(double dt, double gain, double * external) noexcept override
+  {
+    int code = liedyn_mass_matrix(model_, work_.get(), q_.data(), mass_.data());
+    if (code == LIEDYN_OK) {
+      code = liedyn_coriolis_matrix(model_, work_.get(), q_.data(), v_.data(), coriolis_.data());
+    }
+    if (code == LIEDYN_OK) {
+      code = liedyn_bias(model_, work_.get(), q_.data(), v_.data(), nullptr, bias_.data());
+    }
+    for (int i = 0; code == LIEDYN_OK && i < nv_; ++i) {
+      double momentum = 0.0, drift = -bias_[i];
+      for (int k = 0; k < nv_; ++k) {
+        momentum += mass_[nv_ * i + k] * v_[k];
+        drift += (coriolis_[nv_ * i + k] + coriolis_[nv_ * k + i]) * v_[k];
+      }
+      if (observed_) {
+        sum_[i] += dt * (0.5 * (drift + drift_[i]) + tau_[i]);
+        external[i] = gain * (momentum - sum_[i]) / (1.0 + gain * dt);  // stable for any gain
+        sum_[i] += dt * external[i];
+      } else {
+        sum_[i] = momentum, external[i] = 0.0;
+      }
+      drift_[i] = drift;
+    }
+    observed_ = code == LIEDYN_OK;
+    return code;
   }
 
   void state(double * position, double * velocity) const noexcept override
@@ -109,7 +145,9 @@ private:
   int nv_;
   std::vector<unsigned char> prescribed_;
   std::vector<std::size_t> at_;
-  std::vector<double> q_, v_, a_, tau_;
+  std::vector<double> q_, v_, a_, tau_, mass_, coriolis_, bias_;
+  std::vector<double> drift_, sum_;  // of the observer
+  bool observed_ = false;
 };
 
 /// Closed loops and mimic joints, from the measured joints, which are the actuators.
@@ -258,21 +296,26 @@ Positions positions_of(const std::string & text)
   return result;
 }
 
-std::unique_ptr<Machine> open_machine(
-  const std::string & path, const Names & joints, const std::vector<double> & home,
-  const std::string & start_text)
+Memory memory_for(const std::string & path, std::size_t & bytes)
 {
   if (path.empty()) {
     throw std::runtime_error("model_file: expected a file of liedyn export, got none");
   }
-  const Positions start = positions_of(start_text);
-  std::size_t bytes = 0;
   const int found = liedyn_file_size(path.c_str(), &bytes);
   if (found != LIEDYN_OK && !std::ifstream(path)) {
     throw std::runtime_error(path + ": expected a model file, got none that can be opened");
   }
   require(found, path);
-  Memory memory = aligned(bytes);
+  return aligned(bytes);
+}
+
+std::unique_ptr<Machine> open_machine(
+  const std::string & path, const Names & joints, const std::vector<double> & home,
+  const std::string & start_text)
+{
+  const Positions start = positions_of(start_text);
+  std::size_t bytes = 0;
+  Memory memory = memory_for(path, bytes);
   const liedyn_model * model = nullptr;
   const liedyn_loops * loops = nullptr;
   const liedyn_platform * platform = nullptr;

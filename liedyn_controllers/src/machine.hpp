@@ -13,6 +13,7 @@
 
 #include <liedyn.h>
 
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -43,6 +44,12 @@ inline void require(int code, const std::string & what)
   if (code != LIEDYN_OK) {throw std::runtime_error(what + ": " + liedyn_message(code));}
 }
 
+/// Memory for a model file, whose size is written. Throws std::runtime_error.
+Memory memory_for(const std::string & path, std::size_t & bytes);
+
+/// The pose (4, 4) of a platform at x, y, z (m) with level axes. Throws std::runtime_error.
+std::array<double, 16> home_pose(const std::vector<double> & home);
+
 /// Positions of joints by name.
 using Positions = std::vector<std::pair<std::string, double>>;
 
@@ -64,6 +71,11 @@ public:
   virtual int effort(
     int order, const double * acceleration, const double * jerk, double * effort,
     double * rate) noexcept = 0;
+  /**
+   * Write the efforts (n) of what touches the machine (12.67), a time dt (s) after the last state,
+   * at a gain (1/s); the last efforts have acted since. Return LIEDYN_ABSENT where it is not known.
+   */
+  virtual int observe(double, double, double *) noexcept {return LIEDYN_ABSENT;}
   /// Write why the last call of libliedyn was refused; return its code.
   virtual int explain(char * text, std::size_t size) const noexcept = 0;
 

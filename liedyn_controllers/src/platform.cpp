@@ -77,13 +77,8 @@ public:
     if (!joints.empty() && joints != measured) {
       throw std::runtime_error("joints: expected the legs in the order of the file, or none named");
     }
-    if (home.size() != 3) {
-      throw std::runtime_error(
-        "home: expected x, y, z (m) of the platform near its first pose, got " +
-        (home.empty() ? std::string("none") : std::to_string(home.size()) + " numbers"));
-    }
     commanded = measured;
-    pose_ = {1, 0, 0, home[0], 0, 1, 0, home[1], 0, 0, 1, home[2], 0, 0, 0, 1};
+    pose_ = home_pose(home);
     const std::size_t bytes = liedyn_platform_work(platform, 1);
     work_ = aligned(bytes);
     require(liedyn_platform_init(platform, 1, work_.get(), bytes), "model");
@@ -167,6 +162,16 @@ private:
 };
 
 }  // namespace
+
+std::array<double, 16> home_pose(const std::vector<double> & home)
+{
+  if (home.size() != 3) {
+    throw std::runtime_error(
+      "home: expected x, y, z (m) of the platform near its first pose, got " +
+      (home.empty() ? std::string("none") : std::to_string(home.size()) + " numbers"));
+  }
+  return {1, 0, 0, home[0], 0, 1, 0, home[1], 0, 0, 1, home[2], 0, 0, 0, 1};
+}
 
 std::unique_ptr<Machine> make_platform(
   Memory content, const liedyn_platform * platform, const std::vector<std::string> & joints,

@@ -10,10 +10,12 @@
  *
  * It loads the plugin, configures it, and activates it at the first state on stdin, alone. After the
  * update of that cycle, and before its write, it restarts the plugin in a chain, as the manager of
- * ros2_control does where a controller before it is activated. HOME is "x,y,z" or "-", START a text or "-". A state is
+ * ros2_control does where a controller before it is activated. HOME is "x,y,z" or "-", START a text or "-";
+ * a broadcaster reads velocities where LAG is above 0. A state is
  * positions and velocities of the measured joints, then position, velocity and acceleration for
  * each joint with an effort, as the controller before it writes them; NaN where it writes nothing.
- * For each state it writes whether the cycle succeeded, and the efforts. */
+ * For each state it writes whether the cycle succeeded, the
+ * number of efforts, these, and the exported states. */
 
 #include <dlfcn.h>
 
@@ -39,13 +41,11 @@ static void require(bool kept, const char * what)
 
 static Interfaces interfaces(const controller_interface::InterfaceConfiguration & wanted)
 {
-  require(wanted.type == controller_interface::interface_configuration_type::INDIVIDUAL, "names");
+  require(wanted.type != controller_interface::interface_configuration_type::ALL, "names");
   Interfaces result;
   for (const std::string & name : wanted.names) {
     const auto at = name.rfind('/');
-    result.emplace_back(
-      hardware_interface::InterfaceDescription(
-        name.substr(0, at), {name.substr(at + 1), "double"}));
+    result.emplace_back(name.substr(0, at), name.substr(at + 1));
   }
   return result;
 }
@@ -68,6 +68,7 @@ int main(int count, char ** arguments)
   auto & values = controller->get_node()->values;
   values["model_file"] = std::string(arguments[2]);
   values["lag"] = std::vector<double>{std::atof(arguments[3])};
+  values["use_rates"] = std::atof(arguments[3]) > 0.0;
   double x, y, z;
   if (std::sscanf(arguments[5], "%lf,%lf,%lf", &x, &y, &z) == 3) {
     values["home"] = std::vector<double>{x, y, z};
@@ -77,22 +78,29 @@ int main(int count, char ** arguments)
   if (controller->on_configure({}) != CallbackReturn::SUCCESS) {return 3;}
   controller->command_interfaces_ = interfaces(controller->command_interface_configuration());
   controller->state_interfaces_ = interfaces(controller->state_interface_configuration());
-  controller->export_references();
+  controller->export_interfaces();
   auto & states = controller->state_interfaces_;
   const auto & references = controller->references();
-  const std::size_t n = states.size() / 2, c = controller->command_interfaces_.size();
+  const std::size_t c = controller->command_interfaces_.size();
+  const bool rates = states[1].name.ends_with("/velocity");
+  const std::size_t n = rates ? states.size() / 2 : states.size();
+  const auto & exported = controller->exported();
   require(references.size() == 3 * c, "three references a joint");
-  std::vector<double> state(2 * n), reference(3 * c), answer(1 + c);
+  std::vector<double> state(states.size()), reference(3 * c), answer(2 + c + exported.size());
+  int cycle = 0;
   for (bool first = true; read(state) && read(reference); first = false) {
     for (std::size_t i = 0; i < n; ++i) {  // interfaces are a joint's position, then its velocity
-      require(states[2 * i].set_value(state[i]) && states[2 * i + 1].set_value(state[n + i]), "a state");
+      require(states[rates ? 2 * i : i].set_value(state[i]), "a position");
+      require(!rates || states[2 * i + 1].set_value(state[n + i]), "a velocity");
     }
     if (first && controller->on_activate({}) != CallbackReturn::SUCCESS) {return 5;}
     for (std::size_t k = 0; k < 3 * c; ++k) {
       require(references[k]->set_value(reference[k]), "a reference");
     }
-    const auto done = controller->update({}, rclcpp::Duration(std::atof(arguments[4])));
-    answer[0] = done == controller_interface::return_type::OK;
+    const double period = std::atof(arguments[4]);
+    const auto done = controller->update(
+      rclcpp::Time(++cycle * period), rclcpp::Duration(period));
+    answer[0] = done == controller_interface::return_type::OK, answer[1] = static_cast<double>(c);
     if (first) {  // the chain changes between update and write
       require(controller->on_deactivate({}) == CallbackReturn::SUCCESS, "a deactivation");
       controller->chained = true;
@@ -100,7 +108,10 @@ int main(int count, char ** arguments)
       for (const auto & each : references) {require(std::isnan(*each->get_optional()), "no reference");}
     }
     for (std::size_t i = 0; i < c; ++i) {
-      answer[1 + i] = *controller->command_interfaces_[i].get_optional();
+      answer[2 + i] = *controller->command_interfaces_[i].get_optional();
+    }
+    for (std::size_t i = 0; i < exported.size(); ++i) {
+      answer[2 + c + i] = *exported[i]->get_optional();
     }
     std::fwrite(answer.data(), sizeof(double), answer.size(), stdout);
   }

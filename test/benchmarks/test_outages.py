@@ -62,8 +62,8 @@ def test_silence_in_strong_wind_ends_in_a_stop_that_was_told_before_it_turns_ove
 
 def test_a_steady_wind_is_known_without_states():
     """What differs are masses that are 20 % off; 18.5 degrees were seen where it was not."""
-    outage = Outage('states', 'states', 1.4, begin=3.0)
-    passed = flights.fly(flights.vehicle(), Reference(), outage, 1, mass=0.8, duration=6.0,
+    outage = Outage('states', 'states', 1.4, begin=4.0)
+    passed = flights.fly(flights.vehicle(), Reference(), outage, 1, mass=0.8, duration=7.0,
                          wind=(3.0, 0.0))
     assert passed.attitude < 8.0 and passed.phase != Phase.STOPPED.value
 

@@ -21,11 +21,14 @@ from support.machines.example_robots import example_robot
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
+from liedyn_ros.dynamics.constrained import (
+    assemble, ConstrainedDynamics, LoopTracker, MomentumObserver)
 from liedyn_ros.export import write_loops, write_model, write_platform
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.model import load_model
-from liedyn_ros.stewart import leg_lengths, leg_rates, load_geometry, StewartDynamics
+from liedyn_ros.stewart import (
+    leg_lengths, leg_rates, load_geometry, PoseSolver, StewartDynamics)
+from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
 
 pytestmark = pytest.mark.full
 
@@ -145,20 +148,28 @@ def test_what_does_not_fit_is_refused(program, tmp_path):
     assert done.returncode == 1 and 'NaN' in done.stderr.decode()
 
 
-def manager(program, model, lag, period, joints, states, home='-', start='-'):
+def manager(program, model, lag, period, joints, states, home='-', start='-',
+            plugin='computed_torque_controller'):
     """Return the process of a manager in small, which restarts the plugin in its first cycle."""
     return subprocess.run(
-        [program.with_name('cycles'), program.with_name('libstand_in.so'), model, str(lag),
+        [program.with_name('cycles'), program.with_name(f'lib{plugin}.so'), model, str(lag),
          str(period), home, start, *joints],
         input=np.asarray(states).tobytes(), capture_output=True, check=False)
 
 
 def cycled(program, model, lag, period, joints, states, **options):
     """Return whether each cycle of the plugin succeeded, and its efforts; for states (k, ...)."""
+    done, efforts, _, log = exporting(program, model, lag, period, joints, states, **options)
+    return done, efforts, log
+
+
+def exporting(program, model, lag, period, joints, states, **options):
+    """Return whether each cycle succeeded, its efforts, the states it exports, and the log."""
     done = manager(program, model, lag, period, joints, states, **options)
     assert done.returncode == 0, done.stderr.decode()
     rows = np.frombuffer(done.stdout).reshape(len(states), -1)
-    return rows[:, 0] == 1.0, rows[:, 1:], done.stderr.decode()
+    count = 2 + int(rows[0, 1])
+    return rows[:, 0] == 1.0, rows[:, 2:count], rows[:, count:], done.stderr.decode()
 
 
 @HOST
@@ -203,8 +214,8 @@ def test_the_plugin_refuses_a_state_without_numbers(program, tmp_path):
 @HOST
 def test_the_plugin_is_not_configured_without_its_file(program, tmp_path):
     done = subprocess.run(
-        [program.with_name('cycles'), program.with_name('libstand_in.so'), tmp_path / 'none', '0',
-         '0.001', '-', '-'], capture_output=True, check=False)
+        [program.with_name('cycles'), program.with_name('libcomputed_torque_controller.so'),
+         tmp_path / 'none', '0', '0.001', '-', '-'], capture_output=True, check=False)
     assert done.returncode == 3 and 'none that can be opened' in done.stderr.decode()
 
 
@@ -290,3 +301,59 @@ def test_a_platform_needs_a_home_and_says_where_it_is(program, tmp_path):
     states[0, 0] *= 9.0  # one leg, which the others do not reach
     done = manager(program, tmp_path / 'platform', 0.0, 1e-3, (), states, home='0,0,0.5')
     assert done.returncode == 5 and '`home`' in done.stderr.decode()
+
+
+@HOST
+def test_the_efforts_of_what_touches_an_arm_are_exported(program, tmp_path):
+    """As Python's observer has them; an arm that stays off its goal is held there by them."""
+    model = load_model(example_robot('ur_description/urdf/ur5_robot.urdf'))
+    write_model(tmp_path / 'arm', model)
+    dynamics, observer, period = Dynamics(model), MomentumObserver(Dynamics(model)), 1e-3
+    q, v = np.random.default_rng(7).normal(size=(2, 50, 6))
+    states = np.concatenate((q, v, np.full((50, 18), np.nan)), axis=1)
+    _, given, found, _ = exporting(program, tmp_path / 'arm', 0.0, period, (), states)
+    before = np.vstack((np.zeros(6), given[:-1]))
+    want = [observer(*row, period) for row in zip(q, v, before)]
+    np.testing.assert_allclose(found, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())
+    still = np.concatenate((q[0], np.zeros(6), np.full(18, np.nan)))[None].repeat(500, axis=0)
+    still[1:, :6] += 0.01
+    _, given, found, _ = exporting(program, tmp_path / 'arm', 0.0, period, (), still)
+    weight = dynamics.inverse(still[1, :6], np.zeros(6), np.zeros(6))
+    np.testing.assert_allclose(found[-1], weight - given[-1], rtol=1e-6)
+
+
+@HOST
+@pytest.mark.parametrize('rates', [False, True])
+def test_the_pose_of_a_platform_is_exported_and_published(program, tmp_path, rates):
+    """A sample without numbers has no pose, and the next has one again."""
+    geometry, period = load_geometry(config_file('stewart_geometry.yaml')), 1e-3
+    write_platform(tmp_path / 'platform', geometry)
+    twist = np.array([0.2, -0.3, 0.4, 0.05, 0.02, -0.03])
+    home = SE3.from_rotation_translation(SO3.from_rpy(0.0, 0.0, 0.0), [0.0, 0.0, 0.5])
+    poses = [(home @ SE3.exp(period * k * twist)).matrix for k in range(300)]
+    states = np.array([leg_lengths(geometry, pose) for pose in poses])
+    if rates:
+        states = np.concatenate(
+            (states, [leg_rates(geometry, pose, twist) for pose in poses]), axis=1)
+    states[100] = np.nan
+    done, _, found, log = exporting(
+        program, tmp_path / 'platform', float(rates), period, (), states, home='0,0,0.5',
+        plugin='platform_pose_broadcaster')
+    assert done.all() and np.isnan(found[100]).all()
+    kept = np.delete(np.arange(300), [0, 100])  # it was restarted in the first cycle
+    want = np.array([[*pose[:3, 3], *SO3(pose[:3, :3]).quaternion] for pose in poses])
+    np.testing.assert_allclose(found[kept, :7], want[kept], atol=1e-9)
+    np.testing.assert_allclose(found[200:, 7:13], twist[None].repeat(100, axis=0), atol=1e-6)
+    assert (found[200:, 13] == 0.0).all()
+    texts = log.splitlines()
+    assert sum(text.startswith('~/pose stewart_base 0.49') for text in texts) > 200
+    last = next(text.split() for text in reversed(texts) if text.startswith('~/status 0 0 '))
+    least = [PoseSolver(geometry).solve(leg_lengths(geometry, pose), pose).smallest_singular_value
+             for pose in poses[-2:]]
+    falls = (least[0] - least[1]) / period
+    np.testing.assert_allclose(float(last[3]), (least[1] - SINGULARITY_WARNING) / falls, rtol=1e-2)
+    refused, = (text for text in texts if text.startswith('~/status 4 '))
+    assert 'NaN' in refused
+    none = manager(program, tmp_path / 'platform', 0.0, period, (), states,
+                   plugin='platform_pose_broadcaster')
+    assert none.returncode == 3 and 'home: expected x, y, z' in none.stderr.decode()

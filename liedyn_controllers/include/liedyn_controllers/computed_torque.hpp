@@ -30,6 +30,8 @@ struct Options
   std::vector<double> home{};
   /// Rough positions that choose the assembly of closed loops: 'knee:=0.5 ankle:=-1.2', else 0.
   std::string start{};
+  /// 1/s: external efforts are followed with the time constant of its inverse.
+  double observer_gain = 50.0;
 };
 
 /// What the joints that get efforts shall do now, each in their order.
@@ -67,16 +69,20 @@ public:
   std::string configuration() const;
   /// Write where the commanded joints are (n) at positions of the measured ones: 0, or a code.
   int read(const double * position, double * commanded) noexcept;
-  /// Write the efforts (n): 0, or a code of liedyn.h; then effort has no meaning.
+  /// Write the efforts (n), a time dt (s) after the last call: 0, or a code; then they mean nothing.
   int update(
     const double * position, const double * velocity, const Reference & reference,
-    double * effort) noexcept;
+    double * effort, double dt = 0.0) noexcept;
+  /// Efforts of what touches the measured joints of a tree, as of update(); empty for others.
+  const std::vector<double> & external() const {return external_;}
   /// Write why the last call was refused, by the names of the measured joints.
   void explain(char * text, std::size_t size) const noexcept;
 
 private:
   std::unique_ptr<Machine> machine_;
   std::vector<double> kp_, kd_, lag_, at_, rate_, acceleration_, jerk_, effort_rate_, still_;
+  std::vector<double> external_;
+  double observer_gain_;
   int order_ = 0, code_ = 0;
 };
 

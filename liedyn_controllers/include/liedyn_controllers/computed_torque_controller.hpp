@@ -23,7 +23,8 @@ namespace liedyn_controllers
 /**
  * Efforts from `<joint>/position` and `<joint>/velocity`, and from the references of the same names
  * and `acceleration`, which a controller before it writes. Without one it holds the joints where they
- * are at its activation, which writes the efforts for that, too.
+ * are at its activation, which writes the efforts for that, too. Of a tree it exports the efforts of
+ * what touches it, `<joint>/external_effort`, by its momentum.
  */
 class ComputedTorqueController : public controller_interface::ChainableControllerInterface
 {
@@ -39,6 +40,8 @@ public:
 protected:
   std::vector<hardware_interface::CommandInterface::SharedPtr>
   on_export_reference_interfaces_list() override;
+  std::vector<hardware_interface::StateInterface::SharedPtr>
+  on_export_state_interfaces_list() override;
   controller_interface::return_type update_reference_from_subscribers(
     const rclcpp::Time & time, const rclcpp::Duration & period) override;
   controller_interface::return_type update_and_write_commands(
@@ -50,7 +53,7 @@ private:
   /// Read the reference; return whether all of it is there.
   bool follow();
   /// Write the efforts of the state and the reference; return whether there are any.
-  bool write_efforts();
+  bool write_efforts(double dt);
   /// Hold the joints where they are; return whether they are anywhere.
   bool hold();
 

@@ -16,13 +16,14 @@ from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
 import numpy as np
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LimitError, NameSetError, ShapeError
+from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError, ShapeError
 from liedyn_ros.dynamics import FloatingBase, JointOrder
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.algorithms import Compute
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.tree_messages import count_entries, require_few_wrenches
+from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import (
     model_state, platform_model, StewartDynamics, StewartGeometry)
 
@@ -36,6 +37,17 @@ def answers_about(machine: Model | StewartGeometry, *, dissipation: bool, hold_c
         'dissipation': dissipation, 'hold_couplings': hold_couplings, 'stamp': stamp}
     return (PlatformAnswers(machine, **options) if isinstance(machine, StewartGeometry)
             else DynamicsAnswers(machine, **options))
+
+
+def require_answers(node: ManagedNode, answers: DynamicsAnswers | None) -> DynamicsAnswers:
+    """Return the answers of a node, or raise LiedynError: it is not active, or has no model."""
+    if not node.active:
+        raise LiedynError(f'{node.get_name()}: {node.why_inactive}')
+    if answers is None:
+        raise LiedynError(f'{node.get_name()}: expected a model, got none yet from the '
+                          'parameters model_file and robot_description and the topic '
+                          'robot_description')
+    return answers
 
 
 class PlatformAnswers(DynamicsAnswers):

@@ -32,7 +32,7 @@ from liedyn_ros.nodes.dynamics.linear_models import (
     goal_budget, number_of_states, service_budget)
 from liedyn_ros.nodes.dynamics.machines import read_machine
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, SOURCES
-from liedyn_ros.nodes.dynamics.platform_answers import answers_about
+from liedyn_ros.nodes.dynamics.platform_answers import answers_about, require_answers
 from liedyn_ros.nodes.dynamics.reaching import number_of_poses
 from liedyn_ros.ros.node.goals import GoalServer, Watch
 from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
@@ -132,7 +132,7 @@ class DynamicsServerNode(ManagedNode):
 
         def take(query: DynamicsQuery) -> None:
             if not self.active:  # nor is the publisher
-                self.complain(f'{name}/query: no answer; {self._why_inactive()}')
+                self.complain(f'{name}/query: no answer; {self.why_inactive}')
             elif publisher.get_subscription_count():
                 publisher.publish(self.answer(
                     partial(self._answer_query, method), query, DynamicsAnswer()))
@@ -203,21 +203,7 @@ class DynamicsServerNode(ManagedNode):
         response.success, response.message = True, self._external_efforts().learn(request.data)
 
     def _ready(self) -> DynamicsAnswers:
-        if not self.active:
-            raise LiedynError(f'{self.get_name()}: {self._why_inactive()}')
-        answers = self._answers  # which another thread may replace
-        if answers is None:
-            raise LiedynError(f'{self.get_name()}: expected a model, got none yet from the '
-                              'parameters model_file and robot_description and the topic '
-                              'robot_description')
-        return answers
-
-    def _why_inactive(self) -> str:
-        """Return why nothing is answered while the node is not active."""
-        state = 'inactive' if self.configured else 'not configured'
-        if self.starting:
-            state += ' yet: it is starting'
-        return f'expected the node to be active, got {state}'
+        return require_answers(self, self._answers)
 
     def _values(self, changed: Mapping[str, Any]) -> dict[str, Any]:
         return {p.name: changed.get(p.name, self.parameters[p.name]) for p in DYNAMICS_SERVER}

@@ -30,7 +30,7 @@ from liedyn_ros.common.errors import BudgetError, LiedynError, LimitError, NameS
 from liedyn_ros.nodes.control_status import ControlStatus
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 from liedyn_ros.nodes.dynamics.machines import read_machine
-from liedyn_ros.nodes.dynamics.platform_answers import answers_about
+from liedyn_ros.nodes.dynamics.platform_answers import answers_about, require_answers
 from liedyn_ros.nodes.path_runner.parameters import PATH_RUNNER
 from liedyn_ros.ros.messages.conversions import stamp_of
 from liedyn_ros.ros.node.goals import GoalServer, Watch
@@ -231,14 +231,7 @@ class PathRunnerNode(ManagedNode):
 
     def _ready(self) -> DynamicsAnswers:
         """Return the answers; raise LiedynError where no run can begin."""
-        if not self.active:
-            raise LiedynError(f'{self.get_name()}: expected the node to be active, got inactive')
-        answers = self._answers  # which another thread may replace
-        if answers is None:
-            raise LiedynError(f'{self.get_name()}: expected a model, got none yet from the '
-                              'parameters model_file and robot_description and the topic '
-                              'robot_description')
-        return answers
+        return require_answers(self, self._answers)
 
     def _hear(self, message: JointState) -> None:
         """Take the positions of joints of the model; others may be of other machines."""

@@ -193,6 +193,14 @@ class ManagedNode(LifecycleNode):
         return self._start.automatic
 
     @property
+    def why_inactive(self) -> str:
+        """Return why nothing is answered while the node is not active."""
+        state = 'inactive' if self.configured else 'not configured'
+        if self.starting:
+            state += ' yet: it is starting'
+        return f'expected the node to be active, got {state}'
+
+    @property
     def awaited(self) -> bool:
         """Return whether requests wait as the node starts itself, for `configure_timeout`."""
         return self._start.awaited(self.parameters['configure_timeout'])

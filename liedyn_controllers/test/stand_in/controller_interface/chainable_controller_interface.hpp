@@ -13,6 +13,8 @@
 #ifndef CONTROLLER_INTERFACE__CHAINABLE_CONTROLLER_INTERFACE_HPP_
 #define CONTROLLER_INTERFACE__CHAINABLE_CONTROLLER_INTERFACE_HPP_
 
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -29,7 +31,31 @@
 
 namespace rclcpp
 {
-class Time {};
+class Time
+{
+public:
+  explicit Time(double seconds = 0.0)
+  : nanoseconds_(std::llround(1e9 * seconds)) {}
+  std::int64_t nanoseconds() const {return nanoseconds_;}
+
+private:
+  std::int64_t nanoseconds_;
+};
+struct SensorDataQoS {};
+template<typename Message>
+class Publisher
+{
+public:
+  explicit Publisher(const std::string & topic)
+  : topic_(topic) {}
+  void publish(const Message & message) const
+  {
+    std::fprintf(stderr, "%s %s\n", topic_.c_str(), text(message).c_str());
+  }
+
+private:
+  std::string topic_;
+};
 class Logger {};
 class Clock {};
 class Duration
@@ -43,12 +69,15 @@ private:
   double seconds_;
 };
 
-using Value = std::variant<std::string, std::vector<std::string>, std::vector<double>>;
+using Value = std::variant<
+  std::string, std::vector<std::string>, std::vector<double>, double, bool>;
 class Parameter
 {
 public:
   explicit Parameter(Value value)
   : value_(std::move(value)) {}
+  double as_double() const {return std::get<double>(value_);}
+  bool as_bool() const {return std::get<bool>(value_);}
   const std::string & as_string() const {return std::get<std::string>(value_);}
   const std::vector<std::string> & as_string_array() const
   {
@@ -74,25 +103,24 @@ public:
   {
     return rclcpp::Parameter(values.at(name));
   }
+  template<typename Message>
+  std::shared_ptr<rclcpp::Publisher<Message>> create_publisher(
+    const std::string & topic, const rclcpp::SensorDataQoS &)
+  {
+    return std::make_shared<rclcpp::Publisher<Message>>(topic);
+  }
   std::map<std::string, rclcpp::Value> values;
 };
 }  // namespace rclcpp_lifecycle
 
 namespace hardware_interface
 {
-struct InterfaceInfo {std::string name, data_type;};
-struct InterfaceDescription
-{
-  InterfaceDescription(const std::string & prefix, const InterfaceInfo & info)
-  : name(prefix + "/" + info.name) {}
-  std::string name;
-};
-class CommandInterface
+class Handle
 {
 public:
-  using SharedPtr = std::shared_ptr<CommandInterface>;
-  explicit CommandInterface(const InterfaceDescription & description)
-  : name(description.name) {}
+  using SharedPtr = std::shared_ptr<Handle>;
+  Handle(const std::string & prefix, const std::string & interface)
+  : name(prefix + "/" + interface) {}
   [[nodiscard]] bool set_value(double value) {value_ = value; return true;}
   [[nodiscard]] std::optional<double> get_optional() const {return value_;}
   std::string name;
@@ -100,6 +128,8 @@ public:
 private:
   double value_ = 0.0;
 };
+using CommandInterface = Handle;
+using StateInterface = Handle;
 }  // namespace hardware_interface
 
 namespace controller_interface
@@ -126,7 +156,15 @@ public:
 
   std::shared_ptr<rclcpp_lifecycle::LifecycleNode> get_node() const {return node_;}
   bool is_in_chained_mode() const {return chained;}
-  void export_references() {ordered_exported_reference_interfaces_ = on_export_reference_interfaces_list();}
+  void export_interfaces()
+  {
+    ordered_exported_reference_interfaces_ = on_export_reference_interfaces_list();
+    ordered_exported_state_interfaces_ = on_export_state_interfaces_list();
+  }
+  const std::vector<hardware_interface::StateInterface::SharedPtr> & exported() const
+  {
+    return ordered_exported_state_interfaces_;
+  }
   const std::vector<hardware_interface::CommandInterface::SharedPtr> & references() const
   {
     return ordered_exported_reference_interfaces_;
@@ -144,7 +182,9 @@ public:
 
 protected:
   virtual std::vector<hardware_interface::CommandInterface::SharedPtr>
-  on_export_reference_interfaces_list() = 0;
+  on_export_reference_interfaces_list() {return {};}
+  virtual std::vector<hardware_interface::StateInterface::SharedPtr>
+  on_export_state_interfaces_list() {return {};}
   virtual return_type update_reference_from_subscribers(
     const rclcpp::Time & time, const rclcpp::Duration & period) = 0;
   virtual return_type update_and_write_commands(
@@ -152,7 +192,8 @@ protected:
   template<typename T>
   void auto_declare(const std::string & name, const T & value) {node_->values.insert({name, value});}
 
-  std::vector<hardware_interface::CommandInterface::SharedPtr> ordered_exported_reference_interfaces_;
+  std::vector<hardware_interface::CommandInterface::SharedPtr>
+  ordered_exported_reference_interfaces_, ordered_exported_state_interfaces_;
 
 private:
   std::shared_ptr<rclcpp_lifecycle::LifecycleNode> node_ =
