@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Recordings: MCAP files and SQLite by their content, all else as tables of two joints."""
+"""Recordings: MCAP, SQLite and Parquet by their content, all else as tables of two joints."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -18,6 +18,8 @@ from typing import Any
 from fuzz.target import guarded, require_finite, Run, Target
 from mcap.writer import CompressionType, Writer
 import numpy as np
+import pyarrow
+from pyarrow import parquet
 from rosbags.rosbag2 import StoragePlugin, Writer as BagWriter
 from rosbags.serde import cdr, ros1
 from rosbags.typesys import get_typestore, Stores
@@ -25,7 +27,7 @@ from rosbags.typesys import get_typestore, Stores
 from liedyn_ros.recordings import read_samples
 
 NAMES = ('a', 'b')
-SUFFIXES = {b'\x89MCA': '.mcap', b'SQLi': '.db3'}  # by the first bytes
+SUFFIXES = {b'\x89MCA': '.mcap', b'SQLi': '.db3', b'PAR1': '.parquet'}  # by the first bytes
 KIND, TIME, HEADER = (
     'sensor_msgs/msg/JointState', 'builtin_interfaces/msg/Time', 'std_msgs/msg/Header')
 
@@ -49,9 +51,13 @@ def make() -> Run:
 
 
 def seeds() -> Iterator[bytes]:
-    """Return a table, and files of MCAP with and without compression."""
+    """Return tables, and files of SQLite and of MCAP with and without compression."""
     yield b'time,a.position,b.position\n' + b''.join(
         b'%d.0,%d.5,0.25\n' % (k, k) for k in range(9))
+    numbers, stream = [float(k) for k in range(9)], BytesIO()
+    parquet.write_table(pyarrow.table(
+        {'time': numbers, 'a.position': numbers, 'b.position': numbers}), stream)
+    yield stream.getvalue()
     store = get_typestore(Stores.LATEST)
     messages = [bytes(store.serialize_cdr(each, KIND)) for each in _messages(store.types)]
     with tempfile.TemporaryDirectory() as folder:

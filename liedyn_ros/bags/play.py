@@ -21,6 +21,7 @@ import sys
 import time
 
 import rclpy
+from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
@@ -32,27 +33,32 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.recordings.bags import Bag, Loss
 
 DEPTH = 100
+MOST_NS = 2**31 * 10**9  # of a time of ROS
 CLOCK_STEP = 10_000_000  # ns of the bag's time between two messages on /clock
 LATCHED_TYPES, LATCHED_NAMES = ('std_msgs/msg/String',), ('/tf_static',)  # for those who join late
 
 
 class Player:
-    """The publishers of a bag's topics. skipped are topics whose types are not installed."""
+    """
+    The publishers of a bag's topics.
+
+    skipped are topics whose types are not installed, or whose names are none. untimed counts the
+    messages whose times a clock of ROS cannot show.
+    """
 
     def __init__(self, node: Node, bag: Bag, topics: Sequence[str] = (),
                  clock: bool = False) -> None:
         """Open the publishers; without topics those of all that are installed."""
         chosen = [_named(bag, each) for each in topics] or list(bag.topics)
-        self._bag, self.skipped = bag, dict[str, str]()
+        self._bag, self.skipped, self.untimed = bag, dict[str, str](), 0
         self._publish: dict[str, Callable[[bytes], None]] = {}
         for topic in chosen:
             try:
                 kind = message_class(bag.topics[topic])
-            except LiedynError as error:
+                self._publish[topic] = node.create_publisher(
+                    kind, topic, _qos(topic, bag.topics[topic])).publish
+            except (LiedynError, NameValidationException) as error:
                 self.skipped[topic] = str(error)
-                continue
-            self._publish[topic] = node.create_publisher(
-                kind, topic, _qos(topic, bag.topics[topic])).publish
         self._clock = node.create_publisher(Clock, '/clock', DEPTH).publish if clock else None
 
     def play(self, rate: float = 1.0, start: float = 0.0) -> Iterator[str]:
@@ -61,6 +67,9 @@ class Player:
             raise LimitError(f'rate: expected more than 0, got {rate}')
         first, ticked, began = 0, 0, time.monotonic()
         for raw in self._bag.raw_messages(self._publish):
+            if not 0 <= raw.received_ns < MOST_NS:
+                self.untimed += 1
+                continue
             first = first or raw.received_ns
             passed = 1e-9 * (raw.received_ns - first) - start
             if passed < 0.0 and raw.type_name not in LATCHED_TYPES:
@@ -98,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = Node('play', start_parameter_services=False)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    count, losses, unplayed = 0, dict[Loss, None](), False
+    count, losses, unplayed, untimed = 0, dict[Loss, None](), False, 0
     try:
         bag = Bag(options.bag)
         player = _player(node, bag, options)
@@ -110,6 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     count += 1
             finally:
                 losses.update(dict.fromkeys(bag.losses))
+                untimed = player.untimed
             if not options.loop or not count:
                 break
     except LiedynError as error:
@@ -124,7 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f'{count} messages published')
     for loss in losses:
         print(loss, file=sys.stderr)
-    return 1 if losses or unplayed or not count else 0
+    if untimed:
+        print(f'{untimed} messages not played: expected times from 1970 to 2038', file=sys.stderr)
+    return 1 if losses or unplayed or untimed or not count else 0
 
 
 def _player(node: Node, bag: Bag, options: Namespace) -> Player:

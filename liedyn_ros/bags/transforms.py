@@ -17,15 +17,14 @@ from pathlib import Path
 import sys
 from typing import Any, NamedTuple, TYPE_CHECKING
 
-from rosbags.serde import SerdeError
-
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import spelled
 from liedyn_ros.common.stamps import Pace
 
 if TYPE_CHECKING:  # it takes seconds to load, so the thread does
     from liedyn_ros.model import Model
     from liedyn_ros.recordings.bags.transforms import RobotFrames
 
+MAX_WAITING = 1000  # messages whose transforms are not made yet; those beyond have none
 DESCRIPTION = 'robot_description'
 HEARD = {'joint_states': 'sensor_msgs/msg/JointState',
          'multi_dof_joint_states': 'sensor_msgs/msg/MultiDOFJointState',
@@ -47,7 +46,8 @@ class RobotTransforms:
 
     A robot is described by a topic robot_description, or by a file. What is heard beside that
     topic, in its namespace, is in HEARD. Transforms are made so many a second at most, by the
-    times of arrival. The thread compiles kernels, so the recorder goes on meanwhile.
+    times of arrival. The thread loads the model, so the recorder goes on meanwhile; MAX_WAITING
+    messages wait for it at most.
     """
 
     def __init__(self, rate: float, file: Path | None = None, namespace: str = '') -> None:
@@ -89,7 +89,8 @@ class RobotTransforms:
 
     def _later(self, make: Callable[[str, int, Any], list[Written]], name: str, received_ns: int,
                data: Any) -> None:
-        self._made.append(self._thread.submit(make, name, received_ns, data))
+        if len(self._made) < MAX_WAITING:
+            self._made.append(self._thread.submit(make, name, received_ns, data))
 
     def _adopt(self, namespace: str, received_ns: int, given: Any) -> list[Written]:
         """Take a description, or the model of a file, whose URDF is written if there is one."""
@@ -99,8 +100,8 @@ class RobotTransforms:
             model, urdf = given if isinstance(given, tuple) else (
                 robot_of_description(given), None)
             self._robots[namespace] = RobotFrames(model)
-        except LiedynError as error:
-            print(f'no transforms: {error}', file=sys.stderr, flush=True)
+        except Exception as error:  # of a message that may have any content
+            print(f'no transforms: {spelled(str(error))}', file=sys.stderr, flush=True)
             return []
         return [] if urdf is None else [Written(
             f'{namespace}/{DESCRIPTION}', TEXT, received_ns, description_message(urdf))]
@@ -111,7 +112,7 @@ class RobotTransforms:
         robot = self._robots[namespace]
         try:
             found = None if robot is None else robot.message(HEARD[name], data)
-        except (LiedynError, SerdeError) as error:
-            print(f'{topic}: {error}', file=sys.stderr, flush=True)
+        except Exception as error:
+            print(f'{topic}: {spelled(str(error))}', file=sys.stderr, flush=True)
             found = None
         return [] if found is None else [Written(TOPIC, TYPE, received_ns, found)]

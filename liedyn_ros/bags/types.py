@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 import os
 from pathlib import Path
 import re
@@ -18,15 +19,29 @@ from typing import Any
 
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 
+from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 
+TYPE = re.compile(r'([a-z][a-z0-9_]*)/msg/([A-Z][A-Za-z0-9]*)')
 FIELD = re.compile(r'^\s*(?:([a-zA-Z]\w*)/)?([A-Z]\w*)(?:\[[^\]]*\])?\s+\w+', re.MULTILINE)
 
 
 def message_class(type_name: str) -> Any:
-    """Return the class of a type such as 'std_msgs/msg/String'. Raises DescriptionError."""
-    package, _, name = type_name.partition('/msg/')
+    """
+    Return the class of a type such as 'std_msgs/msg/String'. Raises DescriptionError.
+
+    A bag or a peer names the type: no module but those of a package's messages is imported.
+    """
+    found = TYPE.fullmatch(type_name)
+    if found is None:
+        raise DescriptionError(f'type: expected a package and a message, such as '
+                               f'std_msgs/msg/String, got {abbreviate(type_name)}')
+    package, name = found.groups()
     try:
+        spec = find_spec(package)
+        places = [] if spec is None else spec.submodule_search_locations or []
+        if not any(Path(each, 'msg', '__init__.py').is_file() for each in places):
+            raise ModuleNotFoundError(f'no messages of {package}')
         return getattr(import_module(f'{package}.msg'), name)
     except (ImportError, AttributeError) as error:
         raise DescriptionError(f'{type_name}: expected a type that is installed, got '

@@ -130,13 +130,15 @@ def _read(file: Path) -> Sequence[Surface]:
         raise DescriptionError(f'expected at most {MAX_BYTES:g} bytes, got {size}')
     import trimesh  # a fifth of the view's modules, and most machines have no such file
     scene = trimesh.load_scene(file)
-    found = [_surface(each, _unit(scene)) for each in scene.dump()
-             if isinstance(each, trimesh.Trimesh) and len(each.faces)]
-    if not found or not all(np.isfinite(each.corners).all() and each.faces.min() >= 0
-                            and each.faces.max() < len(each.corners) for each in found):
-        raise ValueError('expected triangles of finite corners, got others')
-    if sum(len(each.faces) for each in found) > MAX_FACES:
+    meshes = [each for each in scene.dump()
+              if isinstance(each, trimesh.Trimesh) and len(each.faces)]
+    if sum(len(each.faces) for each in meshes) > MAX_FACES:
         raise ValueError(f'expected at most {MAX_FACES} triangles, got more')
+    found = [_surface(each, _unit(scene)) for each in meshes
+             if 0 <= each.faces.min() <= each.faces.max() < len(each.vertices)]
+    if not found or len(found) < len(meshes) or not all(
+            np.isfinite(each.corners).all() for each in found):
+        raise ValueError('expected triangles of finite corners, got others')
     return found
 
 
@@ -147,13 +149,18 @@ def _unit(scene: Any) -> float:
 
 
 def _surface(mesh: trimesh.Trimesh, unit: float) -> Surface:
+    """Return triangles with the corners that they have: a file may have any number of others."""
     visual = mesh.visual
     color = None
     if visual.defined:
         material = getattr(visual, 'material', None)
         rgba = visual.main_color if material is None else material.main_color
         color = np.asarray(rgba, dtype=float) / 255.0
-    return Surface(unit * np.asarray(mesh.vertices), np.asarray(mesh.faces), color)
+    corners, faces = np.asarray(mesh.vertices), np.asarray(mesh.faces)
+    if len(corners) > 3 * len(faces):
+        used, places = np.unique(faces, return_inverse=True)
+        corners, faces = corners[used], places.reshape(-1, 3)
+    return Surface(unit * corners, faces, color)
 
 
 if __name__ == '__main__':

@@ -11,12 +11,14 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 import csv
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 import re
+from typing import Any
 
 import numpy as np
 
@@ -294,10 +296,10 @@ def read_columns(path: Path, wanted: set[str], told: list[str] | None = None
                  ) -> dict[str, Array]:
     """Return columns of a table; a last row that is cut is left out, and told."""
     if path.suffix == '.parquet':
-        with _parquet(path) as file:
+        with _parquet(path, wanted) as file:
             _require_numbers(path, file.metadata.num_rows, wanted)
             table = file.read(sorted(wanted))
-        return {name: np.asarray(table[name], dtype=float) for name in wanted}
+            return {name: np.asarray(table[name], dtype=float) for name in wanted}
     rows = _rows(path)
     header = first = next(rows)
     if _is_headless(first):
@@ -379,11 +381,20 @@ def _rows(path: Path) -> Iterator[list[str]]:
         raise DescriptionError(f'{path}: expected a CSV file, got {error}') from error
 
 
-def _parquet(path: Path):  # type: ignore[no-untyped-def]
+@contextmanager
+def _parquet(path: Path, wanted: Iterable[str] = ()) -> Iterator[Any]:
+    """Open a file whose wanted columns are of numbers: a text may unfold without bound."""
     require_extra('parquet', 'pyarrow')
     import pyarrow
-    from pyarrow import parquet
+    from pyarrow import parquet, types
     try:
-        return parquet.ParquetFile(open_regular(path))
-    except (OSError, DescriptionError, pyarrow.ArrowException) as error:
+        with parquet.ParquetFile(open_regular(path)) as file:
+            for each in map(file.schema_arrow.field, wanted):
+                if not any(kind(each.type) for kind in (
+                        types.is_primitive, types.is_decimal, types.is_null)):
+                    raise DescriptionError(f'numbers in {each.name}, got {each.type}')
+            yield file
+    except DescriptionError as error:
+        raise DescriptionError(f'{path}: expected {error}') from error
+    except (OSError, ValueError, pyarrow.ArrowException) as error:
         raise DescriptionError(f'{path}: expected a Parquet file, got {error}') from error

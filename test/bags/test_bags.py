@@ -8,7 +8,9 @@
 
 """Topics into a bag and back: what comes out is what was published, in files others read."""
 
+from itertools import count
 from pathlib import Path
+import random
 import re
 import signal
 import threading
@@ -30,11 +32,12 @@ mcap = pytest.importorskip('mcap.reader', reason='bags are not installed here')
 MCAP_WRITER = pytest.importorskip('mcap.writer', reason='bags are not installed here').Writer
 
 from support.recordings.bag_files import (  # noqa: E402
-    START_NS, STORE, write_bag, write_mcap)
+    joint_state, START_NS, STORE, write_bag, write_mcap)
 from support.refusals import refused  # noqa: E402
 
 from liedyn_ros.bags.play import Player  # noqa: E402
 from liedyn_ros.bags.record import Recorder  # noqa: E402
+from liedyn_ros.bags.transforms import HEARD, MAX_WAITING, RobotTransforms  # noqa: E402
 from liedyn_ros.bags.types import Definitions, message_class  # noqa: E402
 from liedyn_ros.common.errors import DescriptionError, LiedynError, LimitError  # noqa: E402
 from liedyn_ros.recordings.bags import Bag  # noqa: E402
@@ -187,15 +190,20 @@ def damaged(path):
     path.write_bytes(content)
 
 
-def foreign(path):
+def foreign(path, others=(('/bag_x', 'nowhere/msg/X', START_NS),)):
     with path.open('wb') as stream:
         writer = MCAP_WRITER(stream)
         writer.start(profile='ros2', library='test')
-        for topic, kind in (('/bag_number', 'std_msgs/msg/Float64'), ('/bag_x', 'nowhere/msg/X')):
+        for topic, kind, stamp in (('/bag_number', 'std_msgs/msg/Float64', START_NS), *others):
             channel = writer.register_channel(topic, 'cdr', writer.register_schema(
                 kind, 'ros2msg', b'float64 data'))
-            writer.add_message(channel, START_NS, bytes(12), START_NS)
+            writer.add_message(channel, stamp, bytes(12), stamp)
         writer.finish()
+
+
+def hostile(path):
+    foreign(path, [('/bag_late', 'std_msgs/msg/Float64', 2**64 - 1), (
+        '<script>', 'std_msgs/msg/Float64', START_NS), ('/bag_y', '../msg/X', START_NS)])
 
 
 @pytest.mark.parametrize(('write', 'options', 'code', 'output', 'errors'), [
@@ -203,8 +211,9 @@ def foreign(path):
     (damaged, [], 1, r'[789]\d messages published', r'bag.mcap: \d+ bytes lost from byte'),
     (whole, ['--start', '60'], 1, '0 messages published', '^$'),
     (foreign, ['bag_number', 'bag_x'], 1, '1 messages published', 'not played: /bag_x: nowhere'),
-    (foreign, [], 0, '1 messages published', 'not played: /bag_x: nowhere')],
-    ids=['whole', 'damaged', 'begins behind its end', 'named', 'all'])
+    (foreign, [], 0, '1 messages published', 'not played: /bag_x: nowhere'),
+    (hostile, [], 1, '1 messages published', r'<script>(?s:.)*/bag_y(?s:.)*1 messages not')],
+    ids=['whole', 'damaged', 'begins behind its end', 'named', 'all', 'hostile'])
 def test_a_player_says_what_it_did_not_play(tmp_path, write, options, code, output, errors):
     write(tmp_path / 'bag.mcap')
     with forked.start('-m', 'liedyn_ros.bags.play', str(tmp_path / 'bag.mcap'), *options,
@@ -286,6 +295,52 @@ def test_errors_name_what_was_expected(node, tmp_path):
         message_class('nowhere/msg/X')
     with refused(DescriptionError, 'nowhere/msg/X'):
         Definitions().text('nowhere/msg/X')
+
+
+@pytest.mark.parametrize('name', [
+    'planted/msg/X', 'planted.part/msg/X', '.planted/msg/X', './msg/X', '/msg/X', '', '../a/msg/B',
+    'std_msgs/msg/String\n', 'std_msgs/msg/__doc__', '__main__/msg/X', 'a/msg/\x1b[2J'])
+def test_a_type_that_others_name_imports_no_other_module(tmp_path, monkeypatch, name):
+    (tmp_path / 'planted.py').write_text('from pathlib import Path\nPath("ran").touch()\n')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DescriptionError) as caught:
+        message_class(name)
+    assert not (tmp_path / 'ran').exists()
+    assert str(caught.value).isprintable()
+
+
+def test_messages_of_any_bytes_end_no_transforms(capsys):
+    def heard(name, data):
+        transforms.hear(f'/leg/{name}', kinds[name], next(times), data)
+    transforms, chance, times = RobotTransforms(1e9), random.Random(53), count(START_NS, 10**9)
+    kinds = {**HEARD, 'robot_description': 'std_msgs/msg/String'}
+    good = bytes(STORE.serialize_cdr(
+        STORE.types['std_msgs/msg/String'](LEG.read_text()), 'std_msgs/msg/String'))
+    heard('robot_description', b'\0\1\0\0\4\0\0\0\xff\xfe\xfd\0')
+    heard('robot_description', good)
+    raw = bytes(STORE.serialize_cdr(
+        joint_state(START_NS, ['knee', 'hip'], [0.1, 0.2]), HEARD['joint_states']))
+    heard('joint_states', raw[:4] + b'\xff\xff\xff\x7f\xff\xff\xff\xff' + raw[12:])  # no time
+    for _ in range(100):
+        damaged = bytearray(raw)
+        damaged[chance.randrange(4, len(raw))] = chance.randrange(256)
+        for name in HEARD:
+            heard(name, bytes(damaged))
+    heard('joint_states', raw)
+    made = list(transforms.made(wait=True))
+    assert made[-1].topic == '/tf'
+    assert capsys.readouterr().err.count('no transforms') == 1
+
+
+def test_messages_that_wait_for_transforms_are_bounded(monkeypatch):
+    transforms, go = RobotTransforms(1e9), threading.Event()
+    monkeypatch.setattr(transforms, '_adopt', lambda *_: (go.wait(60.0), [])[1])
+    for _ in range(3 * MAX_WAITING):
+        transforms.hear('/robot_description', 'std_msgs/msg/String', START_NS, b'')
+    go.set()
+    assert len(transforms._made) == MAX_WAITING
+    assert list(transforms.made(wait=True)) == []
 
 
 def test_the_text_of_a_type_has_those_of_its_fields():

@@ -73,6 +73,17 @@ def bomb(path, compression):
     return path
 
 
+def test_a_list_of_files_that_unfolds_without_bound_is_left_out(tmp_path):
+    """Of nine merges in each of eight lines PyYAML makes 400 million keys."""
+    write_bag(tmp_path / 'bag', as_messages(NAMES, *states(NAMES, 9)))
+    lines = ['a0: &a0 {k: 1}', *(
+        f'a{k}: &a{k} {{<<: [{", ".join([f"*a{k - 1}"] * 9)}]}}' for k in range(1, 10))]
+    (tmp_path / 'bag' / 'metadata.yaml').write_text('\n'.join(lines))
+    begin = time.process_time()
+    assert Bag(tmp_path / 'bag').counts.total() == 9
+    assert time.process_time() - begin < SECONDS
+
+
 @pytest.mark.parametrize('compression', ['zstd', 'lz4'])
 def test_a_chunk_that_unfolds_without_bound_is_left_out(tmp_path, compression):
     path = bomb(tmp_path / 'bomb.mcap', compression)

@@ -10,11 +10,12 @@
 
 import os
 from pathlib import Path
+import random
 import time
 
 import pytest
 
-from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.errors import DescriptionError, LiedynError
 from liedyn_ros.recordings import tables
 
 
@@ -79,3 +80,43 @@ def test_numbers_of_a_table_are_bounded(
     with pytest.raises(DescriptionError) as caught:
         tables.read_columns(path, {'x'})
     assert str(path) in str(caught.value)
+
+
+def texts(pyarrow, count):
+    """Return so many texts of 1 MiB, which take a few bytes in the file."""
+    return pyarrow.DictionaryArray.from_arrays([0] * count, ['1' * 2**20])
+
+
+@pytest.mark.parametrize('column', [
+    lambda pyarrow, count: ['x'] * count, lambda pyarrow, count: [[1.0]] * count,
+    lambda pyarrow, count: [{'a': 1.0}] * count, texts], ids=['text', 'lists', 'parts', 'bomb'])
+def test_columns_of_parquet_that_are_no_numbers_are_refused(tmp_path: Path, column) -> None:
+    pyarrow = pytest.importorskip('pyarrow')
+    parquet = pytest.importorskip('pyarrow.parquet')
+    path, times = tmp_path / 'run.parquet', [0.01 * k for k in range(2000)]
+    parquet.write_table(pyarrow.table({
+        'time': times, 'a.position': column(pyarrow, len(times))}), path)
+    begin = time.process_time()
+    with pytest.raises(DescriptionError) as caught:
+        tables.table_samples([path], ['a'])
+    assert caught.value.expected == 'numbers in a.position'
+    assert time.process_time() - begin < 1.0  # 2 GB of text took 1.4 s, more take more
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_a_damaged_file_of_parquet_is_refused_by_name(tmp_path: Path, seed: int) -> None:
+    pyarrow = pytest.importorskip('pyarrow')
+    parquet = pytest.importorskip('pyarrow.parquet')
+    path, chance = tmp_path / 'run.parquet', random.Random(seed)
+    columns = {name: [0.01 * k for k in range(50)] for name in ('time', 'a.position')}
+    parquet.write_table(pyarrow.table(columns), path, compression='zstd')
+    good = path.read_bytes()
+    for _ in range(100):
+        damaged = bytearray(good)
+        for _ in range(3):
+            damaged[chance.randrange(len(good))] = chance.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            tables.table_samples([path], ['a'])
+        except LiedynError as error:
+            assert str(path) in str(error)

@@ -8,6 +8,7 @@
 
 """Trees in the view: shapes of a URDF, thrusts, forces of loops, the mass that a push meets."""
 
+import json
 import os
 
 import numpy as np
@@ -297,6 +298,25 @@ def test_a_mesh_that_takes_too_long_or_too_much_is_refused(tmp_path, monkeypatch
         with pytest.raises(DescriptionError) as caught:
             surfaces(path)
         assert str(path) in str(caught.value)
+
+
+def test_corners_that_no_triangle_has_take_no_memory(tmp_path):
+    """456 bytes of glTF had as many corners as it liked to say."""
+    faces = np.arange(3, dtype=np.uint32).tobytes()
+    said = json.dumps({
+        'asset': {'version': '2.0'}, 'scenes': [{'nodes': [0]}], 'nodes': [{'mesh': 0}],
+        'meshes': [{'primitives': [{'attributes': {'POSITION': 0}, 'indices': 1}]}],
+        'accessors': [{'componentType': 5126, 'count': 1_000_000, 'type': 'VEC3'},
+                      {'bufferView': 0, 'componentType': 5125, 'count': 3, 'type': 'SCALAR'}],
+        'bufferViews': [{'buffer': 0, 'byteLength': len(faces)}],
+        'buffers': [{'byteLength': len(faces)}]}).encode()
+    said += b' ' * (-len(said) % 4)
+    parts = b''.join(np.uint32(len(each)).tobytes() + kind + each
+                     for kind, each in ((b'JSON', said), (b'BIN\0', faces)))
+    path = tmp_path / 'corners.glb'
+    path.write_bytes(b'glTF' + np.array([2, 12 + len(parts)], np.uint32).tobytes() + parts)
+    surface, = surfaces(path)
+    assert len(surface.corners) == 3 and surface.faces.tolist() == [[0, 1, 2]]
 
 
 def test_triangles_of_a_mesh_are_bounded(tmp_path):

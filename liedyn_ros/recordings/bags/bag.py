@@ -26,9 +26,9 @@ from rosbags.rosbag2 import Reader, ReaderError
 from rosbags.serde import SerdeError
 from rosbags.typesys import (
     get_types_from_idl, get_types_from_msg, get_typestore, Stores, TypesysError)
-import yaml
 import zstandard
 
+from liedyn_ros.common import yaml_reader
 from liedyn_ros.common.checks import listed, unknown_name
 from liedyn_ros.common.errors import DescriptionError, NameSetError
 from liedyn_ros.common.untrusted_files import open_regular, read_file
@@ -264,9 +264,9 @@ def _files(path: Path) -> list[Path]:
 def _missing(path: Path) -> list[Loss]:
     """Return a loss for each file that metadata.yaml lists and that is not in the folder."""
     try:
-        told = yaml.safe_load(read_file(path / METADATA))
-        names = [Path(each).name for each in told[INFORMATION]['relative_file_paths']]
-    except (DescriptionError, yaml.YAMLError, ValueError, KeyError, TypeError, RecursionError):
+        told = yaml_reader.read(path / METADATA, METADATA).take(INFORMATION)
+        names = [Path(each.text()).name for each in told.take('relative_file_paths').sequence()]
+    except DescriptionError:
         return []  # a single file, or one whose recorder was killed
     return [Loss(each, 'the file is lost', f'{METADATA} lists it, the folder lacks it')
             for each in names if not (path / each).exists()]
