@@ -42,15 +42,11 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from benchmarks.processes import exit_at_sigterm
-from benchmarks.together.fleet import FOLDER
+from benchmarks.together.fleet import FOLDER, STREAMS
 from liedyn_ros.ros.qos import SERVICES
 
 RATE = 20.0  # Hz, of attacks, of which each kind has its turn
 WAITING = 16  # connections that are held open, and requests that may be unanswered
-STREAMS = {
-    JointState: ('moved/leg_states', 'controlled/leg_states', 'aerial/joint_states',
-                 'aerial/joint_torques', 'linkage/measured_joint_states', 'running/joint_states'),
-    Odometry: ('aerial/odometry',)}
 NODES = ('moved/stewart_simulator', 'moved/stewart_pose', 'moved/view', 'aerial/dynamics_server',
          'aerial/aerial_manipulator_controller', 'controlled/stewart_controller',
          'linkage/loop_state_publisher', 'running/path_runner')

@@ -18,6 +18,9 @@ import subprocess
 import sys
 import time
 
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+
 from benchmarks.faults.scene import ACTIVE
 from benchmarks.faults.subjects import path, Subject, SUBJECTS
 from benchmarks.nodes.caller import Question
@@ -29,6 +32,10 @@ LOOK_PERIOD = 0.2  # s
 FOLLOWED_RATE = 20.0  # Hz, of paths and of the joints that follow them
 PICTURES = 10.0  # Hz, of the view
 FOLDER = Path('out/soak') / distro()
+STREAMS = {  # that are attacked
+    JointState: ('moved/leg_states', 'controlled/leg_states', 'aerial/joint_states',
+                 'aerial/joint_torques', 'linkage/measured_joint_states', 'running/joint_states'),
+    Odometry: ('aerial/odometry',)}
 TROUBLE = re.compile(r'^\[(WARN|ERROR|FATAL)\]')
 
 

@@ -9,8 +9,9 @@
 """
 Joints that follow commands at once: python -m benchmarks.together.follower --ros-args -r __ns:=/X.
 
-It has nothing of the package, and hears what attackers send: the witness of what a node grows by
-for the middleware's reasons. It ends with its standard input.
+It has nothing of the package and hears every stream that is attacked: the witness of what a node
+grows by through the middleware. Fast DDS keeps some of each message above 64 kB that comes through
+shared memory (ros2/rosbag2 #2366). It ends with its standard input.
 """
 
 import sys
@@ -23,7 +24,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from benchmarks.faults.subjects import standing_joints
-from benchmarks.together.fleet import FOLLOWED_RATE
+from benchmarks.together.fleet import FOLLOWED_RATE, STREAMS
 
 
 class Follower(Node):
@@ -35,7 +36,9 @@ class Follower(Node):
         (topic, self._joints), = standing_joints()
         self._publisher = self.create_publisher(JointState, topic, 10)
         self.create_subscription(JointTrajectory, 'joint_trajectory', self._follow, 10)
-        self.create_subscription(JointState, topic, lambda _: None, 10)
+        for kind, names in STREAMS.items():
+            for name in names:
+                self.create_subscription(kind, f'/{name}', lambda _: None, 10, raw=True)
         self.create_timer(1.0 / FOLLOWED_RATE, self._publish)
 
     def _follow(self, command: JointTrajectory) -> None:

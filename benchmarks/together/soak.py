@@ -239,9 +239,15 @@ def verdicts(rows: Sequence[dict[str, Any]], unanswered: Sequence[tuple[str, int
 
 
 def _held(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], list[float]]:
-    """Return the memory, files and threads of each minute, by kind and node."""
-    return {(what, name): [row[what][name] for row in rows]
-            for what in ('memory MB', 'files and threads') for name in rows[0][what]}
+    """
+    Return memory, files and threads of each minute, by kind and node.
+
+    Of memory that which the bare node beside them has grown by is taken off.
+    """
+    bare = [row['bare node MB'] - rows[0]['bare node MB'] for row in rows]
+    return {(what, name): [row[what][name] - other for row, other in zip(rows, others)]
+            for what, others in (('memory MB', bare), ('files and threads', [0.0] * len(rows)))
+            for name in rows[0][what]}
 
 
 def run(minutes: float, *rates: float) -> Outcome:

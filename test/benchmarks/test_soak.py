@@ -159,7 +159,7 @@ def test_a_short_run_does_not_show_a_leak():
 
 def rows(minutes=60, **changes):
     """Return figures of minutes in which all went well."""
-    row = {'memory MB': {'node': 100.0}, 'files and threads': {'node': 40},
+    row = {'memory MB': {'node': 100.0}, 'bare node MB': 60.0, 'files and threads': {'node': 40},
            'log MB': {'node': 1.0},
            'attacks': 600, 'machine late %': 3.0,
            'flows': {'pose': {'rate': RATE, 'sent a second': 99.0, 'lost': {NONE: 0}}},
@@ -176,6 +176,10 @@ def answers(minute, kind, *found):
 @pytest.mark.parametrize(('changes', 'unanswered', 'expected'), [
     ({}, [], 'HELD HELD HELD'),
     ({'memory MB': lambda k: {'node': 100.0 + 0.1 * k}}, [], 'NOT_HELD HELD HELD'),
+    ({'memory MB': lambda k: {'node': 100.0 + 0.1 * k}, 'bare node MB': lambda k: 60.0 + 0.1 * k},
+     [], 'HELD HELD HELD'),
+    ({'memory MB': lambda k: {'node': 100.0 + 0.2 * k}, 'bare node MB': lambda k: 60.0 + 0.1 * k},
+     [], 'NOT_HELD HELD HELD'),
     ({'files and threads': lambda k: {'node': 40 + k // 2}}, [], 'NOT_HELD HELD HELD'),
     ({'log MB': lambda k: {'node': 0.2 * k}}, [], 'NOT_HELD HELD HELD'),
     ({'attacks': lambda _: 0}, [], 'NOT_SHOWN HELD HELD'),
