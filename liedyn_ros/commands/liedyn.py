@@ -70,7 +70,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         _verb('export', 'a model file for the C library', 'liedyn_ros.export.command')),
     'a Stewart platform': (
         _verb('platform rotary', 'the geometry file of a hexapod of servos, with a drawing',
-              f'{_COMMANDS}.stewart.drawings.rotary_hexapod',
+              f'{_COMMANDS}.stewart.rotary_hexapod',
               f'{_COMMANDS}.stewart.drawing_options:rotary_parser'),
         _verb('platform check', 'readings at known poses beside the geometry',
               f'{_COMMANDS}.stewart.check'),

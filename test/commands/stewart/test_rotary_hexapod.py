@@ -11,7 +11,7 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.commands.stewart.drawings import rotary_hexapod
+from liedyn_ros.commands.stewart import rotary_hexapod
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import leg_lengths, load_geometry
 from liedyn_ros.stewart.home import geometry_home
@@ -47,6 +47,15 @@ def test_it_writes_the_machines_of_config_and_draws_them(tmp_path, capsys, file,
     np.testing.assert_allclose(leg_lengths(ours, geometry_home(ours)), 0.0, atol=2e-4)
     assert (tmp_path / 'mine.png').stat().st_size > 10_000
     assert 'both ways from home' in capsys.readouterr().out
+
+
+def test_without_matplotlib_it_writes_the_file_and_says_what_draws(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(rotary_hexapod, 'find_spec', lambda name: None)
+    path = tmp_path / 'mine.yaml'
+    assert rotary_hexapod.main(numbers(geometry=path, base_radius=0.09, platform_radius=0.07,
+                                       horn=0.025, rod=0.12)) == 0
+    assert [each.name for each in tmp_path.iterdir()] == ['mine.yaml']
+    assert 'no drawing: pip install' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('rod', [0.01, 0.0])

@@ -14,7 +14,9 @@ Write the geometry file of a rotary hexapod from a few numbers of a drawing, and
 
 import argparse
 from collections.abc import Sequence
+from importlib.util import find_spec
 import math
+from pathlib import Path
 import sys
 
 import numpy as np
@@ -22,8 +24,8 @@ import numpy as np
 from liedyn_ros.commands.stewart.drawing_options import rotary_parser
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.whole_files import write_whole
-from liedyn_ros.pictures import COLUMN, draw_platform, legend_of, new_figure, save
 from liedyn_ros.stewart import load_geometry, PlatformMeter, SmoothTrajectory, StewartGeometry
 from liedyn_ros.stewart.home import geometry_home
 from liedyn_ros.stewart.simulation.trajectory import check_times, travel_share
@@ -41,15 +43,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (LiedynError, OSError) as error:
         print(f'liedyn platform rotary: {error}', file=sys.stderr)
         return 2
+    if find_spec('matplotlib') is None:
+        drawing = f'no drawing: {remedy_of("plots")}'
+    else:
+        draw(geometry, picture := options.geometry.with_suffix('.png'))
+        drawing = f'drawing in {picture}'
+    print(f'geometry in {options.geometry}, {drawing}; to see it move:')
+    print('ros2 launch liedyn_ros stewart.launch.py simulator:=true view:=true '
+          f'geometry_file:={options.geometry.resolve()}')
+    return 0
+
+
+def draw(geometry: StewartGeometry, path: Path) -> None:
+    """Draw the platform at home."""
+    from liedyn_ros.pictures import COLUMN, draw_platform, legend_of, new_figure, save
+
     figure = new_figure(95.0, COLUMN, below=16.0)
     draw_platform(figure.add_subplot(projection='3d'), geometry, geometry_home(geometry),
                   f'{geometry.name} at home, horns at 0')
     figure.legend(handles=legend_of(geometry), loc='lower center', ncols=2)
-    save(figure, picture := options.geometry.with_suffix('.png'))
-    print(f'geometry in {options.geometry}, drawing in {picture}; to see it move:')
-    print('ros2 launch liedyn_ros stewart.launch.py simulator:=true view:=true '
-          f'geometry_file:={options.geometry.resolve()}')
-    return 0
+    save(figure, path)
 
 
 def geometry_text(options: argparse.Namespace) -> str:
