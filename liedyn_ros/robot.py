@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model, Model
-from liedyn_ros.model.io.loading import load_text
 
 if TYPE_CHECKING:
     from liedyn_ros.dynamics.constrained import ConstrainedDynamics
@@ -28,8 +26,8 @@ if TYPE_CHECKING:
 
 def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
          dissipation: bool = True, strict: bool = False, gravity: ArrayLike | None = None,
-         arguments: Mapping[str, str] | None = None, urdf_constraints: bool = False,
-         sdf_model: str | None = None) -> Dynamics | ConstrainedDynamics:
+         arguments: Mapping[str, str] | None = None, sdf_model: str | None = None
+         ) -> Dynamics | ConstrainedDynamics:
     """
     Return the dynamics of a robot from a file, a text or a Model.
 
@@ -41,29 +39,15 @@ def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
     """
     if isinstance(source, Model):
         options = {'floating': floating, 'strict': strict, 'gravity': gravity is not None,
-                   'arguments': bool(arguments), 'urdf_constraints': urdf_constraints,
-                   'sdf_model': sdf_model is not None}
+                   'arguments': bool(arguments), 'sdf_model': sdf_model is not None}
         given = [name for name, value in options.items() if value]
         if given:
             raise DescriptionError(f'expected no options of a file for a Model, got {given}')
         model = source
     else:
-        model = _read(source, floating, strict, gravity, arguments, urdf_constraints, sdf_model)
+        model = load_model(source, floating=floating, strict=strict, gravity=gravity,
+                           arguments=arguments, sdf_model=sdf_model)
     if not (model.closures or model.couplings):
         return Dynamics(model, dissipation=dissipation)
     from liedyn_ros.dynamics.constrained import ConstrainedDynamics  # which no tree needs
     return ConstrainedDynamics(model, dissipation=dissipation)
-
-
-def _read(source: str | os.PathLike[str], floating: bool, strict: bool,
-          gravity: ArrayLike | None, arguments: Mapping[str, str] | None,
-          urdf_constraints: bool, sdf_model: str | None) -> Model:
-    if not isinstance(source, str) or not source.lstrip().startswith('<'):
-        return load_model(source, floating=floating, strict=strict, gravity=gravity,
-                          arguments=arguments, urdf_constraints=urdf_constraints,
-                          sdf_model=sdf_model)
-    if arguments:
-        raise DescriptionError(
-            f'expected no xacro arguments for a text, got {abbreviate(arguments)}')
-    return load_text(source, floating=floating, strict=strict, gravity=gravity,
-                     urdf_constraints=urdf_constraints, sdf_model=sdf_model)

@@ -95,6 +95,10 @@ VALUES = {
         'provide_feedback cfm_damping implicit_spring_damper must_be_loop_joint smoothnormal '
         'saveinertial shellinertia autolimits'.split(), 'true|false'),
     'gravity:option': '3',
+    # Numbers beyond the first are those of powers.
+    **{f'{key}:{tag}': '.31|.2|.45|.3 .1|0 .2 .1' for key, tags in (
+        ('damping', 'joint fixed spatial motor'), ('stiffness', 'joint fixed spatial'))
+       for tag in tags.split()},
     **{f'{key}:flag': 'enable|enable|enable|disable' for key in (
         'actuation clampctrl constraint contact damper equality eulerdamp island filterparent '
         'frictionloss gravity limit midphase nativeccd passive refsafe sensor spring warmstart '
@@ -173,7 +177,7 @@ class Robots:
             often = chance * (0.2 if {key, f'{key}:{xml.tag}'} & _RARE else
                               3.0 if key in ('pos', 'axis', *_TURNS) else 1.0)
             apart = any(key in each and set(each) & set(xml.attrib) for each in _ALONE)
-            if key not in xml.attrib and not apart and self._rng.random() < often and (
+            if key not in ('name', *xml.attrib) and not apart and self._rng.random() < often and (
                     value := self.value(key, xml.tag)):
                 xml.set(key, value)
         return xml
@@ -342,6 +346,8 @@ class Robots:
                     {'mesh': 'solid'} if kind == 'mesh' else {'size': '.1 .2 .3'}))
                 if kind in ('sphere', 'mesh'):
                     geom.attrib.pop('fromto', None)
+                if kind == 'mesh':  # which has it as an asset
+                    geom.attrib.pop('shellinertia', None)
             site = put(body, 'body/site', name=self._name('s'))
             site.attrib.pop('fromto', None)
             names['site'].append(site.attrib['name'])

@@ -35,21 +35,24 @@ from benchmarks.algorithms.robot_witnesses import moving, refused
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics, Layout, MUJOCO
-from liedyn_ros.model import JOINT_TYPES, load_mjcf, Model
-from liedyn_ros.model.io.loading import load_text
+from liedyn_ros.model import JOINT_TYPES, load_mjcf, load_model, Model
 
 SAME = 1e-6  # of the largest number; files have four digits, meshes single precision
 _FLAG = 'mjDSBL_'
 _CLEARED = {  # rows of MuJoCo's model by the warning that names them
-    r'bodies (\[.*?\]): gravcomp': 'body_gravcomp',
-    r'tendons (\[.*?\]): spring': 'tendon_stiffness',
-    r'tendons (\[.*?\]): damper': 'tendon_damping',
-    r'tendons (\[.*?\]): friction': 'tendon_frictionloss',
-    r'tendons (\[.*?\]): inertia': 'tendon_armature',
-    r'tendons (\[.*?\]): range': 'tendon_limited',
-    r'actuators (\[.*?\]): armature and damping': 'actuator_armature actuator_damping',
-    r'joints (\[.*?\]): armature': 'dof_armature', r'joints (\[.*?\]): stiffness': 'jnt_stiffness',
-    r'joints (\[.*?\]): the range': 'jnt_limited'}
+    r'bodies (\[[^]]*\]): gravcomp': 'body_gravcomp',
+    r'tendons (\[[^]]*\]): spring': 'tendon_stiffness tendon_stiffnesspoly',
+    r'tendons (\[[^]]*\]): damper': 'tendon_damping tendon_dampingpoly',
+    r'tendons (\[[^]]*\]): friction': 'tendon_frictionloss',
+    r'tendons (\[[^]]*\]): inertia': 'tendon_armature',
+    r'tendons (\[[^]]*\]): range': 'tendon_limited',
+    r'actuators (\[[^]]*\]): armature and damping': 'actuator_armature actuator_damping',
+    r'actuators (\[[^]]*\]): damping beyond': 'actuator_dampingpoly',
+    r'joints (\[[^]]*\]): damping beyond': 'dof_dampingpoly',
+    r'joints (\[[^]]*\]): stiffness beyond': 'jnt_stiffnesspoly',
+    r'joints (\[[^]]*\]): armature': 'dof_armature',
+    r'joints (\[[^]]*\]): stiffness of': 'jnt_stiffness jnt_stiffnesspoly',
+    r'joints (\[[^]]*\]): the range': 'jnt_limited'}
 _OFF = {'contacts': 'CONTACT', 'laws of actuators': 'ACTUATION', 'softness of': 'EQUALITY',
         'equality': 'EQUALITY'}
 
@@ -136,7 +139,7 @@ def _silence(mujoco: Any, there: Any, said: str) -> None:
         named = ' '.join(re.findall(words, said))
         for row in rows.split() if named else ():
             kind = row.partition('_')[0].replace('jnt', 'joint').replace('dof', 'joint')
-            of = range(len(getattr(there, row))) if row != 'dof_armature' else there.dof_jntid
+            of = range(len(getattr(there, row))) if not row.startswith('dof') else there.dof_jntid
             for i, part in enumerate(of):
                 if repr(getattr(there, kind)(part).name or f'{kind}_{part}') in named:
                     getattr(there, row)[i] = 0
@@ -146,20 +149,18 @@ def of_library(form: str, text: str, path: Path) -> str:
     """Return the outcome of a URDF beside Pinocchio, or of an SDF beside Drake."""
     path.write_text(re.sub(ODD, '', text), encoding='utf-8')
     try:
-        model = load_text(text)
+        model = load_model(text)
     except LiedynError:
         return 'refused by both' if refused(path) else 'refused here alone'
     said = ' '.join(model.warnings)
     if bool(re.search(ODD, text)) != ('odd' in said):
         return 'differs: an odd word without a warning'
-    if refused(path):
-        return 'read here alone'
     if not model.nv:
-        return 'equal, without motion'
+        return 'read here alone' if refused(path) else 'equal, without motion'
     try:
         q, v, mass, bias, _ = moving(path, model)
-    except ValueError as error:
-        return f'differs: {error}'
+    except (ValueError, RuntimeError, ImportError) as error:
+        return 'read here alone' if refused(path) else f'differs: {error}'
     dynamics = Dynamics(model, dissipation=False)
     tau = np.array(bias) + (0.0 if form == 'urdf' else _springs(model, q))
     apart = max(off(dynamics.mass_matrix(q), mass),

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 import sys
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 import warnings
 
@@ -37,6 +38,7 @@ from benchmarks.algorithms.robot_witnesses import (
     moving, of_mujoco, of_pinocchio, refused, Witness)
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, DescriptionWarning, LiedynError
+from liedyn_ros.common.xacro_reader import expand
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, ConstraintFunction, mjcf_functions)
@@ -60,15 +62,30 @@ class Row(NamedTuple):
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """Yield the robot files below a folder, or the one that is named."""
-    for path in sorted(folder.rglob('*')) if folder.is_dir() else [folder]:
+    """Yield the robot files below a folder, or the one that is named, of xacro too."""
+    if not folder.is_dir():
+        yield folder
+    for path in sorted(folder.rglob('*')):
         if path.suffix in _FORMATS and path.is_file() and _FORMATS[path.suffix] in path.read_text(
                 errors='ignore'):
             yield path
 
 
 def compared(path: Path) -> Row:
-    """Return the row of a file."""
+    """Return the row of a file; one of xacro is expanded first."""
+    if path.suffix != '.xacro':
+        return _compared(path)
+    name = '/'.join(path.parts[-2:])
+    with TemporaryDirectory() as folder:
+        expanded = Path(folder) / 'expanded.urdf'
+        try:
+            expanded.write_text(expand(path, {}), encoding='utf-8')
+        except LiedynError as error:
+            return Row(name, 'xacro refused', remarks=' '.join(str(error).split())[-150:])
+        return _compared(expanded)._replace(name=name)
+
+
+def _compared(path: Path) -> Row:
     name = '/'.join(path.parts[-2:])
     beside = path.with_name('robot.yaml')
     try:

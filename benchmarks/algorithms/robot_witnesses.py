@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+import logging
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,6 +80,7 @@ def _plant(path: Path) -> Any:
     """Return Drake's plant of the only model of an SDF file."""
     from pydrake.multibody.parsing import Parser
     from pydrake.multibody.plant import MultibodyPlant
+    logging.getLogger('drake').setLevel(logging.ERROR)  # else it warns of each shape
     plant = MultibodyPlant(0.0)
     parser = Parser(plant)
     parser.package_map().PopulateFromFolder(str(path.parent.parent))
@@ -97,7 +99,9 @@ def _of_drake(path: Path, model: Model, q: Array, v: Array) -> tuple[Array, Arra
     for joint in model.joint_list:
         size = JOINT_TYPES[joint.type_name].nv
         if size and JOINT_TYPES[joint.type_name].nq == size:
-            theirs = plant.GetJointByName(joint.name)
+            scope, _, name = joint.name.rpartition('::')
+            theirs = plant.GetJointByName(name, *(
+                [plant.GetModelInstanceByName(f'{model.name}::{scope}')] if scope else []))
             at, rate = theirs.position_start(), theirs.velocity_start()
             there[at:at + size], speed[rate:rate + size] = q[joint.q_slice], v[joint.v_slice]
             order[joint.v_slice] = np.arange(rate, rate + size)
@@ -173,18 +177,18 @@ def _machine(mujoco: Any, path: Path) -> tuple[Any, tuple[str, ...]]:
         spec.delete(mesh)
     machine = spec.compile()
     remarks = [f'{len(names)} meshes missing'] if names else []
-    for name, unread in (('gravcomp', machine.body_gravcomp),
-                         ('springs of tendons', machine.tendon_stiffness),
-                         ('inertia of tendons', machine.tendon_armature)):
-        if unread.any():
-            remarks.append(f'{name} off in MuJoCo')
-            unread[:] = 0.0
-    machine.body_simple[:] = machine.dof_simplenum[:] = 0  # whose inertia is not computed anew
     several = np.isin(machine.jnt_type, (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL))
     axes = np.isin(machine.dof_jntid, np.flatnonzero(several))
-    if machine.dof_armature[axes].any():
-        remarks.append('armature of free joints and balls off in MuJoCo')
-        machine.dof_armature[axes] = 0.0
+    for name, unread, of in (
+            ('gravcomp', machine.body_gravcomp, slice(None)),
+            ('springs of tendons', machine.tendon_stiffness, slice(None)),
+            ('inertia of tendons', machine.tendon_armature, slice(None)),
+            ('springs of free joints and balls', machine.jnt_stiffness, several),
+            ('armature of free joints and balls', machine.dof_armature, axes)):
+        if unread[of].any():
+            remarks.append(f'{name} off in MuJoCo')
+            unread[of] = 0.0
+    machine.body_simple[:] = machine.dof_simplenum[:] = 0  # whose inertia is not computed anew
     return machine, tuple(remarks)
 
 

@@ -115,7 +115,8 @@ def answers(files: Sequence[Path], limits: Limits = LIMITS) -> Iterator[Sequence
         try:
             yield _read(file)
         except ImportError as error:
-            yield f'the package that reads {file.suffix} ({remedy_of("view")}), got {error}'
+            extra = 'meshes' if error.name == 'trimesh' else 'view'
+            yield f'the package that reads {file.suffix} ({remedy_of(extra)}), got {error}'
         except DescriptionError as error:
             yield str(error).removeprefix('expected ')
         except Exception as error:  # a faulty file makes trimesh raise any

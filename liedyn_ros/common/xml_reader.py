@@ -8,7 +8,7 @@
 
 """XML read strictly: every element and attribute is asked for by type."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import os
 from typing import cast
 from xml.etree import ElementTree
@@ -54,13 +54,17 @@ class Element(Place):
             self.fail(f'an attribute {attribute}', abbreviate(value))
         return value
 
-    def version(self, newest: str) -> tuple[int, ...]:
-        """Return the first two numbers of the attribute version, those of newest by default."""
-        text = self.value.get('version', newest)
+    def version(self, default: str, newest: str = '', warn: Callable[[str], object] = str
+                ) -> tuple[int, ...]:
+        """Return two numbers of the attribute version, and warn of those beyond the newest."""
+        text = self.value.get('version', default)
         numbers = text.strip().split('.')
         if not all(number.isdecimal() and len(number) < 5 for number in numbers):
-            self.fail(f'a version such as {newest}', repr(text))
-        return tuple(map(int, numbers[:2]))
+            self.fail(f'a version such as {default}', repr(text))
+        version = tuple(map(int, numbers[:2]))
+        if newest and version > tuple(map(int, newest.split('.'))):
+            warn(f'version {text}: read as {newest}, the newest known here')
+        return version
 
     def number(self, attribute: str, default: float | None = None, *, infinite: bool = False
                ) -> float:

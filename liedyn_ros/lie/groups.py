@@ -21,7 +21,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
-from transforms3d.euler import euler2mat, mat2euler
+from transforms3d.euler import euler2mat
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.lie import se3, so3
@@ -108,7 +108,8 @@ class SO3(_Element):
     @property
     def rpy(self) -> tuple[float, float, float]:
         """Return roll, pitch and yaw in rad, pitch between -pi/2 and pi/2."""
-        return mat2euler(self.matrix, axes='sxyz')
+        roll, pitch, yaw = so3.to_rpy(self.matrix).tolist()
+        return roll, pitch, yaw
 
     def __matmul__(self, other: SO3 | ArrayLike) -> SO3:
         """Return R_ac = R_ab R_bc; a matrix (3, 3) is checked."""

@@ -179,6 +179,16 @@ def to_quaternion(rotation: ArrayLike) -> Array:
     return run(batch.so3_to_quaternion, require_rotation('rotation', rotation), 2, (4,))
 
 
+def to_rpy(rotation: ArrayLike) -> Array:
+    """Return fixed-axis roll, pitch and yaw (3,) in rad, exact at pitch 90 degrees too."""
+    r = as_trailing('rotation', rotation, (3, 3))
+    yaw = math.atan2(r[1, 0], r[0, 0])
+    c, s = math.cos(yaw), math.sin(yaw)
+    tilt = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ r  # Ry(pitch) Rx(roll)
+    roll, pitch = math.atan2(-tilt[1, 2], tilt[1, 1]), math.atan2(-tilt[2, 0], tilt[0, 0])
+    return np.array([roll, pitch, yaw])
+
+
 def normalize(rotation: ArrayLike) -> Array:
     """Return the rotation (..., 3, 3) cleaned of rounding: R^T R = 1 to the last digits."""
     return run(batch.so3_from_quaternion, to_quaternion(rotation), 1, (3, 3))

@@ -9,15 +9,13 @@
 """Trees of rigid bodies and joints: described in URDF, YAML or Python, immutable once built."""
 
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.loading import load_model, load_xacro
+from liedyn_ros.model.io.loading import load_model
 from liedyn_ros.model.io.mjcf.reader import load_mjcf
 from liedyn_ros.model.io.mjcf_writer import to_mjcf
 from liedyn_ros.model.io.sdf.reader import load_sdf
 from liedyn_ros.model.io.sdf_writer import to_sdf
-from liedyn_ros.model.io.updating import updated_urdf, updated_yaml
-from liedyn_ros.model.io.urdf import load_urdf
-from liedyn_ros.model.io.urdf import to_urdf
-from liedyn_ros.model.io.yaml_reader import annotate, load_yaml
+from liedyn_ros.model.io.urdf import load_urdf, to_urdf, updated_urdf
+from liedyn_ros.model.io.yaml_reader import annotate, load_yaml, updated_yaml
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body, Visual
@@ -35,7 +33,7 @@ from liedyn_ros.model.scaling import scale_masses
 __all__ = [
     'annotate', 'Body', 'Closure', 'CLOSURE_TYPES', 'Coupling', 'DifferenceDerivatives', 'Frame',
     'inertia_of', 'Joint', 'JOINT_TYPES', 'Limits', 'LinkTable', 'load_mjcf', 'load_model',
-    'load_sdf', 'load_urdf', 'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose',
+    'load_sdf', 'load_urdf', 'load_yaml', 'Model', 'ModelBuilder', 'pose',
     'RetractionDerivatives', 'Rotor', 'RotorAllocation', 'RotorCommand', 'scale_masses',
     'SpatialInertia', 'to_mjcf', 'to_sdf', 'to_urdf', 'updated_urdf', 'updated_yaml', 'Visual',
     'with_armatures', 'with_gravity', 'with_inertias', 'with_placements', 'with_resistances']

@@ -24,6 +24,8 @@ DENSEST = 22590.0  # kg/m^3, osmium
 # A wrong unit of length is a factor of 1000; more than halfway to it, by factors, is in doubt.
 DOUBT = math.sqrt(1000.0)
 MAX_MESHES = 20  # bodies whose meshes are read, which takes time
+NO_LIMIT = 1000.0  # of an angle, from which on a number says that there is none
+MAX_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
 _SEEN = 1e-6  # of mass times size squared: below, six digits of a file show nothing
 
 
@@ -38,6 +40,7 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
     """
     spans, arms, wide = _lengths(model)
     size = wide + max(spans.values(), default=0.0)
+    yield from _limits(model, size)
     if not size > 0.0:
         return
     if model.mass > DENSEST * size**3:
@@ -87,6 +90,32 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
         yield (f'lengths of {size:.3g} m beside inertias of bodies that are '
                f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths in '
                'mm, or inertias made up?')
+
+
+def _limits(model: Model, size: float) -> Iterator[str]:
+    """Name limits of one coordinate that look like degrees or mm, and those of one position."""
+    bodies = {body.name for body in model.body_list if body.inertia is not None}
+    turns, travels, still = list[str](), list[str](), list[str]()
+    for joint in model.joint_list:
+        if joint.type_name in ('revolute', 'prismatic'):
+            lower, upper = float(joint.limits.lower[0]), float(joint.limits.upper[0])
+            if lower == upper:
+                still.append(joint.name)
+            elif joint.type_name == 'revolute' and any(
+                    MAX_TURNS * 2.0 * math.pi < abs(each) < NO_LIMIT for each in (lower, upper)):
+                turns.append(joint.name)
+            elif joint.type_name == 'prismatic' and joint.parent in bodies and (
+                    0.0 < DOUBT * size < upper - lower < math.inf):
+                travels.append(f'{joint.name} ({upper - lower:.3g} m)')
+    if turns:
+        yield (f'joints {listed(turns)}: limits beyond {MAX_TURNS} turns; they are in rad, and '
+               'these look like degrees')
+    if travels:
+        yield (f'joints {listed(travels)}: a travel of more than {DOUBT:.0f} times the size of '
+               f'the machine, {size:.3g} m; in mm?')
+    if still:
+        yield (f'joints {listed(still)}: a range of one position in limit, used as it is: they '
+               'cannot move in it; in URDF 1.0 and 1.1 lower and upper are 0 where not given')
 
 
 def _lengths(model: Model) -> tuple[dict[str, float], dict[str, float], float]:

@@ -9,17 +9,18 @@
 """Models from files of any format that is read."""
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 import os
 from pathlib import Path
-from typing import Any
 
 from numpy.typing import ArrayLike
 
+from liedyn_ros.common.checks import listed
 from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.xacro_reader import expand, has_xacro
-from liedyn_ros.common.xml_reader import read
+from liedyn_ros.common.xml_reader import is_document, read
 from liedyn_ros.model.builder import STANDARD_GRAVITY
 from liedyn_ros.model.io.mjcf.reader import load_mjcf
 from liedyn_ros.model.io.sdf.reader import load_sdf
@@ -29,65 +30,45 @@ from liedyn_ros.model.model import Model
 
 
 def load_model(
-        path: str | os.PathLike[str], *, arguments: Mapping[str, str] | None = None,
-        floating: bool = False, strict: bool = False,
-        gravity: ArrayLike | None = None, urdf_constraints: bool = False,
+        source: str | os.PathLike[str], *, arguments: Mapping[str, str] | None = None,
+        floating: bool = False, strict: bool = False, gravity: ArrayLike | None = None,
         sdf_model: str | None = None) -> Model:
     """
     Return the model of a file: .urdf, .xacro, .xml (MJCF), .sdf, or this package's .yaml and .yml.
 
-    arguments are those of a xacro file, the others those of load_urdf; sdf_model names one of the
-    models of an SDF world. Options that a format does not have are refused. Raises
-    DescriptionError.
+    A text that starts with '<' is URDF, MJCF or SDF by its root element. arguments are those of a
+    xacro file, the others those of load_urdf; sdf_model names one of the models of an SDF world.
+    Options that a format does not have are refused. Raises DescriptionError.
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise DescriptionError(f'expected a path, got {abbreviate(path)}')
-    suffix = Path(path).suffix
-    if suffix not in _OPTIONS:
-        raise DescriptionError(f'{path}: expected a file {", ".join(_OPTIONS)}, got '
+    if is_document(source):
+        tag = read(source, 'URDF, MJCF or SDF').value.tag
+        name, suffix = f'text of {tag}', {
+            'sdf': '.sdf', 'gazebo': '.sdf', 'mujoco': '.xml'}.get(tag, '.urdf')
+    elif isinstance(source, (str, os.PathLike)):
+        name, suffix = str(source), Path(source).suffix
+    else:
+        raise DescriptionError(f'expected a path, got {abbreviate(source)}')
+    if suffix not in _LOADERS:
+        raise DescriptionError(f'{name}: expected a file {", ".join(_LOADERS)}, got '
                                f'{suffix or "no suffix"}')
-    return _load(path, suffix, path, arguments=arguments, floating=floating, strict=strict,
-                 gravity=gravity, urdf_constraints=urdf_constraints, sdf_model=sdf_model)
-
-
-def load_text(text: str, *, floating: bool = False, strict: bool = False,
-              gravity: ArrayLike | None = None, urdf_constraints: bool = False,
-              sdf_model: str | None = None) -> Model:
-    """
-    Return the model of a text of URDF, MJCF or SDF, by its root element; options as load_model.
-
-    Raises DescriptionError.
-    """
-    tag = read(text, 'URDF, MJCF or SDF').value.tag
-    suffix = {'sdf': '.sdf', 'gazebo': '.sdf', 'mujoco': '.xml'}.get(tag, '.urdf')
-    return _load(text, suffix, f'text of {tag}', floating=floating, strict=strict,
-                 gravity=gravity, urdf_constraints=urdf_constraints, sdf_model=sdf_model)
-
-
-def _load(source: Any, suffix: str, name: Any, **options: Any) -> Model:
-    """Return the model of a source, loaded with the options that were given."""
-    given = {}
-    for option, value in options.items():
-        if value is None or value is False or (option == 'arguments' and not value):
-            continue
-        if option in _OPTIONS[suffix]:
-            given[option] = value
-        elif (option, suffix) != ('strict', '.xml'):  # MuJoCo is strict by itself
-            what = 'xacro arguments' if option == 'arguments' else f'option {option}'
-            raise DescriptionError(f'{name}: expected no {what} for {suffix}, as it is '
-                                   f'{_OF[option]}, got {abbreviate(value)}')
+    given, known = {'arguments': arguments or None, 'floating': floating or None,
+                    'strict': strict or None, 'gravity': gravity, 'sdf_model': sdf_model}, {
+        kind: signature(loader).parameters for kind, loader in _LOADERS.items()}
+    for option in [each for each, value in given.items() if value is None or each not in known[
+            suffix]]:
+        value = given.pop(option)
+        if value is not None and (option, suffix) != ('strict', '.xml'):  # MuJoCo is by itself
+            raise DescriptionError(
+                f'{name}: expected no option {option} for {suffix}, as it is of '
+                f'{listed([kind for kind in known if option in known[kind]])}, got '
+                f'{abbreviate(value)}')
     return _LOADERS[suffix](source, **given)
 
 
-def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None = None, *,
-               floating: bool = False, strict: bool = False,
-               gravity: ArrayLike = STANDARD_GRAVITY, urdf_constraints: bool = False) -> Model:
-    """
-    Return the model of a xacro file, expanded with the arguments; the others as for load_urdf.
-
-    Raises DescriptionError, also where the Python package xacro is missing, and where it takes
-    more than the limits of common.xacro_reader.
-    """
+def _load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None = None,
+                floating: bool = False, strict: bool = False,
+                gravity: ArrayLike = STANDARD_GRAVITY) -> Model:
+    """Return the model of a xacro file, expanded within the limits of common.xacro_reader."""
     if not isinstance(arguments, Mapping | None):
         raise DescriptionError(
             f'{path}: expected xacro arguments as a Mapping of names, got {abbreviate(arguments)}')
@@ -97,18 +78,11 @@ def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None
                                f'{remedy_of("xacro")}), got none')
     try:
         return load_urdf(expand(path, arguments or {}), floating=floating, strict=strict,
-                         gravity=gravity, urdf_constraints=urdf_constraints)
+                         gravity=gravity)
     except DescriptionError as error:
         raise DescriptionError(f'{path}: {error}') from error
 
 
-_URDF = 'floating', 'strict', 'gravity', 'urdf_constraints'
-_OPTIONS: dict[str, tuple[str, ...]] = {  # that the loader of each kind of file has
-    '.urdf': _URDF, '.xacro': ('arguments', *_URDF), '.xml': ('gravity',),
-    '.sdf': ('floating', 'strict', 'gravity', 'sdf_model'), '.yaml': (), '.yml': ()}
 _LOADERS: dict[str, Callable[..., Model]] = {
-    '.urdf': load_urdf, '.xacro': load_xacro, '.xml': load_mjcf, '.sdf': load_sdf,
+    '.urdf': load_urdf, '.xacro': _load_xacro, '.xml': load_mjcf, '.sdf': load_sdf,
     '.yaml': load_yaml, '.yml': load_yaml}
-_OF = {'arguments': 'of xacro', 'urdf_constraints': 'of URDFs', 'sdf_model': 'of SDF',
-       'floating': 'of URDF and SDF, as others say it themselves', 'strict': 'of URDF and SDF',
-       'gravity': 'of URDF, SDF and MJCF'}

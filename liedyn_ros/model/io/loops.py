@@ -9,16 +9,14 @@
 Loops in a URDF or SDF, as others write them.
 
 <loop> and <coupling> are of URDF+ (Chignoli et al., 2024), where joints that are not independent
-count as passive. <constraint> is what urdfdom may come to have (its pull request 264), so it is
-read where the caller asks for it. Our own are the types rod and helical of <loop>, and its
-attributes length, pitch and tolerance. <loop_joint> is of Isaac Sim's URDF importer, <drake:...>
-of Drake's parser, <gazebo> and <plugin> of Gazebo. Where one is exactly a closure it becomes one;
-any other that would change the dynamics is named in a warning.
+count as passive. Our own are the types rod and helical of <loop>, and its attributes length, pitch
+and tolerance. <loop_joint> is of Isaac Sim's URDF importer, <drake:...> of Drake's parser,
+<gazebo> and <plugin> of Gazebo. Where one is exactly a closure it becomes one; any other is named
+in a warning.
 """
 
 from collections.abc import Iterable, Sequence
 import re
-from typing import Any
 from xml.etree.ElementTree import Element as XML
 
 import numpy as np
@@ -31,22 +29,18 @@ from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.configuration import body_poses
 from liedyn_ros.model.io.xml_parts import (
-    add, add_origin, DRAKE, joined, origin, place_of, said, Vocabulary, with_leaves)
+    add, add_origin, DRAKE, joined, origin, place_of, plain, said, with_leaves)
 from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES
-from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, pose, unit_axis
+from liedyn_ros.model.parts.geometry import pose
 
 _X, _Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
-_TYPES = {name: name for name in CLOSURE_TYPES} | {
-    'fixed': 'weld', 'continuous': 'revolute', 'ball': 'spherical'}
-_SIDES = 'parent', 'child'
+CLOSURES = {name: name for name in CLOSURE_TYPES} | {  # by the names of others
+    'fixed': 'weld', 'continuous': 'revolute', 'ball': 'spherical', 'revolute2': 'universal',
+    'screw': 'helical'}
 _NUMBERS = 'pitch', 'length', 'tolerance'
-_LOOP_JOINTS = {'spherical': 'spherical', 'fixed': 'weld'}  # those that need no axis
-_CLOSURES = {'ball': 'spherical', 'fixed': 'weld', 'revolute2': 'universal', 'screw': 'helical',
-             'continuous': 'revolute'}
 FORCES = (  # of <dynamics>, all read
     'damping', 'friction', 'stiffness', 'rest', 'armature', 'stop_stiffness', 'stop_width')
 ADVICE = 'not read: add it by a file for annotate, or by ModelBuilder'
-GAZEBO = Vocabulary('gazebo')
 # Words of names and files of plugins that put no force on a link by themselves.
 _QUIET = re.compile(
     'control|publish|sensor|camera|imu|laser|lidar|ray|gps|nav_?sat|joint_?state|odom|p3d|contact|'
@@ -57,36 +51,57 @@ _CLOSED = re.compile('closed?_?-?loop|loop_?clos', re.IGNORECASE)
 SCOPE = 'scope_of_liedyn'  # an attribute: the prefix of the model that holds a plugin
 
 
-def add_loops(robot: Element, builder: ModelBuilder, urdf_constraints: bool) -> None:
+def add_loops(robot: Element, builder: ModelBuilder, links: list[str]) -> None:
     """
-    Add the loop closures of a URDF, those of <constraint> by urdf_constraints alone.
+    Add the loop closures of a URDF; those of dialects that cannot be read have a warning.
 
     Raises DescriptionError and the errors of add_closure.
     """
-    def add_loop(loop: Element, links: list[str], frames: Iterable[Array],
-                 axis: Sequence[float] | None) -> None:
-        numbers: dict[str, Any] = {name: loop.number(name, 0.0) for name in _NUMBERS}
-        first, second = frames
-        with loop.context():
-            builder.add_closure(loop.text('name'), _type(loop), *links, placement_a=first,
-                                placement_b=second, axis=axis, **numbers)
-
     for loop in robot.each('loop'):
         sides, axis = (loop.take('predecessor'), loop.take('successor')), loop.optional('axis')
-        add_loop(loop, [side.text('link') for side in sides], map(origin, sides),
-                 (_X if axis is None else axis.numbers('xyz', 3))
-                 if CLOSURE_TYPES[_type(loop)].axes == 1 else None)
-    for constraint in robot.each('constraint'):
-        if urdf_constraints:
-            add_loop(constraint, [constraint.take(side).text('link') for side in _SIDES],
-                     (_side(constraint, side) for side in _SIDES), None)
-            continue
-        builder.add_warning(
-            f'constraint {abbreviate(constraint.value.get("name", "without a name"))}: not read, '
-            'as urdfdom has not decided on this element: the option urdf_constraints reads '
-            'it as a closure, or write it as an element loop')
+        _add_loop(loop, builder, [side.text('link') for side in sides], map(origin, sides),
+                  (_X if axis is None else axis.numbers('xyz', 3))
+                  if CLOSURE_TYPES[_type(loop)].axes == 1 else None)
     for coupling in robot.each('coupling'):
         _add_coupling(robot, coupling, builder)
+    for tag, read in (('loop_joint', _add_loop_joint), (f'{DRAKE}ball_constraint', _add_ball)):
+        for i, each in enumerate(robot.each(tag)):
+            try:
+                read(each, builder, links, i)
+            except LiedynError as error:
+                builder.add_warning(f'{plain(tag)} {said(each.value)}: {error}; {ADVICE}')
+
+
+def _add_loop(loop: Element, builder: ModelBuilder, links: Iterable[str], frames: Iterable[Array],
+              axis: Sequence[float] | None) -> None:
+    first, second = frames
+    with loop.context():
+        builder.add_closure(
+            loop.text('name'), _type(loop), *links, placement_a=first, placement_b=second,
+            axis=axis, pitch=loop.number('pitch', 0.0), length=loop.number('length', 0.0),
+            tolerance=loop.number('tolerance', 0.0))
+
+
+def _add_loop_joint(loop: Element, builder: ModelBuilder, links: list[str], i: int) -> None:
+    """Add Isaac Sim's loop joint: a type, and its frame on link1 and on link2."""
+    sides = [*loop.each('link1'), *loop.each('link2')]  # its manual writes link1 twice
+    if len(sides) != 2:
+        loop.fail('the elements link1 and link2', f'{len(sides)} of them')
+    bodies = [_link(side, 'link', links) for side in sides]
+    if CLOSURE_TYPES[_type(loop)].axes:
+        loop.fail('a type without an axis, as readers have others for it',
+                  f'{loop.text("type")} between {" and ".join(bodies)}')
+    _add_loop(loop, builder, bodies, map(place_of, sides), None)
+
+
+def _add_ball(ball: Element, builder: ModelBuilder, links: list[str], i: int) -> None:
+    """Add Drake's ball: point P of body A stays at point Q of body B."""
+    bodies = [_link(ball.take(f'{DRAKE}ball_constraint_body_{side}'), 'name', links)
+              for side in 'AB']
+    a, b = (pose(ball.take(f'{DRAKE}ball_constraint_p_{side}').numbers('value', 3))
+            for side in ('AP', 'BQ'))
+    builder.add_closure(f'ball_constraint_{i}', 'spherical', *bodies, placement_a=a,
+                        placement_b=b)
 
 
 def write_loops(robot: XML, closures: Sequence[Closure], ground: str | None) -> None:
@@ -123,26 +138,9 @@ def write_loop(loop: XML, closure: Closure) -> None:
 
 def _type(element: Element) -> str:
     kind = element.text('type')
-    if kind not in _TYPES:
-        element.fail(f'a type of {sorted(_TYPES)}', kind)
-    return _TYPES[kind]
-
-
-def _side(constraint: Element, side: str) -> Array:
-    """Return the frame of one side of a constraint, its axis where the closure has it."""
-    kind = _type(constraint)
-    placement, given = origin(constraint, f'{side}_origin'), constraint.optional(f'{side}_axis')
-    if CLOSURE_TYPES[kind].axes:
-        axis = unit_axis(f'{side}_axis', _X if given is None else given.numbers('xyz', 3))
-        beside = perpendicular(axis)
-        if kind != 'universal':
-            rotation = axis_frame(axis, beside)  # z along the axis
-        elif side == 'parent':
-            rotation = axis_frame(beside, axis)  # x along it
-        else:
-            rotation = np.column_stack((beside, axis, np.cross(beside, axis)))  # y along it
-        placement[:3, :3] = placement[:3, :3] @ rotation
-    return placement
+    if kind not in CLOSURES:
+        element.fail(f'a type of {sorted(CLOSURES)}', kind)
+    return CLOSURES[kind]
 
 
 def _add_coupling(robot: Element, coupling: Element, builder: ModelBuilder) -> None:
@@ -172,54 +170,6 @@ def _add_coupling(robot: Element, coupling: Element, builder: ModelBuilder) -> N
     ratio = coupling.take('ratio').number('value')
     terms = dict.fromkeys(leaders[1:], ratio) | dict.fromkeys(followers[1:], -1.0)
     builder.add_coupling(followers[0], leaders[0], ratio, 0.0, terms)
-
-
-def add_dialects(robot: Element, builder: ModelBuilder, links: list[str]) -> None:
-    """Add the closures of simulators, and a warning for each other element with an effect."""
-    for xml in robot.value.iter():  # Drake's by whatever address its prefix has
-        if 'drake' in xml.tag.rpartition('}')[0]:
-            xml.tag = DRAKE + xml.tag.rpartition('}')[2]
-    for loop in robot.each('loop_joint'):
-        what = f'loop_joint {said(loop.value)} of type {said(loop.value, "type")}'
-        try:
-            _add_loop_joint(loop, builder, links, what)
-        except LiedynError as error:
-            builder.add_warning(f'{what}: {error}; {ADVICE}')
-    for i, ball in enumerate(robot.each(f'{DRAKE}ball_constraint')):
-        try:  # point P of body A stays at point Q of body B
-            bodies = [_link(ball.take(f'{DRAKE}ball_constraint_body_{side}'), 'name', links)
-                      for side in 'AB']
-            a, b = (pose(ball.take(f'{DRAKE}ball_constraint_p_{side}').numbers('value', 3))
-                    for side in ('AP', 'BQ'))
-            builder.add_closure(f'ball_constraint_{i}', 'spherical', *bodies, placement_a=a,
-                                placement_b=b)
-        except LiedynError as error:
-            builder.add_warning(f'drake:ball_constraint: {error}; {ADVICE}')
-    gazebos = list(robot.each('gazebo'))
-    builder.add_warning(*GAZEBO.unread(*(each.value for each in gazebos)))
-    add_plugins([plugin for gazebo in gazebos for plugin in gazebo.each('plugin')], builder,
-                links, robot.text('name'), mimics=[
-                    joint.get('name', '') for joint in robot.value.findall('joint[mimic]')])
-
-
-def _add_loop_joint(loop: Element, builder: ModelBuilder, links: list[str], what: str) -> None:
-    """Add Isaac Sim's loop joint: a type, and its frame on link1 and on link2."""
-    name, kind = said(loop.value), said(loop.value, 'type')
-    sides = [*loop.each('link1'), *loop.each('link2')]  # its manual writes link1 twice
-    if len(sides) != 2:
-        loop.fail('the elements link1 and link2', f'{len(sides)} of them')
-    (first, second), frames = [_link(side, 'link', links) for side in sides], [*map(
-        place_of, sides)]
-    if kind in _LOOP_JOINTS:
-        builder.add_closure(loop.text('name'), _LOOP_JOINTS[kind], first, second,
-                            placement_a=frames[0], placement_b=frames[1])
-        return
-    places = ', '.join(f'placement_{side}: [xyz: {[round(float(x), 9) for x in frame[:3, 3]]}]'
-                       for side, frame in zip('ab', frames))
-    builder.add_warning(
-        f'{what} between {first} and {second}: it has no axis that all readers agree on, {ADVICE} '
-        f'as a closure, {name}: {{type: {_CLOSURES.get(kind, kind)}, body_a: {first}, body_b: '
-        f'{second}, {places}, axis: ...}}')
 
 
 def _link(element: Element, attribute: str, links: list[str]) -> str:
@@ -299,8 +249,7 @@ def _close(builder: ModelBuilder, name: str, kind: str, bodies: tuple[str, str],
     while name in {closure.name for closure in builder.closures}:
         name += '_'
     poses, places = body_poses(builder.build().joint_list), [at, at]
-    places[1 - side] = se3.compose(se3.compose(
-        se3.inverse(poses[bodies[1 - side]]), poses[bodies[side]]), at)
+    places[1 - side] = se3.inverse(poses[bodies[1 - side]]) @ poses[bodies[side]] @ at
     builder.add_closure(name, kind, *bodies, placement_a=places[0], placement_b=places[1],
                         axis=axis)
 

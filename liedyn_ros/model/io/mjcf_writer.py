@@ -18,15 +18,14 @@ from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.configuration import body_poses
-from liedyn_ros.model.io.xml_parts import add, document, joined, Remarks, warn_of_lost
+from liedyn_ros.model.io.xml_parts import add, document, drawn, joined, Remarks, warn_of_lost
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure
 from liedyn_ros.model.parts.geometry import IDENTITY, pose
 from liedyn_ros.model.parts.joints import GROUND, Joint, JOINT_TYPES
 
-_AXIAL = {'x': 'slide', 'y': 'slide', 'angle': 'hinge', 'travel': 'slide', 'first': 'hinge',
-          'second': 'hinge', '': 'hinge'}  # by the coordinate of a joint
+_SLIDES = 'x', 'y', 'travel'  # coordinates of joints
 _O, _X, _Y, _Z = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 _POINTS = {  # of both frames of a closure that coincide, by its type
     'spherical': (_O,), 'revolute': (_O, _Z), 'universal': (_O,)}
@@ -105,7 +104,7 @@ class _Writer:
         around = self._elements[parent]
         placement = self._at[parent]
         for joint in joints:
-            placement = se3.compose(placement, joint.placement)
+            placement = placement @ joint.placement
         if body.name == GROUND:
             if parent is not None or last.type_name != 'fixed':
                 raise DescriptionError(f'expected no body {GROUND} that moves, as it is the '
@@ -119,7 +118,7 @@ class _Writer:
         moves = list[Element]()
         for joint in reversed(joints):
             moves = [*self._joint(joint, behind), *moves]
-            behind = se3.compose(behind, se3.inverse(joint.placement))
+            behind = behind @ se3.inverse(joint.placement)
         element.extend(moves)
         inertia = body.inertia
         if inertia is not None:
@@ -138,15 +137,11 @@ class _Writer:
 
     def _draw(self, element: Element, body: Body, at: Array) -> None:
         """Add the visuals of a body, and of its rotors, as shapes without mass or contact."""
-        shapes = [(se3.compose(at, each.placement), each) for each in body.visuals]
-        shapes += [(se3.compose(se3.compose(at, rotor.placement), each.placement), each)
-                   for rotor in self._model.rotors if rotor.body == body.name
-                   for each in rotor.visuals]
-        for placement, visual in shapes:
+        for placement, visual in drawn(self._model, body):
             halves = {'box': 0.5, 'cylinder': (1.0, 0.5)}.get(visual.shape, 1.0)
             add(element, 'geom', type=visual.shape, size=visual.size * np.array(halves),
-                **_place(placement), rgba=visual.color, mass='0', contype='0', conaffinity='0',
-                group='1')
+                rgba=visual.color, mass='0', contype='0', conaffinity='0', group='1',
+                **_place(at @ placement))
 
     def _joint(self, joint: Joint, at: Array) -> list[Element]:
         """Return the joints of MuJoCo that a joint here is, at a place in the body that moves."""
@@ -166,10 +161,10 @@ class _Writer:
                 polycoef=(0.0, joint.pitch, 0.0, 0.0, 0.0))
         found = []
         for i, (name, (coordinate, axis)) in enumerate(zip(names, links)):
-            element = Element('joint', {
-                'name': name, 'type': 'slide' if kind == 'prismatic' else _AXIAL[coordinate],
-                'axis': joined(at[:3, :3] @ axis)})
-            if element.get('type') == 'hinge' and at[:3, 3].any():
+            slides = kind == 'prismatic' or coordinate in _SLIDES
+            element = Element('joint', name=name, type='slide' if slides else 'hinge',
+                              axis=joined(at[:3, :3] @ axis))
+            if not slides and at[:3, 3].any():
                 element.set('pos', joined(at[:3, 3]))
             if i < spec.nv:
                 self._add_numbers(element, joint, i)
@@ -184,13 +179,12 @@ class _Writer:
         element = Element('joint', name=name, type='free')
         if joint.type_name != 'free':
             element.attrib |= {'type': 'ball', 'pos': joined(at[:3, 3])}
-        for ours, theirs in (('damping', 'damping'), ('friction', 'frictionloss')):
-            values = getattr(joint, ours)
-            if values.any() and (values != values[0]).any():
+        for ours in ('damping', 'friction'):
+            if (getattr(joint, ours) != getattr(joint, ours)[0]).any():
                 self._lost.add('joint', f'{ours} not written: MuJoCo has one for all coordinates '
                                'of a joint', name)
-            elif values.any():
-                element.set(theirs, repr(float(values[0])))
+            else:
+                _add_force(element, joint, ours, 0)
         return element
 
     def _add_numbers(self, element: Element, joint: Joint, i: int) -> None:
@@ -204,12 +198,8 @@ class _Writer:
             element.set('range', joined((lower, upper)))
         if 0.0 < effort < np.inf:
             element.set('actuatorfrcrange', joined((-effort, effort)))
-        for ours, theirs in (('damping', 'damping'), ('friction', 'frictionloss'),
-                             ('stiffness', 'stiffness'), ('rest', 'springref'),
-                             ('armature', 'armature')):
-            value = float(getattr(joint, ours)[i])
-            if value:
-                element.set(theirs, repr(value))
+        for ours in ('damping', 'friction', 'stiffness', 'rest', 'armature'):
+            _add_force(element, joint, ours, i)
         if joint.stop_stiffness[i]:
             self._lost.add('joint', 'end stops not written: MuJoCo has its own at limits', name)
 
@@ -240,8 +230,8 @@ class _Writer:
     def _sides(self, closure: Closure, label: str, point_a: ArrayLike, point_b: ArrayLike
                ) -> dict[str, str]:
         """Add a site on each body of a closure, at a point of its frame; return their names."""
-        self._add_site(f'{label}/a', closure.body_a, _moved(closure.frame_a, point_a))
-        self._add_site(f'{label}/b', closure.body_b, _moved(closure.frame_b, point_b))
+        self._add_site(f'{label}/a', closure.body_a, closure.frame_a @ pose(point_a))
+        self._add_site(f'{label}/b', closure.body_b, closure.frame_b @ pose(point_b))
         return {'site1': f'{label}/a', 'site2': f'{label}/b'}
 
     def _tendon(self, closure: Closure, label: str, point_a: ArrayLike, point_b: ArrayLike
@@ -250,8 +240,8 @@ class _Writer:
         spatial = add(self._tendons, 'spatial', name=label)
         for name in self._sides(closure, label, point_a, point_b).values():
             add(spatial, 'site', site=name)
-        a = se3.compose(self._drawn[closure.body_a], _moved(closure.frame_a, point_a))
-        b = se3.compose(self._drawn[closure.body_b], _moved(closure.frame_b, point_b))
+        a = self._drawn[closure.body_a] @ closure.frame_a @ pose(point_a)
+        b = self._drawn[closure.body_b] @ closure.frame_b @ pose(point_b)
         return float(np.linalg.norm((b - a)[:3, 3]))
 
     def _add_couplings(self) -> None:
@@ -280,7 +270,13 @@ class _Writer:
 
     def _add_site(self, name: str, body: str | None, placement: Array) -> None:
         add(self._elements[body], 'site', name=name, group='4',
-            **_place(se3.compose(self._at[body], placement)))
+            **_place(self._at[body] @ placement))
+
+
+def _add_force(element: Element, joint: Joint, key: str, i: int) -> None:
+    value = float(getattr(joint, key)[i])
+    if value:
+        element.set({'friction': 'frictionloss', 'rest': 'springref'}.get(key, key), repr(value))
 
 
 def _is_used(model: Model, body: Body) -> bool:
@@ -295,7 +291,3 @@ def _place(placement: Array) -> dict[str, Array]:
     place = {'pos': placement[:3, 3],
              'quat': np.roll(so3.to_quaternion(placement[:3, :3]), 1)}
     return {key: value for key, value in place.items() if value[-3:].any()}
-
-
-def _moved(frame: Array, point: ArrayLike) -> Array:
-    return se3.compose(frame, pose(point))

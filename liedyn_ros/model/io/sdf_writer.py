@@ -19,7 +19,7 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.configuration import body_poses
 from liedyn_ros.model.io.xml_parts import (
-    add, add_all, add_shape, document, moments_of, Remarks, warn_of_lost)
+    add, add_all, add_shape, document, drawn, moments_of, Remarks, warn_of_lost)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure
@@ -29,7 +29,6 @@ TYPES = {  # to the types of this package
     'revolute': 'revolute', 'continuous': 'continuous', 'prismatic': 'prismatic',
     'fixed': 'fixed', 'ball': 'spherical', 'universal': 'universal', 'revolute2': 'universal',
     'screw': 'helical'}
-CLOSURES = {'continuous': 'revolute', 'fixed': 'weld'}  # of joints that close a loop
 _TYPES = {ours: theirs for theirs, ours in TYPES.items() if theirs != 'revolute2'}
 _CLOSURES = {**_TYPES, 'weld': 'fixed'}
 _BOUNDS = 'lower', 'upper'
@@ -61,9 +60,8 @@ def to_sdf(model: Model, q: ArrayLike | None = None) -> str:
     add(world, 'gravity', model.gravity)
     _Writer(add(world, 'model', name=model.name), model, q).write()
     lost = Remarks()
-    for each in model.couplings:
-        if each.further:
-            lost.add('joint', 'couplings to several leaders not written: SDF has none', each.joint)
+    lost.add('joint', 'couplings to several leaders not written: SDF has none', *(
+        each.joint for each in model.couplings if each.further))
     for joint in model.joint_list:
         for key in ('armature', 'stop_stiffness', *(
                 ('damping', 'friction') if joint.type_name in ('spherical', 'free') else ())):
@@ -91,8 +89,8 @@ class _Writer:
             if place == body.name:
                 self._add_link(body)
             elif body.inertia is None and place is not None:
-                self._add_frame(body.name, place, se3.compose(
-                    se3.inverse(self._poses[place]), self._poses[body.name]))
+                self._add_frame(body.name, place, se3.inverse(
+                    self._poses[place]) @ self._poses[body.name])
         for joint in self._model.joint_list:
             self._add_joint(joint)
         for frame in self._model.frame_list:
@@ -102,22 +100,22 @@ class _Writer:
 
     def _add_frame(self, name: str, body: str | None, placement: Array) -> None:
         on = GROUND if body is None else body
-        _add_pose(add(self._element, 'frame', name=name, attached_to=on), placement, on)
+        add_pose(add(self._element, 'frame', name=name, attached_to=on), placement, on)
 
     def _add_link(self, body: Body) -> None:
         if body.name == GROUND:
             raise DescriptionError(f'expected no body {GROUND} with mass, the ground in SDF, got '
                                    'one')
         link = add(self._element, 'link', name=body.name)
-        _add_pose(link, self._poses[body.name])
+        add_pose(link, self._poses[body.name])
         if body.inertia is not None:
             inertial = add(link, 'inertial')
             add(inertial, 'pose', (*body.inertia.center_of_mass, 0.0, 0.0, 0.0))
             add(inertial, 'mass', body.inertia.mass)
             add_all(add(inertial, 'inertia'), moments_of(body.inertia))
-        for i, each in enumerate(body.visuals):
+        for i, (placement, each) in enumerate(drawn(self._model, body)):
             visual = add(link, 'visual', name=f'{body.name}_{i}')
-            _add_pose(visual, each.placement)
+            add_pose(visual, placement)
             add_shape(visual, each, nested=True)
             add(add(visual, 'material'), 'diffuse', each.color)
 
@@ -139,8 +137,7 @@ class _Writer:
                                    f'{list(_TYPES)}, got {kind}')
         element = self._start(joint.name, kind, (parent, child), joint.pitch)
         if child != joint.child:
-            _add_pose(element, se3.compose(
-                se3.inverse(self._poses[child]), self._poses[joint.child]), child)
+            add_pose(element, se3.inverse(self._poses[child]) @ self._poses[joint.child], child)
         if not JOINT_TYPES[kind].has_axis:
             return
         axes = [joint.axis]
@@ -180,8 +177,8 @@ class _Writer:
         if closure.body_b is None:  # a joint of SDF has a child
             ends.reverse()
         (parent, frame_p, axis_p), (child, frame_c, axis_c) = ends
-        at = se3.compose(self._poses[child], frame_c)
-        between = se3.compose(se3.inverse(at), se3.compose(self._poses[parent], frame_p))
+        at = self._poses[child] @ frame_c
+        between = se3.inverse(at) @ self._poses[parent] @ frame_p
         link = self._places[child]
         if link is None or not _coincide(kind, between, axis_p, axis_c):
             raise DescriptionError(
@@ -191,7 +188,7 @@ class _Writer:
         while any(each.get('name') == name for each in self._element):
             name += '_closure'
         element = self._start(name, kind, (self._places[parent], link), closure.pitch)
-        _add_pose(element, se3.compose(se3.inverse(self._poses[link]), at), link)
+        add_pose(element, se3.inverse(self._poses[link]) @ at, link)
         axes: dict[str, Sequence[Array]] = {
             'weld': (), 'spherical': (), 'universal': (between[:3, axis_p], np.eye(3)[axis_c])}
         for tag, axis in zip(('axis', 'axis2'), axes.get(kind, np.eye(3)[2:])):
@@ -219,7 +216,8 @@ def _places(model: Model) -> dict[str | None, str | None]:
     return places
 
 
-def _add_pose(element: Element, placement: Array, relative_to: str | None = None) -> None:
+def add_pose(element: Element, placement: Array, relative_to: str | None = None) -> None:
+    """Add a pose (4, 4) of an element, in a frame."""
     pose = add(element, 'pose', (*placement[:3, 3], *so3.to_quaternion(placement[:3, :3])),
                rotation_format='quat_xyzw')
     if relative_to:

@@ -7,12 +7,12 @@
 # language governing permissions and limitations under the License.
 """URDF, the robot description of ROS, read and written."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 import math
 import os
 from pathlib import Path
-from xml.etree.ElementTree import Element as XML
-from xml.etree.ElementTree import SubElement
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element as XML, SubElement
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,10 +22,11 @@ from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.io.loops import add_dialects, add_loops, FORCES, write_loops
+from liedyn_ros.model.io.loops import add_loops, add_plugins, FORCES, write_loop, write_loops
 from liedyn_ros.model.io.xml_parts import (
-    add, add_origin, add_shape, document, inertia_in, is_off, model_of_file, MOMENTS, origin,
-    plausible_limits, Remarks, shapes_of, Vocabulary, warn_of_lost, write_inertial)
+    add, add_origin, add_shape, changes, document, drawn, given_limits, inertia_in, is_off, joined,
+    model_of_file, MOMENTS, origin, Remarks, said, shapes_of, Vocabulary, warn_of_lost,
+    with_drake, write_inertial)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body, Visual
 from liedyn_ros.model.parts.constraints import Coupling
@@ -34,8 +35,8 @@ from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.parts.joints import GROUND, Joint
 
 ROOT_JOINT = 'root_joint'
-NEWEST = 1, 2  # version of the format
-WORDS = Vocabulary('urdf')
+NEWEST = '1.2'  # version of the format
+WORDS, GAZEBO = Vocabulary('urdf'), Vocabulary('gazebo')
 _LIMITED = 'revolute', 'prismatic', 'continuous'
 
 URDF_TYPES = {  # to the types of this package
@@ -45,41 +46,39 @@ URDF_TYPES = {  # to the types of this package
 
 def load_urdf(
         source: str | os.PathLike[str], *, floating: bool = False, strict: bool = False,
-        gravity: ArrayLike = STANDARD_GRAVITY, urdf_constraints: bool = False) -> Model:
+        gravity: ArrayLike = STANDARD_GRAVITY) -> Model:
     """
     Return the model that a URDF file, or a text that starts with '<', describes.
 
     A joint named root_joint holds the root link on the ground, or leaves it free if floating. An
     element virtual_joint, as to_urdf writes it, names that joint and says which. Mimic joints
-    become couplings. Elements that others close loops with are read too, see io.loops;
-    urdf_constraints reads the element constraint, a proposal to urdfdom, too. Mass properties that
-    no rigid body has are used as they are; strict refuses them. Limits and dynamics are read where
+    become couplings, and elements that others close loops with closures. Mass properties that no
+    rigid body has are used as they are; strict refuses them. Limits and dynamics are read where
     URDF defines them: not for fixed, planar and floating joints, where dynamics other than zero
     are refused. The attribute version decides as in urdfdom. Whatever else would change the
     dynamics has a DescriptionWarning; elements of xacro are refused.
 
     Raises DescriptionError naming the file, the element, the expected and the given value.
     """
-    robot = read(source, 'URDF')
+    robot = with_drake(read(source, 'URDF'))
     if robot.value.tag != 'robot':
         robot.fail('a root element robot', robot.value.tag)
     for xml in robot.value.iter():
         uri, _, tag = xml.tag.rpartition('}')
-        if uri.endswith('xacro'):
+        if uri.endswith('xacro') or any(each in xml.get('name', '') for each in ('${', '$(')):
             robot.fail('a URDF without elements of xacro (expand it, or name the file .xacro)',
-                       f'xacro:{tag}')
+                       f'xacro:{tag}' if uri else f'{tag} {said(xml)}')
     folder = None if is_document(source) else Path(source).parent
     links = {link.value.get('name'): link for link in robot.each('link')}
     return model_of_file(robot.path.removesuffix(': robot'),
-                         lambda: _model(robot, floating, strict, gravity, urdf_constraints),
+                         lambda: _model(robot, floating, strict, gravity),
                          lambda body: shapes_of(links[body], folder, origin))
 
 
-def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike,
-           urdf_constraints: bool) -> Model:
+def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike) -> Model:
     builder, remarks = ModelBuilder(robot.text('name'), gravity), Remarks()
     version = _version(robot, builder)
-    links = [_expanded_name(link) for link in robot.each('link')]
+    links = [link.text('name') for link in robot.each('link')]
     for link in robot.each('link'):
         builder.add_body(link.text('name'), _inertia(link, strict, remarks))
     if not links:
@@ -88,32 +87,25 @@ def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike,
     followers = _add_couplings(robot, joints, builder, strict)
     children = {_add_joint(joint, builder, followers, version, remarks) for joint in joints}
     _add_root(robot, builder, [link for link in links if link not in children], floating)
-    add_loops(robot, builder, urdf_constraints)
-    add_dialects(robot, builder, links)
-    builder.add_warning(*remarks, *WORDS.unread(robot.value))
+    add_loops(robot, builder, links)
+    gazebos = list(robot.each('gazebo'))
+    add_plugins([plugin for gazebo in gazebos for plugin in gazebo.each('plugin')], builder,
+                links, robot.text('name'), mimics=[
+                    joint.get('name', '') for joint in robot.value.findall('joint[mimic]')])
+    builder.add_warning(*GAZEBO.unread(*(each.value for each in gazebos)), *remarks,
+                        *WORDS.unread(robot.value))
     return builder.build()
 
 
 def _version(robot: Element, builder: ModelBuilder) -> tuple[int, ...]:
     """Return the version; what it does not have yet is taken out, as urdfdom ignores it."""
-    version = robot.version('1.0')
-    if version > NEWEST:
-        builder.add_warning(f'URDF {robot.value.get("version")}: read as '
-                            f'{NEWEST[0]}.{NEWEST[1]}, the newest known here')
+    version = robot.version('1.0', NEWEST, builder.add_warning)
     early = [] if version >= (1, 1) else [
         each for each in robot.value.iter('origin') if each.attrib.pop('quat_xyzw', None)]
     if early:
         builder.add_warning(f'quat_xyzw of {len(early)} origins ignored, as urdfdom does in URDF '
                             '1.0: write version="1.1" into the element robot')
     return version
-
-
-def _expanded_name(element: Element) -> str:
-    """Return the name of a link or a joint; one that xacro would have replaced is refused."""
-    name = element.text('name')
-    if '${' in name or '$(' in name:
-        element.fail('a name that xacro has expanded', repr(name))
-    return name
 
 
 def _inertia(link: Element, strict: bool, remarks: Remarks) -> SpatialInertia | None:
@@ -169,7 +161,7 @@ def _mimics_of_control(robot: Element, joints: list[Element], builder: ModelBuil
     own = {joint.text('name'): joint.value for joint in joints}
     for control in robot.each('ros2_control'):
         for joint in control.each('joint'):
-            given = {each.get('name'): (each.text or '').strip()
+            given = {each.get('name', ''): (each.text or '').strip()
                      for each in joint.value.findall('param')}
             follower = own.get(joint.value.get('name', ''))
             if follower is None:
@@ -182,8 +174,7 @@ def _mimics_of_control(robot: Element, joints: list[Element], builder: ModelBuil
                                     f'ros2_control not read: it {what}')
             if 'mimic' in given and not coupled:
                 joined = XML('joint', follower.attrib)
-                SubElement(joined, 'mimic', {'joint': given['mimic'], **{
-                    key: given[key] for key in ('multiplier', 'offset') if key in given}})
+                SubElement(joined, 'mimic', given | {'joint': given['mimic']})
                 yield Element(joined, f'/joint[{joint.text("name")}]', joint)
 
 
@@ -204,7 +195,7 @@ def _add_root(robot: Element, builder: ModelBuilder, roots: list[str], floating:
 def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str],
                version: tuple[int, ...], remarks: Remarks) -> str:
     """Add a joint and return its child link."""
-    name, urdf_type = _expanded_name(joint), joint.text('type')
+    name, urdf_type = joint.text('name'), joint.text('type')
     if urdf_type not in URDF_TYPES:
         joint.fail(f'a type of {list(URDF_TYPES)}', urdf_type)
     axis = joint.optional('axis')
@@ -235,7 +226,7 @@ def _limits(joint: Element, urdf_type: str, version: tuple[int, ...], remarks: R
     if urdf_type != 'continuous':
         bounds |= {key: limit.number(key, sign * math.inf if late else 0.0, infinite=True)
                    for key, sign in (('lower', -1.0), ('upper', 1.0))}
-    return plausible_limits(joint.text('name'), urdf_type, bounds, remarks)
+    return given_limits(joint.text('name'), bounds, remarks)
 
 
 def _dynamics(joint: Element, urdf_type: str) -> dict[str, float]:
@@ -274,9 +265,7 @@ def to_urdf(model: Model) -> str:
             raise DescriptionError(f'expected no body {GROUND}, the root link in URDF, got one')
         add(robot, 'link', name=GROUND)
     for body in model.body_list:
-        _write_link(robot, body, [
-            (rotor.placement @ visual.placement, visual)
-            for rotor in model.rotors if rotor.body == body.name for visual in rotor.visuals])
+        _write_link(robot, body, drawn(model, body))
     couplings = {each.joint: each for each in model.couplings if not each.further
                  and {each.joint, each.leader} <= set(model.joints)}
     lost = Remarks()
@@ -303,11 +292,10 @@ def to_urdf(model: Model) -> str:
     return document(robot)
 
 
-def _write_link(robot: XML, body: Body, extra: Sequence[tuple[Array, Visual]]) -> None:
+def _write_link(robot: XML, body: Body, shapes: list[tuple[Array, Visual]]) -> None:
     link = add(robot, 'link', name=body.name)
     if body.inertia is not None:
         write_inertial(link, body.inertia)
-    shapes = [*((visual.placement, visual) for visual in body.visuals), *extra]
     for i, (placement, visual) in enumerate(shapes):
         element = add(link, 'visual')
         add_origin(element, placement)
@@ -354,3 +342,38 @@ def _write_joint(robot: XML, joint: Joint, coupling: Coupling | None) -> XML:
         add(element, 'mimic', joint=coupling.leader, multiplier=coupling.multiplier,
             offset=coupling.offset)
     return element
+
+
+_ELEMENTS = {'bodies': 'link', 'joints': 'joint', 'closures': 'loop'}
+
+
+def updated_urdf(text: str, before: Model, after: Model) -> str:
+    """
+    Return the text of a URDF with what differs between two models of it.
+
+    That is masses, centres and inertias of links, placements of joints, and their forces in
+    RECORDED, and frames of loops. Meshes, limits and all other elements stay. Raises
+    DescriptionError for links, joints and loops that the text does not have, and for joints of
+    several coordinates.
+    """
+    parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+    robot = ElementTree.fromstring(text, parser)
+    for kind, part, new in changes(before, after):
+        element = next((each for each in robot.findall(_ELEMENTS[kind])
+                        if each.get('name') == part.name), None)
+        if element is None:
+            raise DescriptionError(f'URDF: expected a {_ELEMENTS[kind]} {part.name}, got none')
+        if kind == 'bodies':
+            write_inertial(element, part.inertia)
+        elif kind == 'closures':
+            write_loop(element, part)
+        else:
+            if 'placement' in new:
+                add_origin(element, new.pop('placement'))
+            if any(len(values) != 1 for values in new.values()):
+                raise DescriptionError(f'joint {part.name}: expected one coordinate, as URDF has '
+                                       f'forces for, got {len(part.damping)}')
+            dynamics = element.find('dynamics') if new else element
+            (add(element, 'dynamics') if dynamics is None else dynamics).attrib.update({
+                key: joined(values) for key, values in new.items()})
+    return document(robot)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 import math
 from pathlib import Path
+from typing import Any
 import warnings
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element as XML, SubElement
@@ -25,8 +26,9 @@ from liedyn_ros.common.errors import (
 from liedyn_ros.common.meshes import surfaces
 from liedyn_ros.common.packages import candidates
 from liedyn_ros.common.xml_reader import Element
+from liedyn_ros.lie import so3
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import SHAPES, Visual
+from liedyn_ros.model.parts.body import Body, SHAPES, Visual
 from liedyn_ros.model.parts.geometry import pose, quaternion_pose
 from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
 from liedyn_ros.model.plausibility import implausible, Shape
@@ -64,23 +66,20 @@ class Vocabulary:
 
     def unread(self, *roots: XML) -> Iterator[str]:
         """Yield a warning for words in no table that are not off, with the owners of each."""
-        found: dict[tuple[str, str, str, str], list[str]] = {}
+        remarks = Remarks()
         for root in roots:
-            self._visit(root, ('', ''), found)
-        groups: dict[tuple[str, str, tuple[str, ...]], dict[str, str]] = {}
-        for (owner, element, word, named), names in found.items():
-            keys = f'{element}/{word}', word, f'{word.partition(":")[0]}:*', element
-            groups.setdefault((owner, element, tuple(dict.fromkeys(names))), {})[
-                f'{word}{named}'] = next((f': {self._advice[key]}' for key in keys
-                                          if key in self._advice), '')
-        for (owner, element, owners), words in groups.items():
-            place = '' if element == owner else f' of {element}'
-            what = listed([*words]) if len(words) > 1 else ''.join(words)
-            yield (f'{owner}s {listed(owners)}: {what}{place} not read'
-                   f'{"".join(dict.fromkeys(words.values()))}')
+            self._visit(root, ('', ''), remarks)
+        return iter(remarks)
 
-    def _visit(self, xml: XML, owner: tuple[str, str],
-               found: dict[tuple[str, str, str, str], list[str]]) -> None:
+    def _name(self, remarks: 'Remarks', owner: tuple[str, str], element: str, word: str,
+              named: str = '') -> None:
+        """Add the remark on a word of an element."""
+        place = '' if element == owner[0] else f' of {element}'
+        keys = f'{element}/{word}', word, f'{word.partition(":")[0]}:*', element
+        advice = next((f': {self._advice[key]}' for key in keys if key in self._advice), '')
+        remarks.add(owner[0], f'{word}{named}{place} not read{advice}', owner[1])
+
+    def _visit(self, xml: XML, owner: tuple[str, str], remarks: 'Remarks') -> None:
         tag = plain(xml.tag)
         if tag in _OWNERS:
             owner = tag, said(xml, 'name' if 'name' in xml.attrib else 'reference')
@@ -88,19 +87,18 @@ class Vocabulary:
         for key, text in xml.attrib.items():
             if not (is_off(text) or plain(key) in inside or self.is_known(
                     tag, f'@{plain(key)}', text)):
-                found.setdefault((owner[0], tag, plain(key), ''), []).append(owner[1])
+                self._name(remarks, owner, tag, plain(key))
         for inner in xml:
             word, text = plain(inner.tag), (inner.text or '').strip()
             if word in self._block:
-                for i, each in enumerate(dict.fromkeys(_beyond(inner, self._block[word]))):
-                    found.setdefault((word, word, each, '' if i else _named(inner)), []).append(
-                        said(inner))
+                for each in dict.fromkeys(_beyond(inner, self._block[word])):
+                    self._name(remarks, (word, said(inner)), word, each, _named(inner, False))
             elif word in self.read.get(tag, ()):
                 if word in self.read:
-                    self._visit(inner, owner, found)
+                    self._visit(inner, owner, remarks)
             elif not self.is_known(tag, word, text) and _is_on(inner, f'{word}=true' in
                                                                self.quiet.get(tag, ())):
-                found.setdefault((owner[0], tag, word, _named(inner)), []).append(owner[1])
+                self._name(remarks, owner, tag, word, _named(inner))
 
 
 def _table(section: str) -> dict[str, tuple[str, ...]]:
@@ -108,7 +106,7 @@ def _table(section: str) -> dict[str, tuple[str, ...]]:
     _, begin, text = _WORDS.read_text(encoding='utf-8').partition(f'[{section}]\n')
     lines = text.partition('\n[')[0].strip().replace('\n    ', ' ').splitlines() if begin else []
     return {element: tuple(words.split()) for element, _, words in (
-        line.partition(':') for line in lines)}
+        f'{line} '.partition(': ') for line in lines)}
 
 
 def _beyond(xml: XML, words: tuple[str, ...]) -> Iterator[str]:
@@ -154,20 +152,21 @@ def said(xml: XML, attribute: str = 'name') -> str:
     return abbreviate(xml.get(attribute, 'without a name')).strip('\'"')
 
 
-def _named(xml: XML) -> str:
+def _named(xml: XML, itself: bool = True) -> str:
     """Return the name of an element, and those of what it joins, for a message."""
     names = [each.get(key) for each in xml.iter() for key in _NAMES
              if each.get(key) and not (each is xml and key == 'name')]
     names += [text for side in ('parent', 'child')
               if (text := (xml.findtext(side) or '').strip())]
-    return (f' {said(xml)}' if xml.get('name') else '') + (
+    return (f' {said(xml)}' if itself and xml.get('name') else '') + (
         f' between {listed([str(name) for name in names])}' if names else '')
 
 
 DRAKE = '{http://drake.mit.edu}'
 MOMENTS = 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'
-NO_LIMIT = 1000.0  # of an angle, from which on a number says that there is none
-MAX_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
+RECORDED = 'damping', 'friction', 'armature'  # forces of joints, that recordings tell
+_KEYS = {'bodies': ('inertia',), 'joints': (*RECORDED, 'placement'),
+         'closures': ('length', 'tolerance', 'frame_a', 'frame_b')}
 _ZERO = 0.0, 0.0, 0.0
 
 
@@ -185,8 +184,7 @@ class Remarks:
 
     def __iter__(self) -> Iterator[str]:
         """Yield a warning for each text."""
-        return (f'{kind[:-1] + "ie" if kind == "body" else kind}s {listed(names)}: {text}'
-                for (kind, text), names in self._names.items())
+        return (f'{kind}s {listed(names)}: {text}' for (kind, text), names in self._names.items())
 
 
 def inertia_in(inertial: Element, link: str, mass: float, moments: Sequence[float],
@@ -212,37 +210,28 @@ def inertia_in(inertial: Element, link: str, mass: float, moments: Sequence[floa
         return SpatialInertia(mass, placement[:3, 3], inertia, physical=False)
 
 
-def plausible_limits(joint: str, kind: str, bounds: dict[str, float], remarks: Remarks
-                     ) -> dict[str, float]:
+def given_limits(joint: str, bounds: dict[str, float], remarks: Remarks) -> dict[str, float]:
     """
     Return limits of one coordinate, infinite where exporters of CAD write 0 or less for none.
 
     So they are where velocity and effort are both 0, with bounds of 0 beside them, and where one
-    is below 0. That, and what is hardly in rad, are remarks on the joint of a kind.
+    is below 0; that is a remark.
     """
-    lower, upper = bounds.get('lower', -math.inf), bounds.get('upper', math.inf)
-    if kind == 'revolute' and any(
-            MAX_TURNS * 2.0 * math.pi < abs(each) < NO_LIMIT for each in (lower, upper)):
-        remarks.add('joint', f'limits beyond {MAX_TURNS} turns; they are in rad, and these look '
-                    'like degrees', joint)
     speeds = {key: bounds[key] for key in ('velocity', 'effort') if key in bounds}
+    zeros = [value == 0.0 for value in speeds.values()]
     if min(speeds.values(), default=0.0) < 0.0:
         remarks.add('joint', 'a velocity or effort below 0 in limit, taken for not given', joint)
         bounds |= {key: math.inf for key, value in speeds.items() if value < 0.0}
-    zeros = [value == 0.0 for value in speeds.values()]
     if len(zeros) == 2 and all(zeros):
         remarks.add('joint', 'velocity and effort of 0 in limit, as exporters of CAD write them, '
                     'taken for not given: write them there, or give limits where a motion is '
                     'planned', joint)
         bounds |= dict.fromkeys(speeds, math.inf)
-        if lower == upper == 0.0:
+        if bounds.get('lower') == bounds.get('upper') == 0.0:
             bounds |= {'lower': -math.inf, 'upper': math.inf}
     elif any(zeros):
         remarks.add('joint', 'a velocity or an effort of 0 in limit, used as it is: no motion '
                     'keeps it', joint)
-    if bounds.get('lower', -math.inf) == bounds.get('upper', math.inf):
-        remarks.add('joint', 'a range of one position in limit, used as it is: they cannot move '
-                    'in it; in URDF 1.0 and 1.1 lower and upper are 0 where not given', joint)
     return bounds
 
 
@@ -303,9 +292,18 @@ def mesh_reach(path: Path, scale: Iterable[float]) -> float:
                for each in surfaces(path))
 
 
+def with_drake(root: Element) -> Element:
+    """Return a document whose elements of Drake have DRAKE, whatever address they had."""
+    for xml in root.value.iter():
+        address, _, name = xml.tag.rpartition('}')
+        if 'drake' in address:
+            xml.tag = DRAKE + name
+    return root
+
+
 def with_leaves(root: Element) -> Element:
     """Return a document in which the texts of elements are attributes of those around them."""
-    for xml in root.value.iter():
+    for xml in with_drake(root).value.iter():
         for leaf in xml:
             if (leaf.text or '').strip():
                 xml.attrib.setdefault(leaf.tag, str(leaf.text).strip())
@@ -343,25 +341,13 @@ def add(parent: XML, tag: str, content: ArrayLike | str | None = None, **attribu
 
 def add_origin(element: XML, placement: Array, tag: str = 'origin') -> None:
     """Write a pose (4, 4) as an element origin, in place of one that is there."""
-    found = element.find(tag)
-    if found is None:
-        found = XML(tag)
-        element.insert(0, found)
-    found.attrib = {'xyz': joined(placement[:3, 3]), 'rpy': joined(rpy(placement[:3, :3]))}
+    _anew(element, tag).attrib = {
+        'xyz': joined(placement[:3, 3]), 'rpy': joined(so3.to_rpy(placement[:3, :3]))}
 
 
 def joined(numbers: ArrayLike) -> str:
     """Return numbers, or one, as a text that a reader reads back to the same bits."""
     return ' '.join(repr(float(x) + 0.0) for x in np.atleast_1d(numbers))  # + 0.0: no -0.0
-
-
-def rpy(rotation: Array) -> Array:
-    """Return fixed-axis roll, pitch and yaw, exact at pitch 90 degrees too."""
-    yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
-    c, s = np.cos(yaw), np.sin(yaw)
-    tilt = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ rotation
-    roll = np.arctan2(-tilt[1, 2], tilt[1, 1])  # tilt = Ry(pitch) Rx(roll)
-    return np.array([roll, np.arctan2(-tilt[2, 0], tilt[0, 0]), yaw])
 
 
 def moments_of(inertia: SpatialInertia) -> dict[str, float]:
@@ -371,14 +357,27 @@ def moments_of(inertia: SpatialInertia) -> dict[str, float]:
 
 def write_inertial(link: XML, inertia: SpatialInertia) -> None:
     """Write the element inertial of a URDF's link, in place of one that is there."""
-    place = next((i for i, each in enumerate(link) if each.tag == 'inertial'), 0)
-    for old in link.findall('inertial'):
-        link.remove(old)
-    inertial = XML('inertial')
-    link.insert(place, inertial)
+    inertial = _anew(link, 'inertial')
     add(inertial, 'origin', xyz=inertia.center_of_mass)
     add(inertial, 'mass', value=inertia.mass)
     add(inertial, 'inertia', **moments_of(inertia))
+
+
+def _anew(parent: XML, tag: str) -> XML:
+    """Return an element without content, the first or where one was before."""
+    place = next((i for i, each in enumerate(parent) if each.tag == tag), 0)
+    for old in parent.findall(tag):
+        parent.remove(old)
+    found = XML(tag)
+    parent.insert(place, found)
+    return found
+
+
+def drawn(model: Model, body: Body) -> list[tuple[Array, Visual]]:
+    """Return the visuals of a body and of its rotors, with their poses (4, 4) in the body."""
+    return [(each.placement, each) for each in body.visuals] + [
+        (rotor.placement @ each.placement, each) for rotor in model.rotors
+        if rotor.body == body.name for each in rotor.visuals]
 
 
 def add_shape(parent: XML, visual: Visual, nested: bool) -> None:
@@ -393,6 +392,24 @@ def add_all(element: XML, values: Mapping[str, ArrayLike]) -> None:
     """Add an element with a text for each tag."""
     for tag, value in values.items():
         add(element, tag, value)
+
+
+def changes(before: Model, after: Model) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    """Yield parts that differ: their kind, the new one, and its attributes that are others."""
+    for kind, olds, news in (('bodies', before.body_list, after.body_list),
+                             ('joints', before.joint_list, after.joint_list),
+                             ('closures', before.closures, after.closures)):
+        named = {each.name: each for each in olds}
+        for part in news:
+            new = {key: getattr(part, key) for key in _KEYS[kind] if not np.array_equal(
+                _numbers(named[part.name], key), _numbers(part, key))}
+            if new and new.get('inertia', new) is not None:
+                yield kind, part, new
+
+
+def _numbers(part: Any, key: str) -> Any:
+    value = getattr(part, key)
+    return value.parameters() if isinstance(value, SpatialInertia) else value
 
 
 def warn_of_lost(model: Model, lost: Iterable[str]) -> None:

@@ -8,7 +8,8 @@
 
 """The package's own model format, and loops beside a URDF; docs/model_format.md has the keys."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
 import os
@@ -19,10 +20,13 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.common.errors import DescriptionError, LiedynError
-from liedyn_ros.common.yaml_reader import Node, read
+from liedyn_ros.common.yaml_reader import Node, read, read_text, write_text
+from liedyn_ros.lie import so3
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
+from liedyn_ros.model.io.xml_parts import changes, moments_of
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import SHAPES, Visual
+from liedyn_ros.model.parts.constraints import CLOSURE_TYPES
 from liedyn_ros.model.parts.geometry import IDENTITY, pose
 from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.parts.joints import Limits
@@ -39,10 +43,16 @@ def load_yaml(path: str | os.PathLike[str]) -> Model:
 
     Raises DescriptionError naming the file, the place in it, the expected and the given value.
     """
+    with _errors_of(path):
+        return _model(read(path, 'model'))
+
+
+@contextmanager
+def _errors_of(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put the path before messages; numbers that overflow are for the builder to refuse."""
     try:
-        # Numbers that overflow are refused.
         with np.errstate(over='ignore', invalid='ignore'), no_garbage_collection():
-            return _model(read(path, 'model'))
+            yield
     except LiedynError as error:
         raise DescriptionError(f'{path}: {error}') from error
 
@@ -74,7 +84,7 @@ def annotate(model: Model, path: str | os.PathLike[str]) -> Model:
 
     Raises DescriptionError naming the file, the place in it, the expected and the given value.
     """
-    try:
+    with _errors_of(path):
         root, builder = read(path, 'loops'), ModelBuilder.of(model)
         if root.optional('closed_loop') is not None:
             return _with_pairs(model, builder, root)
@@ -84,8 +94,6 @@ def annotate(model: Model, path: str | os.PathLike[str]) -> Model:
         _add_loops(builder, root)
         root.finish()
         return builder.build()
-    except LiedynError as error:
-        raise DescriptionError(f'{path}: {error}') from error
 
 
 def _require_format(root: Node) -> None:
@@ -134,6 +142,37 @@ def _with_pairs(model: Model, builder: ModelBuilder, root: Node) -> Model:
     return builder.build()
 
 
+def updated_yaml(text: str, before: Model, after: Model) -> str:
+    """
+    Return the text of a YAML model with what differs, as updated_urdf; comments are lost.
+
+    Frames, lengths and tolerances of closures are new too.
+    """
+    content: dict[str, Any] = read_text(text, 'model').value
+    for kind, part, new in changes(before, after):
+        if kind == 'bodies':
+            new = {'mass': float(part.inertia.mass),
+                   'center_of_mass': part.inertia.center_of_mass.tolist(), 'inertia': {
+                       key[1:]: value for key, value in moments_of(part.inertia).items()}}
+        elif kind == 'joints':
+            new = {key: _steps(value) if key == 'placement' else
+                   value.tolist() if len(value) > 1 else float(value[0])
+                   for key, value in new.items()}
+        else:
+            spec = CLOSURE_TYPES[part.type_name]
+            new = {2: {'axis': [1.0, 0.0, 0.0], 'second_axis': [0.0, 1.0, 0.0]},
+                   1: {'axis': [0.0, 0.0, 1.0]}}.get(spec.axes, {}) | {
+                'placement_a': _steps(part.frame_a), 'placement_b': _steps(part.frame_b)} | (
+                    {'length': part.length} if spec.has_length else {}) | (
+                    {'tolerance': part.tolerance} if part.tolerance else {})
+        content[kind][part.name] = content[kind][part.name] | new  # an alias may share the old
+    return write_text(content)
+
+
+def _steps(placement: Array) -> list[dict[str, list[float]]]:
+    return [{'xyz': placement[:3, 3].tolist()}, {'rpy': so3.to_rpy(placement[:3, :3]).tolist()}]
+
+
 def _inertia(body: Node) -> SpatialInertia | None:
     mass = body.take('mass').number()
     if mass == 0.0:
@@ -148,8 +187,7 @@ def _inertia(body: Node) -> SpatialInertia | None:
 
 
 def _visuals(owner: Node) -> list[Visual]:
-    visuals = owner.optional('visuals')
-    return [_visual(node) for node in visuals.sequence()] if visuals else []
+    return [_visual(node) for node in owner.take('visuals', []).sequence()]
 
 
 def _visual(node: Node) -> Visual:

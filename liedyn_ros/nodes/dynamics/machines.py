@@ -23,7 +23,7 @@ from liedyn_ros.nodes.dynamics.parameters import MODEL, SOURCES
 from liedyn_ros.stewart import (
     is_geometry_file, load_geometry, platform_model, StewartGeometry)
 
-_URDF_OPTIONS = ('floating', 'strict', 'gravity', 'urdf_constraints')
+_URDF_OPTIONS = ('floating', 'strict', 'gravity')
 _DEFAULTS = {parameter.name: parameter.default for parameter in MODEL}
 
 

@@ -27,8 +27,6 @@ MODEL = (
     Parameter('gravity', [0.0, 0.0, -9.81], 'acceleration of gravity in the world for a URDF; a '
               'YAML file has its own', 'm/s^2', least=-1000.0, most=1000.0, size=3,
               run_time=True),
-    Parameter('urdf_constraints', False, 'read the element `<constraint>` of a URDF, a proposal '
-              'to urdfdom, as a closure; it is otherwise named in a warning', run_time=True),
 )
 DYNAMICS = MODEL + (
     Parameter('dissipation', True, 'apply the damping and the friction of the model to its joints',

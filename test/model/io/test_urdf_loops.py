@@ -47,14 +47,10 @@ def four_bar(loop: str, joint: str = '') -> str:
 URDF_PLUS = """<loop name="tip" type="revolute">
 <predecessor link="coupler"><origin xyz="0.5 0 0"/></predecessor>
 <successor link="rocker"><origin xyz="0.4 0 0"/></successor><axis xyz="0 1 0"/></loop>"""
-CONSTRAINT = """<constraint name="tip" type="revolute">
-<parent link="coupler"/><parent_origin xyz="0.5 0 0"/><parent_axis xyz="0 1 0"/>
-<child link="rocker"/><child_origin xyz="0.4 0 0"/><child_axis xyz="0 1 0"/></constraint>"""
 
 
-@pytest.mark.parametrize('loop', [URDF_PLUS, CONSTRAINT])
-def test_a_loop_is_that_of_the_builder(loop: str) -> None:
-    model = load_urdf(four_bar(loop, ' independent="False"'), urdf_constraints=True)
+def test_a_loop_is_that_of_the_builder() -> None:
+    model = load_urdf(four_bar(URDF_PLUS, ' independent="False"'))
     closure, = model.closures
     assert (closure.name, closure.type_name) == ('tip', 'revolute')
     assert (closure.body_a, closure.body_b) == ('coupler', 'rocker')
@@ -73,34 +69,19 @@ def test_a_loop_is_that_of_the_builder(loop: str) -> None:
             base + 0.4 * sine(q[2]))
 
 
-def test_a_universal_constraint_turns_about_both_axes() -> None:
-    model = load_urdf(four_bar(CONSTRAINT.replace('revolute', 'universal').replace(
-        '<child_axis xyz="0 1 0"/>', '<child_axis xyz="0 0 2"/>')), urdf_constraints=True)
-    closure, = model.closures
-    np.testing.assert_allclose(closure.frame_a[:3, 0], [0.0, 1.0, 0.0], atol=1e-15)
-    np.testing.assert_allclose(closure.frame_b[:3, 1], [0.0, 0.0, 1.0], atol=1e-15)
-    for frame in (closure.frame_a, closure.frame_b):
-        np.testing.assert_allclose(frame[:3, :3].T @ frame[:3, :3], np.eye(3), atol=1e-15)
-        assert np.linalg.det(frame[:3, :3]) == pytest.approx(1.0)
+def test_a_constraint_of_the_proposal_to_urdfdom_is_named() -> None:
+    with pytest.warns(DescriptionWarning):
+        model = load_urdf(four_bar('<constraint name="tip" type="ball"><parent link="rocker"/>'
+                                   '<child link="coupler"/></constraint>'))
+    warning, = model.warnings
+    assert 'constraint tip' in warning and 'element loop' in warning and not model.closures
 
 
-def test_a_constraint_is_read_where_the_caller_asks_for_it(tmp_path) -> None:
-    with pytest.warns(DescriptionWarning, match='constraint .tip.: not read.* urdf_constraints'):
-        model = load_urdf(four_bar(CONSTRAINT))
-    assert not model.closures
-    text, path = four_bar(CONSTRAINT), tmp_path / 'four_bar.urdf'
-    path.write_text(text)
-    for source in (text, path):
-        closure, = load(source, urdf_constraints=True).model.closures
-        assert closure.name == 'tip'
-    written, = load_urdf(to_urdf(load_model(path, urdf_constraints=True))).closures  # as a loop
-    np.testing.assert_allclose(written.frame_b, closure.frame_b, atol=1e-12)
+def test_options_that_a_source_does_not_have_are_refused() -> None:
     with refused(DescriptionError, str(config_file('four_bar.yaml'))):
-        load_model(config_file('four_bar.yaml'), urdf_constraints=True)
-    with refused(DescriptionError, 'text of mujoco'):
-        load('<mujoco/>', urdf_constraints=True)
+        load_model(config_file('four_bar.yaml'), floating=True)
     with pytest.raises(DescriptionError, match='no options of a file for a Model'):
-        load(model, urdf_constraints=True)
+        load(load_urdf(four_bar(URDF_PLUS)), strict=True)
 
 
 def test_a_coupling_of_links_is_one_of_the_joints_between_them() -> None:
@@ -146,12 +127,11 @@ def test_a_file_of_example_parallel_robots(tmp_path) -> None:
 @pytest.mark.parametrize(('loop', 'reason'), [
     (URDF_PLUS.replace('revolute', 'floating'), 'expected a type of'),
     (URDF_PLUS.replace('"rocker"', '"wheel"'), 'expected a body of'),
-    (CONSTRAINT.replace('parent_axis xyz="0 1 0"', 'parent_axis xyz="0 0 0"'), 'direction'),
     ('<coupling name="belt"><predecessor link="crank"/><successor link="coupler"/>'
      '<ratio value="2"/></coupling>', 'expected links that different joints move')])
 def test_what_cannot_be_read_is_refused(loop: str, reason: str) -> None:
     with pytest.raises(DescriptionError, match=reason):
-        load_urdf(four_bar(loop), urdf_constraints=True)
+        load_urdf(four_bar(loop))
 
 
 @pytest.mark.parametrize('kind', CLOSURE_TYPES)

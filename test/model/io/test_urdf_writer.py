@@ -19,7 +19,7 @@ from support.refusals import refused
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.model import load_model, load_urdf, load_xacro, Model, ModelBuilder, pose, to_urdf
+from liedyn_ros.model import load_model, load_urdf, Model, ModelBuilder, pose, to_urdf
 
 XACRO = """<?xml version="1.0"?>
 <robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
@@ -101,17 +101,17 @@ def test_xacro_is_expanded(tmp_path: Path) -> None:
     path = tmp_path / 'robot.urdf.xacro'
     path.write_text(XACRO)
     assert load_model(path).joint('j').placement[0, 3] == 2.0
-    model = load_xacro(path, {'reach': '3'}, floating=True)
+    model = load_model(path, arguments={'reach': '3'}, floating=True)
     assert (model.joint('j').placement[0, 3], model.nv) == (6.0, 7)
     path.write_text(XACRO.replace('<xacro:body name="b"/>', ''))
     with refused(DescriptionError, 'joint j', got='b'):
         load_model(path)
     path.write_text(XACRO.replace('2 *', '2 /'))
     with pytest.raises(DescriptionError, match='XacroException: division by zero'):
-        load_xacro(path, {'reach': '0'})
+        load_model(path, arguments={'reach': '0'})
     path.write_text(XACRO.replace('<xacro:body name="a"/>', '<xacro:if/>'))
     with pytest.raises(DescriptionError, match="RuntimeError: xacro:if: missing attribute 'value"):
-        load_xacro(path)
+        load_model(path)
 
 
 def test_without_xacro_the_error_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ import liedyn_ros as ld
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
-from liedyn_ros.model import load_mjcf, load_model, load_sdf, load_urdf, load_xacro
+from liedyn_ros.model import load_mjcf, load_model, load_sdf, load_urdf
 from liedyn_ros.retiming import MotionLimits
 
 pytestmark = pytest.mark.filterwarnings('ignore::liedyn_ros.common.errors.DescriptionWarning')
@@ -309,9 +309,9 @@ def test_packages_are_found_by_a_search_path(tmp_path, monkeypatch) -> None:
     path.write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">'
                     '<xacro:include filename="$(find my_robot)/arm.xacro"/></robot>')
     with pytest.raises(DescriptionError, match='ROS_PACKAGE_PATH'):
-        load_xacro(path)
+        load_model(path)
     monkeypatch.setenv('ROS_PACKAGE_PATH', str(package.parent))
-    assert load_xacro(path).bodies == ('a',)
+    assert load_model(path).bodies == ('a',)
 
 
 def test_a_rotor_of_drake_is_armature_in_sdf() -> None:

@@ -38,7 +38,7 @@ def test_every_word_of_the_schema_is_read_quiet_or_named(words, schema, named) -
     # No element that is read is beyond the schema, so that nothing is passed over below it.
     assert not {word for element, each in words.read.items() for word in each
                 if element in known and word not in known[element] and word in words.read
-                and word not in ('loop', 'coupling', 'mujoco', 'constraint', 'loop_joint',
+                and word not in ('loop', 'coupling', 'mujoco', 'loop_joint',
                                  'virtual_joint')}
     assert set(words.quiet) <= set(words.read)  # else nothing looks into them
 
@@ -167,7 +167,25 @@ def test_limits_of_exporters_are_the_same_in_each_format(case) -> None:
         assert silent or any(f"joints ['j']: {said}" in each for each in model.warnings)
 
 
+def test_a_plugin_of_the_world_is_named() -> None:
+    warning, = load_sdf(
+        f'<sdf version="1.9"><world name="w"><plugin name="gz::sim::systems::Buoyancy" filename='
+        '"gz-sim-buoyancy-system"/><plugin name="gz::sim::systems::Physics" filename="gz-sim-'
+        f'physics-system"/><model name="m"><link name="a">{MASS}</link></model></world></sdf>'
+    ).warnings
+    assert warning.startswith("plugins ['gz::sim::systems::Buoyancy of")
+
+
+def test_rotors_of_drake_are_read_by_whatever_address_its_prefix_has() -> None:
+    model = load_sdf(
+        f'<sdf version="1.9" xmlns:drake="http://drake.example"><model name="m"><link name="a">'
+        f'{MASS}</link><joint name="j" type="revolute"><parent>world</parent><child>a</child>'
+        '<axis/><drake:rotor_inertia>0.01</drake:rotor_inertia><drake:gear_ratio>10'
+        '</drake:gear_ratio></joint></model></sdf>')
+    assert model.joint('j').armature.tolist() == [1.0] and not model.warnings
+
+
 def test_a_newer_version_is_named() -> None:
     warning, = load_sdf('<sdf version="1.13"><model name="m"><link name="a">'
                         f'{MASS}</link></model></sdf>').warnings
-    assert warning.startswith('SDF 1.13: read as 1.12')
+    assert warning.startswith('version 1.13: read as 1.12')

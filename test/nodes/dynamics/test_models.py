@@ -76,15 +76,6 @@ def test_a_parameter_with_options(bench):
     assert found.mass == 3.0
 
 
-@pytest.mark.parametrize('read', [False, True])
-def test_a_constraint_of_a_urdf_by_its_parameter(bench, read):
-    grip = ('<constraint name="grip" type="ball"><parent link="upper"/><child link="lower"/>'
-            '</constraint></robot>')
-    found = described(ServerBench(
-        bench, robot_description=urdf().replace('</robot>', grip), urdf_constraints=read))
-    assert found.success and found.closure_names == (['grip'] if read else [])
-
-
 @pytest.mark.smoke
 def test_a_topic_that_comes_after_the_server(bench):
     server = ServerBench(bench)

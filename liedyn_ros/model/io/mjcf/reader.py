@@ -21,8 +21,7 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.mjcf.compiler import Compiled, compiled, Document, placed
-from liedyn_ros.model.io.xml_parts import (
-    mesh_reach, model_of_file, plausible_limits, Remarks)
+from liedyn_ros.model.io.xml_parts import mesh_reach, model_of_file
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import axis_frame, perpendicular
 from liedyn_ros.model.parts.inertia import SpatialInertia
@@ -81,23 +80,35 @@ def polynomials_of(source: str | os.PathLike[str]) -> tuple[Polynomial, ...]:
     document = Document(source)
     reader = _Reader(compiled(document), document, None)
     reader.model()
-    return tuple(reader.equalities.polynomials)
+    return tuple(reader.polynomials)
 
 
 class _Reader:
-    """Reads one compiled model."""
+    """Reads one compiled model; polynomials are relations of joints that no coupling describes."""
 
     def __init__(self, compiled: Compiled, document: Document, gravity: ArrayLike | None) -> None:
-        self._there, there, self._remarks = compiled, compiled.model, Remarks()
+        self._there, there = compiled, compiled.model
         if there.nbody < 2:
             document.root.fail('at least one body', 'none')
         if gravity is None:
             gravity = np.zeros(3) if compiled.is_off('GRAVITY') else there.opt.gravity
         self._builder = ModelBuilder(document.root.value.get('model') or 'MuJoCo Model', gravity)
-        ways = [compiled.moved_by(i) for i in range(len(there.actuator_trntype))]
-        self._driven = {joint for way in ways for joint, _ in way} if ways else None
-        self._motors = {key: _of_motors(compiled, key, ways) for key in ('armature', 'damping')}
-        self.equalities = Equalities(compiled, self._builder)
+        # Joints that actuators drive, and what those add to joints of one axis, by gear squared.
+        self._driven = set[int]()
+        self._motors: dict[tuple[str, int], float] = {}
+        self._beyond = list[bool]()  # for each actuator, whether it adds to other things
+        for i in range(len(there.actuator_trntype)):
+            way = compiled.moved_by(i)
+            self._driven.update(joint for joint, _ in way)
+            given = {key: np.ravel(getattr(there, f'actuator_{key}')[i])  # none in MuJoCo 3.3
+                     for key in ('armature', 'damping') if hasattr(there, f'actuator_{key}')}
+            axial = len(way) == 1 and there.jnt_type[way[0][0]] >= _AXIAL
+            for key, values in given.items() if axial else ():
+                (joint, gear), = way
+                self._motors[key, joint] = self._motors.get(
+                    (key, joint), 0.0) + gear**2 * float(values[0])
+            self._beyond.append(not axial and any(values.any() for values in given.values()))
+        self.polynomials: list[Polynomial] = []
 
     def model(self) -> Model:
         there, builder = self._there.model, self._builder
@@ -105,8 +116,8 @@ class _Reader:
             if name is not None:
                 builder.add_body(name, _inertia(there, i))
                 self._move(i, name)
-        self.equalities.add()
-        builder.add_warning(*self._remarks, *_unread(self._there))
+        self._add_equalities()
+        builder.add_warning(*_unread(self._there, self._beyond))
         model = builder.build()
         for i in range(there.nsite):
             name = self._there.name('SITE', i)
@@ -148,7 +159,7 @@ class _Reader:
         forces = {'friction': 0.0 if self._there.is_off('FRICTIONLOSS', 'CONSTRAINT')
                   else float(there.dof_frictionloss[at]),
                   'damping': 0.0 if self._there.is_off('DAMPER', 'PASSIVE')
-                  else float(there.dof_damping[at]) + self._motors['damping'].get(i, 0.0)}
+                  else float(there.dof_damping[at]) + self._motors.get(('damping', i), 0.0)}
         axis, limits, spring = None, dict[str, float](), dict[str, float]()
         if kind in ('revolute', 'prismatic'):
             axis = np.array(there.jnt_axis[i])
@@ -160,159 +171,21 @@ class _Reader:
                 back = placed(np.zeros(3), np.array((np.cos(half), *(np.sin(half) * axis))))
             placement = placement @ back
             if there.jnt_limited[i] and np.isfinite(there.jnt_range[i]).any():
-                limits = plausible_limits(name, kind, dict(zip(
-                    ('lower', 'upper'), there.jnt_range[i].tolist())), self._remarks)
+                limits = dict(zip(('lower', 'upper'), there.jnt_range[i].tolist()))
             elif kind == 'revolute':
                 kind = 'continuous'
             if there.jnt_actfrclimited[i]:
                 limits['effort'] = float(abs(there.jnt_actfrcrange[i]).max())
             spring = {'armature': float(
-                there.dof_armature[at] + self._motors['armature'].get(i, 0.0))}
+                there.dof_armature[at] + self._motors.get(('armature', i), 0.0))}
             if not self._there.is_off('SPRING', 'PASSIVE'):
                 spring |= {'stiffness': float(there.jnt_stiffness[i]),
                            'rest': float(there.qpos_spring[there.jnt_qposadr[i]])}
         self._builder.add_joint(
             name, kind, parent, child, placement=placement, axis=axis, limits=limits,
-            actuated=self._driven is None or i in self._driven, **forces, **spring)
+            actuated=not self._beyond or i in self._driven, **forces, **spring)
 
-
-def _inertia(there: Any, number: int) -> SpatialInertia | None:
-    """Return the inertia of a body, from its principal moments."""
-    mass = float(there.body_mass[number])
-    if not mass:
-        return None
-    pose = placed(there.body_ipos[number], there.body_iquat[number])
-    about = pose[:3, :3] @ np.diag(there.body_inertia[number]) @ pose[:3, :3].T
-    return SpatialInertia(mass, pose[:3, 3], 0.5 * (about + about.T), physical=False)
-
-
-def _shapes(compiled: Compiled, document: Document, body: str) -> Iterator[Shape]:
-    """Yield the shapes of a body; meshes that give no mass are read for it where they are."""
-    there = compiled.model
-    for i in np.flatnonzero(there.geom_bodyid == (
-            compiled.bodies.index(body) if body in compiled.bodies else -1)):
-        mesh = int(there.geom_dataid[i])
-        name = compiled.name('MESH', mesh) if mesh >= 0 else ''
-        if name not in compiled.unread:
-            yield np.array(there.geom_pos[i]), float(there.geom_rbound[i])
-            continue
-        file, folder = compiled.unread[name]
-        try:
-            reach = mesh_reach(document.path(file, folder), there.mesh_scale[mesh])
-        except DescriptionError:
-            continue
-        at = placed(there.geom_pos[i], there.geom_quat[i]) @ se3.inverse(
-            placed(there.mesh_pos[mesh], there.mesh_quat[mesh]))
-        yield at[:3, 3], reach
-
-
-def _configurations(compiled: Compiled) -> dict[str, Array]:
-    """Return the named configurations (nq,) of a file, and the one in which it is drawn."""
-    there = compiled.model
-    rows = {_START: there.qpos0, **{compiled.name('KEY', i) or f'key_{i}': there.key_qpos[i]
-                                    for i in range(there.nkey)}}
-    found = {}
-    for name, row in rows.items():
-        q = np.array(row)
-        for kind, at in zip(there.jnt_type, there.jnt_qposadr):
-            end = at + _SIZES[kind][0]
-            if end - at > 1:  # a quaternion, w first
-                turn = np.roll(q[end - 4:end], -1)
-                q[end - 4:end] = turn / np.linalg.norm(turn)
-        q.setflags(write=False)
-        found[name] = q
-    return found
-
-
-def _of_motors(there: Compiled, key: str, ways: list[list[tuple[int, float]]]) -> dict[int, float]:
-    """Return an attribute of motors on joints of one axis, by gear squared; none in MuJoCo 3.3."""
-    found: dict[int, float] = {}
-    for way, value in zip(ways, getattr(there.model, f'actuator_{key}', ())):
-        if len(way) == 1 and there.model.jnt_type[way[0][0]] >= _AXIAL:
-            (joint, gear), = way
-            found[joint] = found.get(joint, 0.0) + gear**2 * float(value)
-    return found
-
-
-def _unread(compiled: Compiled) -> Iterator[str]:
-    """Yield a warning for each unread part that would change the dynamics, with a remedy."""
-    there, named = compiled.model, compiled.named
-    yield from (f'MuJoCo: {" ".join(each.split())}' for each in compiled.remarks)
-    several = there.jnt_type < _AXIAL
-
-    def of_joint(rows: Array) -> list[bool]:
-        return [bool(np.any(rows[there.dof_jntid == i])) for i in range(there.njnt)]
-
-    for kind, chosen, text in (
-            ('joint', several * of_joint(there.dof_armature),
-             'armature of a ball or free joint not read: add it to the mass matrix'),
-            ('joint', several & there.jnt_stiffness.astype(bool),
-             'stiffness of a ball or free joint not read: add the spring to the efforts'),
-            ('joint', of_joint(getattr(there, 'dof_dampingpoly', there.dof_damping * 0)),
-             'damping beyond its first number not read'),
-            ('joint', getattr(there, 'jnt_stiffnesspoly', ()),
-             'stiffness beyond its first number not read'),
-            ('joint', several & (there.jnt_limited != 0),
-             'the range of a ball joint is not read'),
-            *(('body', there.body_gravcomp == value,
-               f'gravcomp {value:g} not read: gravity acts on them')
-              for value in sorted(set(there.body_gravcomp) - {0.0})),
-            ('body', there.body_mocapid >= 0, 'mocap not read: they stay where they are'),
-            *(('tendon', getattr(there, f'tendon_{key}', ()),
-               f'{force} not read: add it to the efforts')
-              for key, (force, *flags) in _TENDON.items() if not compiled.is_off(*flags)),
-            ('actuator', _beyond_motors(compiled),
-             'armature and damping not read: add them to the mass matrix and to the efforts')):
-        if np.any(chosen):
-            plural = 'bodies' if kind == 'body' else f'{kind}s'
-            yield f'{plural} {named(kind.upper(), chosen)}: {text}'
-    fluid = [key for key in ('density', 'viscosity', 'wind') if np.any(getattr(there.opt, key))]
-    if fluid:
-        yield f'option {listed(fluid)} not read: no medium resists the motion'
-    if there.nplugin:
-        yield 'plugins not read: their forces are missing'
-    if there.nflex:
-        yield 'flexes not read: the forces between their bodies are missing'
-    laws = there.actuator_biastype
-    left = [f'laws of actuators {named("ACTUATOR", laws)} (add their efforts to tau)'
-            ] if np.any(laws) else []
-    if not compiled.is_off('CONTACT', 'CONSTRAINT') and _touch(there):
-        left.append('contacts (see docs/guides/contacts.md)')
-    if there.neq and not compiled.is_off('EQUALITY', 'CONSTRAINT'):
-        left.append('softness of equality constraints, which are exact here')
-    if left:
-        yield f'not read: {"; ".join(left)}'
-
-
-def _beyond_motors(compiled: Compiled) -> list[bool]:
-    """Return for each actuator whether it has armature or damping, and moves no single axis."""
-    there, count = compiled.model, len(compiled.model.actuator_trntype)
-    given = [getattr(there, f'actuator_{key}', np.zeros(count)) for key in ('armature', 'damping')]
-    return [bool(given[0][i] or np.any(given[1][i])) and not (
-        len(way := compiled.moved_by(i)) == 1 and there.jnt_type[way[0][0]] >= _AXIAL)
-            for i in range(count)]
-
-
-def _touch(there: Any) -> bool:
-    """Return whether two shapes of different bodies may touch."""
-    kinds = {(int(a), int(b)) for a, b in zip(there.geom_contype, there.geom_conaffinity)}
-    return len(set(there.geom_bodyid)) > 1 and any(
-        a[0] & b[1] or b[0] & a[1] for a in kinds for b in kinds)
-
-
-class Equalities:
-    """
-    The equality constraints of a compiled model.
-
-    polynomials are relations of joints that no coupling describes.
-    """
-
-    def __init__(self, there: Compiled, builder: ModelBuilder) -> None:
-        """Take a model, and what its closures and couplings are added to."""
-        self._there, self._builder = there, builder
-        self.polynomials: list[Polynomial] = []
-
-    def add(self) -> None:
+    def _add_equalities(self) -> None:
         """Add the equality constraints; unread ones have a warning."""
         there = self._there.model
         if there.neq and self._there.is_off('EQUALITY', 'CONSTRAINT'):
@@ -434,3 +307,110 @@ class Equalities:
         self._builder.add_closure(name, 'point_on_plane', body_a, body_b, placement_a=plane,
                                   placement_b=point)
         return None
+
+
+def _inertia(there: Any, number: int) -> SpatialInertia | None:
+    """Return the inertia of a body, from its principal moments."""
+    mass = float(there.body_mass[number])
+    if not mass:
+        return None
+    pose = placed(there.body_ipos[number], there.body_iquat[number])
+    about = pose[:3, :3] @ np.diag(there.body_inertia[number]) @ pose[:3, :3].T
+    return SpatialInertia(mass, pose[:3, 3], 0.5 * (about + about.T), physical=False)
+
+
+def _shapes(compiled: Compiled, document: Document, body: str) -> Iterator[Shape]:
+    """Yield the shapes of a body; meshes that give no mass are read for it where they are."""
+    there = compiled.model
+    for i in np.flatnonzero(there.geom_bodyid == (
+            compiled.bodies.index(body) if body in compiled.bodies else -1)):
+        mesh = int(there.geom_dataid[i])
+        name = compiled.name('MESH', mesh) if mesh >= 0 else ''
+        if name not in compiled.unread:
+            yield np.array(there.geom_pos[i]), float(there.geom_rbound[i])
+            continue
+        file, folder = compiled.unread[name]
+        try:
+            reach = mesh_reach(document.path(file, folder), there.mesh_scale[mesh])
+        except DescriptionError:
+            continue
+        at = placed(there.geom_pos[i], there.geom_quat[i]) @ se3.inverse(
+            placed(there.mesh_pos[mesh], there.mesh_quat[mesh]))
+        yield at[:3, 3], reach
+
+
+def _configurations(compiled: Compiled) -> dict[str, Array]:
+    """Return the named configurations (nq,) of a file, and the one in which it is drawn."""
+    there = compiled.model
+    rows = {_START: there.qpos0, **{compiled.name('KEY', i) or f'key_{i}': there.key_qpos[i]
+                                    for i in range(there.nkey)}}
+    found = {}
+    for name, row in rows.items():
+        q = np.array(row)
+        for kind, at in zip(there.jnt_type, there.jnt_qposadr):
+            end = at + _SIZES[kind][0]
+            if end - at > 1:  # a quaternion, w first
+                turn = np.roll(q[end - 4:end], -1)
+                q[end - 4:end] = turn / np.linalg.norm(turn)
+        q.setflags(write=False)
+        found[name] = q
+    return found
+
+
+def _unread(compiled: Compiled, beyond: list[bool]) -> Iterator[str]:
+    """Yield a warning for each unread part that would change the dynamics, with a remedy."""
+    there, named = compiled.model, compiled.named
+    yield from (f'MuJoCo: {" ".join(each.split())}' for each in compiled.remarks)
+    several = there.jnt_type < _AXIAL
+
+    def of_joint(rows: Array) -> list[bool]:
+        return [bool(np.any(rows[there.dof_jntid == i])) for i in range(there.njnt)]
+
+    for kind, chosen, text in (
+            ('joint', several * of_joint(there.dof_armature),
+             'armature of a ball or free joint not read: add it to the mass matrix'),
+            ('joint', several & there.jnt_stiffness.astype(bool),
+             'stiffness of a ball or free joint not read: add the spring to the efforts'),
+            ('joint', of_joint(getattr(there, 'dof_dampingpoly', there.dof_damping * 0)),
+             'damping beyond its first number not read'),
+            ('joint', getattr(there, 'jnt_stiffnesspoly', ()),
+             'stiffness beyond its first number not read'),
+            ('joint', several & (there.jnt_limited != 0),
+             'the range of a ball joint is not read'),
+            *(('body', there.body_gravcomp == value,
+               f'gravcomp {value:g} not read: gravity acts on them')
+              for value in sorted(set(there.body_gravcomp) - {0.0})),
+            ('body', there.body_mocapid >= 0, 'mocap not read: they stay where they are'),
+            *(('tendon', getattr(there, f'tendon_{key}', ()),
+               f'{force} not read: add it to the efforts')
+              for each, (force, *flags) in _TENDON.items() if not compiled.is_off(*flags)
+              for key in (each, f'{each}poly')),
+            ('actuator', getattr(there, 'actuator_dampingpoly', ()),
+             'damping beyond its first number not read'),
+            ('actuator', beyond,
+             'armature and damping not read: add them to the mass matrix and to the efforts')):
+        if np.any(chosen):
+            plural = 'bodies' if kind == 'body' else f'{kind}s'
+            yield f'{plural} {named(kind.upper(), chosen)}: {text}'
+    fluid = [key for key in ('density', 'viscosity', 'wind') if np.any(getattr(there.opt, key))]
+    yield from (text for count, text in (
+        (fluid, f'option {listed(fluid)} not read: no medium resists the motion'),
+        (there.nplugin, f'plugins {named("PLUGIN", range(1, there.nplugin + 1))} not read: their '
+         'forces are missing'),
+        (there.nflex, 'flexes not read: the forces between their bodies are missing')) if count)
+    laws = there.actuator_biastype
+    left = [f'laws of actuators {named("ACTUATOR", laws)} (add their efforts to tau)'
+            ] if np.any(laws) else []
+    if not compiled.is_off('CONTACT', 'CONSTRAINT') and _touch(there):
+        left.append('contacts (see docs/guides/contacts.md)')
+    if there.neq and not compiled.is_off('EQUALITY', 'CONSTRAINT'):
+        left.append('softness of equality constraints, which are exact here')
+    if left:
+        yield f'not read: {"; ".join(left)}'
+
+
+def _touch(there: Any) -> bool:
+    """Return whether two shapes of different bodies may touch."""
+    kinds = {(int(a), int(b)) for a, b in zip(there.geom_contype, there.geom_conaffinity)}
+    return len(set(there.geom_bodyid)) > 1 and any(
+        a[0] & b[1] or b[0] & a[1] for a in kinds for b in kinds)

@@ -17,11 +17,11 @@ from xml.etree.ElementTree import Element as Xml, SubElement
 import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.packages import candidates, PATHS
 from liedyn_ros.common.xml_reader import Element, read
+from liedyn_ros.lie import se3
 from liedyn_ros.model.io.loops import SCOPE
-from liedyn_ros.model.io.sdf_writer import to_sdf
+from liedyn_ros.model.io.sdf_writer import add_pose, to_sdf
 from liedyn_ros.model.io.urdf import load_urdf
 from liedyn_ros.model.io.xml_parts import with_leaves
 from liedyn_ros.model.parts.geometry import IDENTITY, pose, quaternion_pose
@@ -60,6 +60,13 @@ def pose_of(element: Element) -> tuple[str, Array]:
     return relative, pose(numbers[:3], angles)
 
 
+def placed(model: Element) -> tuple[str, Array]:
+    """Return the frame that a model's pose is relative to, and its pose (4, 4) there."""
+    relative, at = pose_of(model)
+    frame = model.value.get('placement_frame')  # the pose is of this frame, not of the model
+    return relative, at @ se3.inverse(NamedFramePoses(model, IDENTITY)[frame]) if frame else at
+
+
 class NamedFramePoses:
     """The poses (4, 4) of the named frames of a model or world in the ground, joints at zero."""
 
@@ -80,32 +87,25 @@ class NamedFramePoses:
                     to = each.value.get(default, '').strip()
                 self._given[name] = each, to or MODEL, at
 
-    def at(self, element: Element) -> Array:
-        """Return the pose (4, 4) of an element that stands in the model."""
-        to, at = pose_of(element)
-        return self[to or MODEL] @ at
-
     def __getitem__(self, name: str) -> Array:
         """Return a pose, or raise DescriptionError for an unknown frame or a circle."""
         chain: list[str] = []
-        name = self._own(name)
-        while name not in self._found:
+        while (name := self._own(name)) not in self._found:
             if name not in self._given:
                 self._model.fail(f'a frame of {listed(list(self._given))}', repr(name))
             if name in chain:
                 self._given[name][0].fail('a pose that leads to the model', f'a circle: {chain}')
             chain.append(name)
-            name = self._own(self._given[name][1])
+            name = self._given[name][1]
         for each in reversed(chain):
             _, to, at = self._given[each]
-            self._found[each] = self._found[to] @ at
+            self._found[each] = self._found[self._own(to)] @ at
         return self._found[chain[0] if chain else name]
 
     def link(self, name: str, links: Mapping[str, object]) -> str | None:
         """Return the link that a frame or joint stands on, None for the ground."""
         seen: list[str] = []
-        name = self._own(name)
-        while name not in links:
+        while (name := self._own(name)) not in links:
             if name == WORLD:
                 return None
             if name == MODEL:
@@ -114,8 +114,8 @@ class NamedFramePoses:
                 self._model.fail(f'a link of {listed(list(links))}', repr(name))
             seen.append(name)
             element = self._given[name][0]
-            name = self._own(text_of(element, 'child') if element.value.tag == 'joint'
-                             else element.value.get('attached_to', '').strip() or MODEL)
+            name = text_of(element, 'child') if element.value.tag == 'joint' else (
+                element.value.get('attached_to', '').strip() or MODEL)
         return name
 
     def _own(self, name: str) -> str:
@@ -142,9 +142,9 @@ class Nesting:
 
         It is the one of a name, by default the only one that is not static.
         """
-        models = [(each.text('name'), each) for each in holder.each('model')] + [
-            (text_of(each, 'name', '') or text_of(each, 'uri').rstrip('/').rpartition('/')[2],
-             each) for each in holder.each('include')]
+        models = [(text_of(each, 'name', None if tag == 'model' else '')
+                   or text_of(each, 'uri').rstrip('/').rpartition('/')[2], each)
+                  for tag in ('model', 'include') for each in holder.each(tag)]
         chosen = [each for each in models if name in (None, each[0])]
         for of_file in (False, True):  # static models say so here, or in their file
             if len(chosen) > 1 and name is None:
@@ -187,26 +187,22 @@ class Nesting:
         path = _found(include, text_of(include, 'uri'), folder)
         root = read(path, 'SDF')
         if root.value.tag == 'robot':  # a URDF, as Gazebo includes it too
+            grounded = root.value.find(f"link[@name='{WORLD}']") is not None  # as in Gazebo
             with warnings.catch_warnings(record=True) as found:
                 warnings.simplefilter('always')
-                model = load_urdf(path)
-                if model.bodies[0] != WORLD:  # which Gazebo fixes to the ground
-                    model = load_urdf(path, floating=True)
-                root = read(to_sdf(model), 'SDF').take('world')
+                root = read(to_sdf(load_urdf(path, floating=not grounded)), 'SDF').take('world')
             self.remarks += [str(each.message) for each in found]
             root.value.tag = 'sdf'
         upgraded(root)
         models = list(root.each('model'))
         if root.value.tag != 'sdf' or len(models) != 1:
             root.fail('an element sdf with one element model', f'{len(models)}')
-        if include.value.find('placement_frame') is not None:
-            include.fail('no placement_frame: write the pose of the model', 'one')
         inner = deepcopy(models[0].value)
         for other in inner.findall('pose') if include.value.find('pose') is not None else ():
             inner.remove(other)
         inner.extend(deepcopy(each) for each in include.value if each.tag in ('plugin', 'pose'))
-        inner.attrib |= {key: include.value.attrib[key] for key in ('name', 'static', 'pose')
-                         if key in include.value.attrib}
+        inner.attrib |= {key: include.value.attrib[key] for key in (
+            'name', 'static', 'pose', 'placement_frame') if key in include.value.attrib}
         return Element(inner, f'/model[{inner.get("name")}]', include), path.parent
 
 
@@ -249,21 +245,15 @@ def _move(model: Element, inner: Element, prefix: str) -> None:
     name = inner.text('name')
     if is_true(inner, 'static'):
         inner.fail('a model in a model that is not static: fix it by a joint to the world', name)
-    if inner.value.get('placement_frame'):
-        inner.fail('no placement_frame: write the pose of the model',
-                   abbreviate(inner.value.get('placement_frame')))
     frame = name if prefix else f'_merged__{name}{MODEL}'
     links = [link.text('name') for link in inner.each('link')]
     if not links:
         inner.fail('at least one element link', 'none')
     place = SubElement(model.value, 'frame', {
         'name': frame, 'attached_to': prefix + inner.value.get('canonical_link', links[0])})
-    given = inner.value.find('pose')
-    at = Xml('pose') if given is None else deepcopy(given)
-    place.append(at)
-    if given is not None:
-        place.set('pose', inner.value.get('pose', ''))
-    at.set('relative_to', at.attrib.pop('frame', at.get('relative_to', '')).strip() or MODEL)
+    to, at = placed(inner)
+    add_pose(place, at, to or MODEL)
+    place.set('pose', str(place[0].text))
     for each in [part for tag in _MOVED for part in inner.value.findall(tag)]:
         _rename(each, prefix, frame)
         model.value.append(each)

@@ -7,8 +7,7 @@
 # language governing permissions and limitations under the License.
 """SDF, the description format of Gazebo; masses are as given or, where it says auto, of shapes."""
 
-from collections.abc import Iterator
-from importlib.util import find_spec
+from heapq import heappop, heappush
 import math
 import os
 from pathlib import Path
@@ -19,22 +18,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.meshes import surfaces
 from liedyn_ros.common.packages import candidates
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.loops import add_plugins
+from liedyn_ros.model.io.loops import add_plugins, CLOSURES
 from liedyn_ros.model.io.sdf.nesting import (
-    is_true, MODEL, NamedFramePoses, Nesting, pose_of, text_of, upgraded, WORLD)
-from liedyn_ros.model.io.sdf_writer import CLOSURES, TYPES
+    is_true, MODEL, NamedFramePoses, Nesting, placed, pose_of, text_of, upgraded, WORLD)
+from liedyn_ros.model.io.sdf_writer import TYPES
 from liedyn_ros.model.io.xml_parts import (
-    DRAKE, inertia_in, model_of_file, MOMENTS, plausible_limits, Remarks, shapes_of, Vocabulary)
+    DRAKE, given_limits, inertia_in, model_of_file, MOMENTS, Remarks, shapes_of,
+    Vocabulary)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import IDENTITY
 from liedyn_ros.model.parts.inertia import SpatialInertia
-from liedyn_ros.model.plausibility import Shape
 from liedyn_ros.model.replacement import inertia_of as inertia_of_parameters
 
 _UNLIMITED = 1e16  # SDF writes such numbers for no limit
@@ -43,7 +41,7 @@ _NO_PITCH = 1.0  # m a turn, by default
 _AWAY = 1e-6  # m, from which on a frame is elsewhere
 _AXES = 'axis', 'axis2'
 _BOUNDS = {'lower': -np.inf, 'upper': np.inf, 'velocity': np.inf, 'effort': np.inf}
-NEWEST = 1, 12  # version of the format
+NEWEST = '1.12'  # version of the format
 WORDS = Vocabulary('sdf')
 
 
@@ -63,10 +61,12 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
 
     Raises DescriptionError naming the file, the element, the expected and the given value.
     """
-    root = read(source, 'SDF')
-    reader = _Reader(root, None if is_document(source) else Path(source).parent, strict)
+    root, folder = read(source, 'SDF'), None if is_document(source) else Path(source).parent
+    reader = _Reader(root, folder, strict)
     return model_of_file(root.path.removesuffix(f': {root.value.tag}'),
-                         lambda: reader.model(floating, gravity, sdf_model), reader.shapes)
+                         lambda: reader.model(floating, gravity, sdf_model),
+                         lambda body: shapes_of(reader.links[body], folder,
+                                                lambda each: pose_of(each)[1]))
 
 
 class _Reader:
@@ -76,20 +76,13 @@ class _Reader:
         if root.value.tag not in ('sdf', 'gazebo'):  # gazebo to version 1.2
             root.fail('a root element sdf', root.value.tag)
         self._root, self._folder, self._strict = root, folder, strict
-        self._remarks, self._links = Remarks(), dict[str, Element]()
-        self._bodies: dict[str, str] = {}  # the joint that holds each
-
-    def shapes(self, body: str) -> Iterator[Shape]:
-        """Yield the shapes of a link."""
-        return shapes_of(self._links[body], self._folder, lambda each: pose_of(each)[1])
+        self._remarks, self.links = Remarks(), dict[str, Element]()
+        self._held, self._swapped = set[str](), set[str]()  # links, and joints read backwards
 
     def model(self, floating: bool | None, gravity: ArrayLike | None, name: str | None) -> Model:
         world = upgraded(self._root).optional('world')
         nesting, given, unread = Nesting(self._folder), _GRAVITY, list[str]()
-        holder, version = self._root if world is None else world, self._root.version('1.6')
-        if version > NEWEST:
-            unread.append(f'SDF {self._root.value.get("version")}: read as {NEWEST[0]}.'
-                          f'{NEWEST[1]}, the newest known here')
+        holder = self._root if world is None else world
         self._model, self._floating = nesting.one(holder, name), floating
         frames, name = NamedFramePoses(holder, IDENTITY), self._model.text('name')
         if world is not None:
@@ -99,14 +92,13 @@ class _Reader:
                           if each.tag not in ('model', 'include', 'physics'))
             unread += WORDS.unread(beside)
         self._builder = ModelBuilder(name, given if gravity is None else gravity)
-        at, placed = frames.at(self._model), self._model.value.get('placement_frame')
-        if placed:  # the pose is of this frame, not of the model
-            at = at @ se3.inverse(NamedFramePoses(self._model, IDENTITY)[placed])
-        self._frames = NamedFramePoses(self._model, at)
-        self._links.update((link.text('name'), link) for link in self._model.each('link'))
-        if not self._links:
+        self._root.version('1.6', NEWEST, self._builder.add_warning)
+        to, at = placed(self._model)
+        self._frames = NamedFramePoses(self._model, frames[to or MODEL] @ at)
+        self.links.update((link.text('name'), link) for link in self._model.each('link'))
+        if not self.links:
             self._model.fail('at least one element link', 'none')
-        for link in self._links.values():
+        for link in self.links.values():
             self._builder.add_body(link.text('name'), inertia_of(
                 link, self._folder, self._strict, self._remarks))
         joints = [each for each in self._model.each('joint')
@@ -117,62 +109,66 @@ class _Reader:
                                                   if each.value.get('type') != 'fixed'))
         followers = {joint.text('name') for joint in joints
                      for tag in _AXES if joint.value.find(f'{tag}/mimic') is not None}
-        later = []
-        for joint in joints:
-            parent, child = (self._frames.link(text_of(joint, side), self._links)
-                             for side in ('parent', 'child'))
-            if child is None or parent == child:
-                joint.fail('a child that is a link other than the parent',
-                           repr(text_of(joint, 'child')))
-            if child in self._bodies or self._holds(parent, child):
-                later.append((joint, parent, child))
-            else:
-                self._bodies[child] = parent or ''
-                self._add_joint(joint, parent, child, joint.text('name') not in followers)
-        for joint, parent, child in later:
-            self._add_closure(joint, parent, child)
+        ends = [self._ends(joint) for joint in joints]
+        backwards = _tree(list(self.links), ends)
+        for i, (joint, sides) in enumerate(zip(joints, ends)):
+            if i in backwards:
+                self._add_joint(joint, sides[::-1] if backwards[i] else sides,
+                                joint.text('name') not in followers, backwards[i])
+        for i, (joint, sides) in enumerate(zip(joints, ends)):
+            if i not in backwards:
+                self._add_closure(joint, *sides)
         self._add_roots()
         self._add_couplings()
-        add_plugins(self._model.each('plugin'), self._builder, list(self._links), name)
+        add_plugins([plugin for each in (self._model, world) if each is not None
+                     for plugin in each.each('plugin')], self._builder, list(self.links), name)
         self._builder.add_warning(
             *self._remarks, *nesting.remarks, *unread, *WORDS.unread(self._model.value))
         return self._builder.build()
 
-    def _holds(self, link: str | None, other: str) -> bool:
-        """Return whether a link is held, over others, by the other."""
-        while link:
-            if link == other:
-                return True
-            link = self._bodies.get(link)
-        return False
+    def _ends(self, joint: Element) -> tuple[str | None, str | None]:
+        """Return the links that a joint is between, parent and child, None for the ground."""
+        parent, child = (self._frames.link(text_of(joint, side), self.links)
+                         for side in ('parent', 'child'))
+        if child is None or parent == child:
+            joint.fail('a child that is a link other than the parent',
+                       repr(text_of(joint, 'child')))
+        return parent, child
 
-    def _add_joint(self, joint: Element, parent: str | None, child: str, actuated: bool) -> None:
-        """Add a joint, at its frame, and the link behind it where that is elsewhere."""
-        name, kind = joint.text('name'), text_type(joint)
+    def _add_joint(self, joint: Element, ends: tuple[str | None, str | None], actuated: bool,
+                   backwards: bool) -> None:
+        """
+        Add a joint, at its frame, and the link behind it where that is elsewhere.
+
+        ends are the links before and behind it; one that is backwards has its child before it.
+        """
+        name, kind, (base, link) = joint.text('name'), text_type(joint), ends
         at = self._frames[name]
         away = float(np.linalg.norm((self._frames[text_of(joint, 'parent')] - at)[:3, 3]))
-        if away > _AWAY and text_of(joint, 'parent') not in (*self._links, WORLD):
+        if away > _AWAY and text_of(joint, 'parent') not in (*self.links, WORLD):
             self._builder.add_warning(
                 f'joint {name}: its parent, the frame {text_of(joint, "parent")}, is {away:.6g} m '
                 'from it where the links are drawn; SDF places a joint by its child alone')
-        held = se3.compose(se3.inverse(at), self._frames[child])
+        behind = self._frames[str(link)]
+        held = se3.inverse(at) @ behind
         beside = not np.allclose(held, IDENTITY, atol=1e-12) and kind != 'fixed'
-        base = IDENTITY if parent is None else self._frames[parent]
-        placement = se3.compose(se3.inverse(base), self._frames[child] if kind == 'fixed' else at)
-        body = f'{child}/{name}' if beside else child
+        placement = se3.inverse(self._frames[base or WORLD]) @ (behind if kind == 'fixed' else at)
+        body = f'{link}/{name}' if beside else str(link)
         if beside:
             self._builder.add_body(body, None)
-            self._builder.add_joint(f'{name}/link', 'fixed', body, child, placement=held)
+            self._builder.add_joint(f'{name}/link', 'fixed', body, str(link), placement=held)
+        self._held.add(str(link))
+        if backwards:
+            self._swapped.add(name)
         with joint.context():
             self._builder.add_joint(
-                name, TYPES[kind], parent, body, placement=placement, actuated=actuated,
-                pitch=self._pitch(joint) if kind == 'screw' else 0.0,
-                **self._axes(joint, kind), **self._forces(joint, kind), **_armature(joint, kind))
+                name, TYPES[kind], base, body, placement=placement, actuated=actuated,
+                **self._axes(joint, kind, backwards), **self._forces(joint, kind, backwards))
 
-    def _forces(self, joint: Element, kind: str) -> dict[str, Any]:
+    def _forces(self, joint: Element, kind: str, backwards: bool) -> dict[str, Any]:
         """Return the limits, friction, damping and spring of a joint, one each for each axis."""
         name, values, limits = joint.text('name'), dict[str, list[float]](), []
-        for tag in _tags(kind):
+        for tag in _tags(kind)[::-1 if backwards else 1]:
             axis = joint.take(tag)
             limit, dynamics = axis.optional('limit'), axis.optional('dynamics')
             bounds = {} if limit is None else {
@@ -181,38 +177,33 @@ class _Reader:
                     key in ('velocity', 'effort') and value < 0.0)}
             if kind == 'continuous':
                 bounds = {key: bounds[key] for key in ('velocity', 'effort') if key in bounds}
-            limits += [_BOUNDS | plausible_limits(name, kind, bounds, self._remarks)]
+            limits += [_BOUNDS | given_limits(name, bounds, self._remarks)]
             for key, own in (('damping', 'damping'), ('friction', 'friction'),
                              ('stiffness', 'spring_stiffness'), ('rest', 'spring_reference')):
                 values.setdefault(key, []).append(
                     0.0 if dynamics is None else dynamics.number(own, 0.0))
+        if len(limits) == 1 and kind != 'screw':  # the inertia of a rotor, as Drake has it
+            values['armature'] = [joint.number(f'{DRAKE}rotor_inertia', 0.0)
+                                  * joint.number(f'{DRAKE}gear_ratio', 1.0)**2]
         return {**values, 'limits': {
             key: [each[key] for each in limits] for key in _BOUNDS
             if kind != 'continuous' or key in ('velocity', 'effort')} if limits else {}}
 
-    def _axes(self, joint: Element, kind: str) -> dict[str, Any]:
-        """Return the axes of a joint, in its frame, by the names of the builder."""
-        turn, tags = self._frames[joint.text('name')][:3, :3].T, _tags(kind)
-        return {name: turn @ self._direction(joint, tag)
-                for tag, name in zip(tags, ('axis', 'second_axis'))}
+    def _axes(self, joint: Element, kind: str, backwards: bool = False) -> dict[str, Any]:
+        """Return the axes of a joint, in its frame, and its pitch, by the names of the builder."""
+        turn, sign = self._frames[joint.text('name')][:3, :3].T, -1.0 if backwards else 1.0
+        return {name: sign * turn @ self._direction(joint, tag) for tag, name in zip(
+            _tags(kind)[::int(sign)], ('axis', 'second_axis'))} | (
+                {'pitch': _pitch(joint)} if kind == 'screw' else {})
 
-    def _pitch(self, joint: Element) -> float:
-        """Return the travel of a screw, m/rad: screw_thread_pitch is m a turn."""
-        old = joint.number('thread_pitch', 0.0)  # rad/m, in the other sense
-        if old and 'screw_thread_pitch' not in joint.value.attrib:
-            return -1.0 / old
-        return joint.number('screw_thread_pitch', _NO_PITCH) / (2.0 * np.pi)
-
-    def _add_closure(self, joint: Element, parent: str | None, child: str) -> None:
+    def _add_closure(self, joint: Element, parent: str | None, child: str | None) -> None:
         """Add a joint that holds a link for the second time."""
         name, kind = joint.text('name'), text_type(joint)
-        at, sides = self._frames[name], (parent, child)
-        placements = [at if link is None else se3.compose(se3.inverse(self._frames[link]), at)
-                      for link in sides]
+        a, b = (se3.inverse(self._frames[link or WORLD]) @ self._frames[name]
+                for link in (parent, child))
         with joint.context():
             self._builder.add_closure(
-                name, CLOSURES.get(kind, TYPES[kind]), *sides, placement_a=placements[0],
-                placement_b=placements[1], pitch=self._pitch(joint) if kind == 'screw' else 0.0,
+                name, CLOSURES[kind], parent, child, placement_a=a, placement_b=b,
                 **self._axes(joint, kind))
         lost = [tag for tag in ('dynamics', 'limit')
                 if joint.value.find(f'axis/{tag}') is not None]
@@ -223,7 +214,7 @@ class _Reader:
     def _add_roots(self) -> None:
         """Hold the links that no joint holds, or let them float."""
         free = not is_true(self._model, 'static')
-        for i, name in enumerate(each for each in self._links if each not in self._bodies):
+        for i, name in enumerate(each for each in self.links if each not in self._held):
             floats = free if self._floating is None or i else self._floating
             self._builder.add_joint(
                 f'{name}/root_joint' if i else 'root_joint', 'free' if floats else 'fixed', None,
@@ -234,7 +225,8 @@ class _Reader:
         kinds = {joint.text('name'): joint.text('type') for joint in self._model.each('joint')}
 
         def coordinate(name: str, axis: str) -> str:
-            return f'{name}/{"second" if axis == "axis2" else "first"}' if TYPES.get(
+            second = (axis == 'axis2') != (name in self._swapped)
+            return f'{name}/{"second" if second else "first"}' if TYPES.get(
                 kinds.get(name, '')) == 'universal' else name
 
         for joint in self._model.each('joint'):
@@ -262,17 +254,15 @@ class _Reader:
         """
         name, reference = gearbox.text('name'), text_of(gearbox, 'gearbox_reference_body', '')
         ratio, turns = gearbox.number('gearbox_ratio', 1.0), list[tuple[str, float]]()
-        both = gearbox.value.find('axis2') is not None
-        for side, tag in (('parent', 'axis'), ('child', 'axis2' if both else 'axis')):
-            along = self._direction(gearbox, tag)
-            for joint in self._model.each('joint'):
-                ends = [text_of(joint, end) for end in ('parent', 'child')]
-                if joint.value.get('type') in ('revolute', 'continuous') and sorted(
-                        ends) == sorted((reference, text_of(gearbox, side))):
-                    sign = along @ self._direction(joint, 'axis')
-                    turns.append((joint.text('name'), float(np.sign(sign)) * (
-                        1.0 if ends[0] == reference else -1.0)))
-                    break
+        other = 'axis' if gearbox.value.find('axis2') is None else 'axis2'
+        for side, tag in (('parent', 'axis'), ('child', other)):
+            along, ends = self._direction(gearbox, tag), {reference, text_of(gearbox, side)}
+            turns += [
+                (joint.text('name'), float(np.sign(along @ self._direction(joint, 'axis'))) * (
+                    1.0 if text_of(joint, 'parent') == reference else -1.0))
+                for joint in self._model.each('joint')
+                if joint.value.get('type') in ('revolute', 'continuous')
+                and {text_of(joint, 'parent'), text_of(joint, 'child')} == ends][:1]
         if len(turns) != 2 or not all(sign for _, sign in turns):
             self._builder.add_warning(
                 f'joint {name}: gearbox without a revolute joint of each of its links on '
@@ -294,25 +284,50 @@ class _Reader:
         return self._frames[frame or joint.text('name')][:3, :3] @ np.array(along)
 
 
+def _tree(links: list[str], ends: list[tuple[str | None, str | None]]) -> dict[int, bool]:
+    """
+    Return the joints that make a tree of links, by number, each with whether it is backwards.
+
+    ends are the parent and child of each, None the ground. From the ground, and then from links
+    that nothing moves, the first joint of a link comes before others of it, and these before those
+    that would be backwards; what is left closes loops.
+    """
+    first, at = dict[str | None, int](), dict[str | None, list[tuple[int, int, str | None]]]()
+    for i, (parent, child) in enumerate(ends):
+        late = int(first.setdefault(child, i) != i)
+        at.setdefault(parent, []).append((late, i, child))
+        at.setdefault(child, []).append((2, i, parent))
+    roots = [None, *(each for each in links if each not in first), *links]
+    waiting = [(3, i, root) for i, root in enumerate(roots)]
+    tree, reached = dict[int, bool](), set[str | None]()
+    while waiting:
+        rank, i, link = heappop(waiting)
+        if link not in reached:
+            reached.add(link)
+            tree |= {i: rank == 2} if rank < 3 else {}
+            for each in at.get(link, ()):
+                heappush(waiting, each)
+    return tree
+
+
 def text_type(joint: Element) -> str:
     """Return the type of a joint, one of TYPES."""
-    kind = joint.text('type')
+    kind = joint.text('type').strip()
     if kind not in TYPES:
         joint.fail(f'a type of {listed(list(TYPES))}', repr(kind))
     return kind
 
 
+def _pitch(joint: Element) -> float:
+    """Return the travel of a screw, m/rad: screw_thread_pitch is m a turn."""
+    old = joint.number('thread_pitch', 0.0)  # rad/m, in the other sense
+    if old and 'screw_thread_pitch' not in joint.value.attrib:
+        return -1.0 / old
+    return joint.number('screw_thread_pitch', _NO_PITCH) / (2.0 * np.pi)
+
+
 def _tags(kind: str) -> tuple[str, ...]:
     return () if kind in ('fixed', 'ball') else _AXES if TYPES[kind] == 'universal' else _AXES[:1]
-
-
-def _armature(joint: Element, kind: str) -> dict[str, Any]:
-    """Return the inertia of a rotor behind its gear, as Drake has them in SDF."""
-    if f'{DRAKE}rotor_inertia' not in joint.value.attrib or TYPES[kind] not in (
-            'revolute', 'continuous', 'prismatic'):
-        return {}
-    gear = joint.number(f'{DRAKE}gear_ratio', 1.0)
-    return {'armature': joint.number(f'{DRAKE}rotor_inertia') * gear**2}
 
 
 DENSITY = 1000.0  # kg/m^3, by default
@@ -364,45 +379,39 @@ def _computed(link: Element, inertial: Element, folder: Path | None) -> SpatialI
 def _solid(geometry: Element, folder: Path | None) -> SpatialInertia:
     """Return the inertia of a shape of 1 kg/m^3."""
     shape = next((Element(xml, f'/{xml.tag}', geometry) for xml in geometry.value), geometry)
-    kind, center = shape.value.tag, (0.0, 0.0, 0.0)
+    kind = shape.value.tag
     if kind == 'mesh':
         return _mesh(shape, folder)
-    radius, length = (shape.number(tag, 1.0) for tag in ('radius', 'length'))
-    around, across = np.array((0.25, 0.25, 0.5)) * radius**2, np.array((1.0, 1.0, 0.0))
-    about: Array = around + across * length**2 / 12.0
-    volume = math.pi * radius**2 * length
-    if kind in ('box', 'ellipsoid', 'sphere'):
-        size = np.array(3 * [radius] if kind == 'sphere' else shape.numbers(
-            'size' if kind == 'box' else 'radii', 3, (1.0, 1.0, 1.0)))
-        square = np.square(size) / (12.0 if kind == 'box' else 5.0)
-        volume = float(np.prod(size)) * (1.0 if kind == 'box' else 4.0 * math.pi / 3.0)
-        about = square.sum() - square
-    elif kind == 'cone':  # its centre is at a quarter of the height
-        volume, center = volume / 3.0, (0.0, 0.0, -0.25 * length)
-        about = 0.6 * around + across * 0.0375 * length**2
-    elif kind == 'capsule':  # both halves of a ball, 3/8 of the radius beyond the ends
-        ball = 4.0 * math.pi / 3.0 * radius**3
-        ends = 0.4 * radius**2 + across * (0.25 * length**2 + 0.375 * radius * length)
-        volume, about = volume + ball, (volume * about + ball * ends) / (volume + ball)
-    elif kind != 'cylinder':
+    r, h = (shape.number(tag, 1.0) for tag in ('radius', 'length'))
+    size, radii = (np.array(shape.numbers(tag, 3, (1.0, 1.0, 1.0))) for tag in ('size', 'radii'))
+    ball, rod = 4.0 * math.pi / 3.0 * r**3, math.pi * r**2 * h
+    round_, long = np.array((r, r, 0.0))**2, np.array((0.0, 0.0, h))**2
+    ends = 0.2 * r**2 + 0.25 * long + (0.0, 0.0, 0.375 * r * h)  # halves of a ball beyond them
+    solids: dict[str, tuple[float, Array]] = {  # the volume, and the means of x^2, y^2 and z^2
+        'box': (float(np.prod(size)), size**2 / 12.0),
+        'ellipsoid': (4.0 * math.pi / 3.0 * float(np.prod(radii)), radii**2 / 5.0),
+        'sphere': (ball, np.full(3, 0.2 * r**2)), 'cylinder': (rod, round_ / 4.0 + long / 12.0),
+        'cone': (rod / 3.0, 0.15 * round_ + 0.0375 * long),
+        'capsule': (rod + ball, (rod * (round_ / 4.0 + long / 12.0) + ball * ends) / (rod + ball))}
+    if kind not in solids:
         geometry.fail('a solid, for an inertial that is auto', repr(kind))
-    return SpatialInertia(volume, center, volume * np.diag(about), physical=False)
+    volume, squares = solids[kind]
+    center = (0.0, 0.0, -0.25 * h if kind == 'cone' else 0.0)  # at a quarter of its height
+    return SpatialInertia(volume, center, volume * np.diag(squares.sum() - squares),
+                          physical=False)
 
 
 def _mesh(mesh: Element, folder: Path | None) -> SpatialInertia:
     """Return the inertia of a closed surface with 1 kg/m^3 in it, as trimesh has it."""
-    if find_spec('trimesh') is None:
-        mesh.fail(f'the package trimesh, as masses come from meshes: {remedy_of("meshes")}',
-                  'none')
-    import trimesh
-
     uri = text_of(mesh, 'uri')
     path = next((each for each in candidates(uri, folder) if each.is_file()), None)
     if path is None or path.suffix.lower() not in _MESHES:
         mesh.fail(f'a file of {" ".join(_MESHES)} beside the file or in a known package',
                   repr(uri))
-    with mesh.context():
+    with mesh.context():  # where trimesh is not installed, too
         corners = np.concatenate([each.corners[each.faces] for each in surfaces(path)])
+    import trimesh
+
     corners = corners * np.array(mesh.numbers('scale', 3, (1.0, 1.0, 1.0)))
     whole = trimesh.Trimesh(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
     volume, center, moments = whole.volume, whole.center_mass, whole.moment_inertia

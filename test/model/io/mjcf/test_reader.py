@@ -236,7 +236,7 @@ def test_mujoco_says_what_floats(tmp_path):
     for source in (path, TREES['gravity']):
         with pytest.raises(DescriptionError, match='no option floating'):
             ld.load(source, floating=True)
-    with pytest.raises(DescriptionError, match='no xacro arguments'):
+    with pytest.raises(DescriptionError, match='no option arguments'):
         ld.load(path, arguments={'a': '1'})
 
 
@@ -248,6 +248,12 @@ UNREAD = {
                         "joints ['j']: the range"),
     'damping that grows': (document(JOINT.format('damping="1 2"')),
                            "joints ['j']: damping beyond"),
+    'damping of a motor that grows': (document(JOINT.format('')).replace(
+        '</mujoco>', '<actuator><motor name="m" joint="j" damping="0 2"/></actuator></mujoco>'),
+        "actuators ['m']: damping beyond"),
+    'spring of a tendon that grows': (document(JOINT.format('')).replace(
+        '</mujoco>', '<tendon><fixed name="t" stiffness="0 2"><joint joint="j" coef="1"/></fixed>'
+        '</tendon></mujoco>'), "tendons ['t']: spring"),
     'gravcomp': (document(f'<body name="a" gravcomp="1">{MASS}</body>'),
                  "bodies ['a']: gravcomp 1"),
     'mocap': (document(f'<body name="a" mocap="true">{MASS}</body>'), "bodies ['a']: mocap"),

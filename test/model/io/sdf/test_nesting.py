@@ -80,6 +80,19 @@ def test_places_and_axes_are_those_of_the_drawing() -> None:
         assert_same(turned, base[:3, :3] @ about_y @ elbow[:3, :3], 1e-14)
 
 
+def test_a_pose_of_a_model_in_a_model_is_that_of_its_placement_frame(tmp_path: Path) -> None:
+    arm = ARM.format('placement_frame="tip"', '<pose>1 2 0 0 0.4 0</pose>')
+    (tmp_path / 'arm.sdf').write_text(f'<sdf version="1.9">{ARM.format("", "")}</sdf>')
+    include = ('<include><uri>arm.sdf</uri><pose>1 2 0 0 0.4 0</pose><placement_frame>tip'
+               '</placement_frame></include>')
+    for content in (arm, include):
+        path = tmp_path / 'bench.sdf'
+        path.write_text('<sdf version="1.9"><model name="m"><link name="a">' + INERTIA + '</link>'
+                        f'{content}</model></sdf>')
+        frames = Dynamics(model := load_sdf(path)).frames
+        assert_same(frames.pose(model.neutral(), 'arm::tip'), pose([1, 2, 0], [0, 0.4, 0]), 1e-14)
+
+
 def test_a_merged_model_keeps_its_names(tmp_path: Path) -> None:
     (tmp_path / 'arm.sdf').write_text(f'<sdf version="1.9">{ARM.format("", "")}</sdf>')
     path = tmp_path / 'bench.sdf'
@@ -105,7 +118,6 @@ def test_a_world_may_include_its_model(tmp_path: Path) -> None:
     ('<include><uri>model://none</uri></include>', "got 'model://none', which is in none"),
     ('<include><uri>itself.sdf</uri></include>', 'at most'),
     ('<model name="n"/>', 'at least one element link'),
-    (named(ARM, 'n', '').replace('<model', '<model placement_frame="tip"'), 'no placement_frame'),
     (ARM.format('', '<static>true</static>'), 'a model in a model that is not static')])
 def test_wrong_files_are_refused(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / 'itself.sdf'

@@ -129,6 +129,41 @@ def test_a_link_that_two_joints_hold_closes_a_loop() -> None:
     assert np.allclose(dynamics.frames.pose(q, 'rod')[:3, :3], np.eye(3), atol=1e-7)
 
 
+@pytest.mark.parametrize(('kind', 'axes', 'back'), [
+    ('fixed', (), ()), ('revolute', ('0 1 0',), ('0 -1 0',)),
+    ('prismatic', ('0 1 1',), ('0 -1 -1',)), ('screw', ('0 0 1',), ('0 0 -1',)),
+    ('universal', ('1 0 0', '0 1 0'), ('0 -1 0', '-1 0 0'))])
+def test_a_joint_that_leads_back_to_the_ground_is_read_backwards(kind, axes, back) -> None:
+    # The child of j stands on the ground already, and nothing else holds its parent.
+    def text(parent: str, child: str, along: tuple[str, ...], damping: tuple[float, ...]) -> str:
+        def axis(name: str, xyz: str, value: float) -> str:
+            return (f'<{name}><xyz>{xyz}</xyz><dynamics><damping>{value}</damping></dynamics>'
+                    f'</{name}>')
+
+        links = ''.join(
+            f'<link name="{name}"><pose>{at}</pose><inertial><pose>.1 .2 0 0 0 0</pose><mass>2'
+            '</mass><inertia><ixx>.3</ixx><iyy>.4</iyy><izz>.5</izz></inertia></inertial></link>'
+            for name, at in (('a', '1 0 0 .2 0 0'), ('b', '2 0 1 0 .3 0'), ('c', '2 1 1 0 0 1')))
+        joint = ('<joint name="{}" type="{}"><pose relative_to="b">0 .1 0 0 0 .5</pose><parent>{}'
+                 '</parent><child>{}</child>{}</joint>')
+        own = ''.join(map(axis, ('axis', 'axis2'), along, damping))
+        return ('<sdf version="1.9"><model name="m">' + links
+                + joint.format('w', 'revolute', 'world', 'a', axis('axis', '0 0 1', 0.0))
+                + joint.format('j', kind, parent, child, own)
+                + joint.format('k', 'revolute', 'b', 'c', axis('axis', '1 0 0', 0.0))
+                + '</model></sdf>')
+
+    found = load_sdf(text('b', 'a', axes, (0.1, 0.2)))
+    wanted = load_sdf(text('a', 'b', back, (0.1, 0.2)[:len(axes)][::-1]))
+    assert not found.closures and not found.warnings
+    assert found.coordinate_names == wanted.coordinate_names
+    rng = np.random.default_rng(1)
+    q, v, a = wanted.random(rng), rng.normal(size=wanted.nv), rng.normal(size=wanted.nv)
+    one, other = Dynamics(found), Dynamics(wanted)
+    np.testing.assert_allclose(one.inverse(q, v, a), other.inverse(q, v, a), rtol=1e-12)
+    np.testing.assert_allclose(one.mass_matrix(q), other.mass_matrix(q), rtol=1e-12, atol=1e-14)
+
+
 def test_what_floats_and_what_is_not_read_is_told() -> None:
     text = ('<sdf version="1.6"><model name="m">{}<link name="a"><gravity>false</gravity>'
             '<velocity_decay><linear>0.1</linear></velocity_decay></link></model></sdf>')
