@@ -156,6 +156,7 @@ CallbackReturn ComputedTorqueController::on_deactivate(const rclcpp_lifecycle::S
 {
   bool all = true;
   for (auto & command : command_interfaces_) {all = command.set_value(0.0) && all;}
+  for (auto & touch : ordered_exported_state_interfaces_) {all = touch->set_value(NONE) && all;}
   return all ? CallbackReturn::SUCCESS : CallbackReturn::FAILURE;
 }
 

@@ -197,6 +197,8 @@ protected:
 
   return_type update_and_write_commands(const rclcpp::Time & time, const rclcpp::Duration &) override
   {
+    const auto stamp = time.nanoseconds();
+    if (stamp == last_) {return return_type::OK;}  // simulated time stands still
     std::array<double, LEGS> lengths, rates;
     const std::size_t step = use_rates_ ? 2 : 1;
     for (std::size_t k = 0; k < LEGS; ++k) {
@@ -204,7 +206,6 @@ protected:
       rates[k] = use_rates_ ? state_interfaces_[step * k + 1].get_optional().value_or(NONE) : 0.0;
     }
     const double * measured = use_rates_ ? rates.data() : nullptr;
-    const auto stamp = time.nanoseconds();
     if (stamp < last_) {restart();}  // the clock was set back
     last_ = stamp;
     liedyn_tracked found{};

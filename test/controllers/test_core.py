@@ -354,6 +354,10 @@ def test_the_pose_of_a_platform_is_exported_and_published(program, tmp_path, rat
     np.testing.assert_allclose(float(last[3]), (least[1] - SINGULARITY_WARNING) / falls, rtol=1e-2)
     refused, = (text for text in texts if text.startswith('~/status 4 '))
     assert 'NaN' in refused
+    _, _, found, _ = exporting(
+        program, tmp_path / 'platform', float(rates), 0.0, (), states, home='0,0,0.5',
+        plugin='platform_pose_broadcaster')
+    np.testing.assert_array_equal(found[1:], found[1][None].repeat(299, axis=0))  # time stands
     none = manager(program, tmp_path / 'platform', 0.0, period, (), states,
                    plugin='platform_pose_broadcaster')
     assert none.returncode == 3 and 'home: expected x, y, z' in none.stderr.decode()
