@@ -10,8 +10,8 @@
 Joints that follow commands at once: python -m benchmarks.together.follower --ros-args -r __ns:=/X.
 
 It has nothing of the package and hears every stream that is attacked: the witness of what a node
-grows by through the middleware. Fast DDS keeps some of each message above 64 kB that comes through
-shared memory (ros2/rosbag2 #2366). It ends with its standard input.
+grows by through the middleware. Fast DDS keeps the buffers of messages of many sizes, which grow
+to the largest one by one. It ends with its standard input.
 """
 
 import sys
@@ -38,7 +38,7 @@ class Follower(Node):
         self.create_subscription(JointTrajectory, 'joint_trajectory', self._follow, 10)
         for kind, names in STREAMS.items():
             for name in names:
-                self.create_subscription(kind, f'/{name}', lambda _: None, 10, raw=True)
+                self.create_subscription(kind, f'/{name}', lambda _: None, 1, raw=True)
         self.create_timer(1.0 / FOLLOWED_RATE, self._publish)
 
     def _follow(self, command: JointTrajectory) -> None:

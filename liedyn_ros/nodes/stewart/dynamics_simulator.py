@@ -21,6 +21,7 @@ from liedyn_ros.nodes.stewart.parameters import DYNAMICS_SIMULATOR, DYNAMICS_SIM
 from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.process.run import run
+from liedyn_ros.ros.qos import DEPTH
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import MujocoPlatformSimulation, PlatformSimulation
 
@@ -44,7 +45,7 @@ class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
         self._publish_clock = (self.open_publisher(Clock, '/clock').publish
                                if parameters['publish_clock'] else None)
         stream = Stream(self)
-        stream.subscribe(JointState, LEG_FORCES, self._receive, 1)
+        stream.subscribe(JointState, LEG_FORCES, self._receive, DEPTH, newest_only=True)
         self.open_simulation(stream, parameters['rate'])
 
     def new_simulation(self) -> PlatformSimulation:

@@ -114,6 +114,24 @@ def test_falls_without_force_once_commanded(bench, base_command):
     assert twist.linear.z == pytest.approx(-np.sqrt(2 * 9.81 * (1.5 - simulator.height())), rel=.1)
 
 
+def test_messages_of_others_displace_no_command(bench):
+    """With room for one message, what another publisher sent last was all that was heard."""
+    simulator = Simulator(bench, command_timeout=0.0)
+    others, heard = bench.publisher(JointState, 'rotor_speeds'), bench.collect(
+        JointState, 'rotor_speeds')
+    topic = simulator.rotor_speeds.topic_name
+    bench.until(lambda: bench.partner.count_subscribers(topic) == 2, 'all who hear')
+    with simulator.node.lock:
+        bench.until(lambda: heard, 'a message with which the node waits',
+                    lambda: others.publish(JointState()))
+        simulator.send_torques()
+        simulator.send_speeds()
+        for _ in range(5):
+            others.publish(JointState(name=['x']))
+        bench.until(lambda: len([each for each in heard if each.name]) >= 6, 'all messages')
+    simulator.until(lambda: simulator.node.simulation.moves, 'a command that is in force')
+
+
 def test_names_in_any_order(bench):
     simulator = Simulator(bench, base_command='base_wrench', command_timeout=0.0)
     names = JOINTS[::-1]
