@@ -83,6 +83,8 @@ def test_roll_pitch_yaw_turn_about_fixed_axes():
     expected = Rotation.from_euler('xyz', [0.3, -0.7, 2.0])
     np.testing.assert_allclose(rotation.matrix, expected.as_matrix(), atol=1e-15)
     np.testing.assert_allclose(rotation.rpy, [0.3, -0.7, 2.0], atol=1e-15)
+    upright = SO3.from_rpy(0.3, np.pi / 2.0, 0.2)  # where roll and yaw are one turn
+    np.testing.assert_allclose(SO3.from_rpy(*upright.rpy).matrix, upright.matrix, atol=1e-15)
 
 
 def test_quaternions_are_x_y_z_w():

@@ -63,6 +63,15 @@ def test_a_base_of_1000_kg_m2_for_1_kg_is_named() -> None:
         load_urdf(text)
 
 
+def test_a_travel_in_mm_is_named() -> None:
+    builder = ModelBuilder.of(arm())
+    builder.add_body('slider', SpatialInertia(1.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3)))
+    builder.add_joint('slide', 'prismatic', 'l2', 'slider', axis=(1, 0, 0),
+                      limits={'lower': 0.0, 'upper': 400.0})
+    warning, = load_sdf(to_sdf(builder.build())).warnings
+    assert warning.startswith("joints ['slide (400 m)']: a travel")
+
+
 MESH = {  # a link with a box of 0.1 m, as a mesh, at its frame, in each format
     'urdf': '<robot name="r"><link name="w"/><link name="a"><inertial><origin xyz="{0} 0 0"/>'
             '<mass value="1"/><inertia ixx="1e-2" iyy="1e-2" izz="1e-2" ixy="0" ixz="0" iyz="0"/>'

@@ -93,6 +93,15 @@ def test_a_pose_of_a_model_in_a_model_is_that_of_its_placement_frame(tmp_path: P
         assert_same(frames.pose(model.neutral(), 'arm::tip'), pose([1, 2, 0], [0, 0.4, 0]), 1e-14)
 
 
+def test_a_pose_may_be_in_the_frame_of_a_model_in_the_model() -> None:
+    link = f'<link name="a"><pose relative_to="arm{{}}">1 0 0 0 0 0</pose>{INERTIA}</link>'
+    one, other = (Dynamics(load_sdf(
+        f'<sdf version="1.9"><model name="m">{named(ARM, "arm", ONE)}{link.format(name)}</model>'
+        '</sdf>')) for name in ('', '::__model__'))
+    rest = one.model.neutral()
+    assert_same(one.frames.pose(rest, 'a'), other.frames.pose(rest, 'a'), 0.0)
+
+
 def test_a_merged_model_keeps_its_names(tmp_path: Path) -> None:
     (tmp_path / 'arm.sdf').write_text(f'<sdf version="1.9">{ARM.format("", "")}</sdf>')
     path = tmp_path / 'bench.sdf'
