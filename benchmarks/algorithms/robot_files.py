@@ -66,8 +66,8 @@ def files(folder: Path) -> Iterator[Path]:
     if not folder.is_dir():
         yield folder
     for path in sorted(folder.rglob('*')):
-        if path.suffix in _FORMATS and path.is_file() and _FORMATS[path.suffix] in path.read_text(
-                errors='ignore'):
+        if path.is_file() and (mark := _FORMATS.get(path.suffix.lower())) and mark in (
+                path.read_text(errors='ignore')):
             yield path
 
 
@@ -90,7 +90,7 @@ def _compared(path: Path) -> Row:
     beside = path.with_name('robot.yaml')
     try:
         model = load_model(path)
-        if path.suffix == '.urdf' and beside.exists():
+        if path.suffix.lower() == '.urdf' and beside.exists():
             model = annotate(model, beside)
     except LiedynError as error:
         theirs = refused(path)

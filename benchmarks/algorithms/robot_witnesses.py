@@ -33,7 +33,7 @@ def refused(path: Path) -> str | None:
         if path.suffix == '.xml':
             import mujoco
             _machine(mujoco, path)
-        elif path.suffix == '.urdf':
+        elif path.suffix.lower() == '.urdf':
             import pinocchio as pin
             pin.buildModelFromUrdf(str(path))
         else:

@@ -34,7 +34,7 @@ def load_model(
         floating: bool = False, strict: bool = False, gravity: ArrayLike | None = None,
         sdf_model: str | None = None) -> Model:
     """
-    Return the model of a file: .urdf, .xacro, .xml (MJCF), .sdf, or this package's .yaml and .yml.
+    Return the model of a .urdf, .xacro, .xml (MJCF), .sdf, .world, or our own .yaml or .yml.
 
     A text that starts with '<' is URDF, MJCF or SDF by its root element. arguments are those of a
     xacro file, the others those of load_urdf; sdf_model names one of the models of an SDF world.
@@ -45,7 +45,7 @@ def load_model(
         name, suffix = f'text of {tag}', {
             'sdf': '.sdf', 'gazebo': '.sdf', 'mujoco': '.xml'}.get(tag, '.urdf')
     elif isinstance(source, (str, os.PathLike)):
-        name, suffix = str(source), Path(source).suffix
+        name, suffix = str(source), Path(source).suffix.lower()  # .URDF of CAD, too
     else:
         raise DescriptionError(f'expected a path, got {abbreviate(source)}')
     if suffix not in _LOADERS:
@@ -85,4 +85,4 @@ def _load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | Non
 
 _LOADERS: dict[str, Callable[..., Model]] = {
     '.urdf': load_urdf, '.xacro': _load_xacro, '.xml': load_mjcf, '.sdf': load_sdf,
-    '.yaml': load_yaml, '.yml': load_yaml}
+    '.world': load_sdf, '.yaml': load_yaml, '.yml': load_yaml}

@@ -36,6 +36,15 @@ LIMIT = '<limit lower="-1" upper="1" velocity="2" effort="3"/>'
 TURNED = '<origin xyz="1 2 3" quat_xyzw="0 0 2 2"/>'
 
 
+@pytest.mark.parametrize(('name', 'text'), [
+    ('r.URDF', '<robot name="r"><link name="a"/></robot>'),
+    ('r.world', '<sdf version="1.9"><world name="w"><model name="m"><link name="a"/></model>'
+     '</world></sdf>')])
+def test_files_of_solidworks_and_worlds_of_gazebo_are_read_by_name(name, text, tmp_path) -> None:
+    (tmp_path / name).write_text(text)
+    assert load_model(tmp_path / name).bodies == ('a',)
+
+
 def test_quaternions_count_from_version_1_1_on() -> None:
     for version in ('1.1', '1.2'):
         model = load_urdf(robot(f' version="{version}"', TURNED, LIMIT))
