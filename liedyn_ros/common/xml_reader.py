@@ -10,6 +10,7 @@
 
 from collections.abc import Callable, Iterator
 import os
+from pathlib import Path
 from typing import cast
 from xml.etree import ElementTree
 
@@ -146,6 +147,14 @@ def read(source: str | os.PathLike[str], kind: str) -> Element:
                 if 'unbound prefix' in str(error) else '')
         raise DescriptionError(f'{name}: expected well-formed XML, got {error}{hint}') from error
     return Element(root, f'{name}: {root.tag}')
+
+
+def text_of(path: Path) -> str:
+    """Return the text of an XML file, in the encoding that it says. Raises DescriptionError."""
+    try:
+        return read_file(path).decode('utf-8-sig')
+    except UnicodeDecodeError:
+        return ElementTree.tostring(read(path, 'XML').value, encoding='unicode')
 
 
 def is_document(source: object) -> bool:

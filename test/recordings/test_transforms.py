@@ -150,3 +150,13 @@ def test_the_urdf_of_a_file_is_its_text_and_of_another_format_is_written(tmp_pat
     assert urdf_of(tmp_path / 'ball.yaml', ball) is None
     assert RobotFrames(ball).at({}) == []
     assert transforms_of(tf_message(0, [])) == {}
+
+
+@pytest.mark.parametrize('encoding', ['latin-1', 'utf-16', 'utf-8-sig'])
+def test_the_urdf_of_a_file_may_have_any_encoding(tmp_path, encoding):
+    """It was loaded, and ended the command that asked for its text."""
+    path = tmp_path / 'arm.urdf'
+    path.write_bytes(f'<?xml version="1.0" encoding="{encoding.removesuffix("-sig")}"?>'
+                     '<robot name="Ger\xe4t"><link name="a"/></robot>'.encode(encoding))
+    model, urdf = robot_of_file(path)
+    assert load_urdf(urdf).name == model.name == 'Ger\xe4t'

@@ -17,6 +17,7 @@ import yaml
 from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.common.xacro_reader import expand
+from liedyn_ros.common.xml_reader import text_of
 from liedyn_ros.model import (
     Model, to_urdf, updated_urdf, updated_yaml, with_armatures, with_inertias, with_resistances)
 
@@ -47,7 +48,7 @@ def write_model(folder: Path, source: Path, before: Model, after: Model, whole: 
     elif source.suffix == '.xml':
         text = to_urdf(new)
     else:
-        urdf = expand(source, {}) if source.suffix == '.xacro' else read_file(source).decode()
+        urdf = expand(source, {}) if source.suffix == '.xacro' else text_of(source)
         text = updated_urdf(urdf, whole, new)
     model, parameters = model_files(folder, source, moved=moved)
     write_whole(model, text)

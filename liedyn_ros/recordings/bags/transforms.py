@@ -19,8 +19,8 @@ import warnings
 from rosbags.typesys import get_typestore, Stores
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
-from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.xacro_reader import expand
+from liedyn_ros.common.xml_reader import text_of
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels.motion import position_quaternion
@@ -155,7 +155,7 @@ def description_message(urdf: str) -> bytes:
 def urdf_of(path: Path, model: Model) -> str | None:
     """Return the URDF of a file and its model; None where URDF cannot describe the model."""
     if path.suffix == '.urdf':
-        return read_file(path).decode()
+        return text_of(path)
     if path.suffix == '.xacro':
         return expand(path, {})
     try:
