@@ -33,8 +33,8 @@ BEATS = 1 << 16  # late ones that are written down, more than ten minutes have
 def beat(processor: int, ready: Any, stop: Any, late: Any, count: Any) -> None:
     """Beat until stop is set; write down from when to when a beat was late, ns."""
     os.sched_setaffinity(0, {processor})
-    ready.set()
     due = time.time_ns()
+    ready.set()
     while not stop.is_set():
         due += PERIOD
         time.sleep(max(0.0, 1e-9 * (due - time.time_ns())))

@@ -12,8 +12,8 @@ Soak: every node of the package for an hour, beside attacks.
 Memory, ages and losses are printed each minute and judged at the end, by what was recorded. Three
 verdicts: HELD, NOT HELD, and NOT SHOWN where evidence is missing. A busy machine is no fault of a
 node: samples that are lost and answers that are late count where the machine was not late itself
-(`benchmarks.nodes.heartbeat`). What grows on, a request that is never answered, a wrong answer and
-a node that ends count on every machine.
+(`benchmarks.nodes.heartbeat`), as answers that refuse a request whose time is over do. What grows
+on, a request that is never answered, another wrong answer and a node that ends always count.
 
     python -m benchmarks.together.soak [--minutes M] [--rate HZ] [--others HZ] [--calls HZ]
 """
@@ -210,8 +210,10 @@ def verdicts(rows: Sequence[dict[str, Any]], unanswered: Sequence[tuple[str, int
     flows = {name: [row['flows'][name] for row in rows] for name in rows[0]['flows']}
     lost = {name: sum(flow['lost'][NONE] for flow in each) for name, each in flows.items()}
     least = {name: min(flow['sent a second'] for flow in each) for name, each in flows.items()}
-    wrong, tardy = ([each for row in rows for each in row['answers'][kind]]
-                    for kind in ('wrong', 'late without a cause'))
+    all_wrong, tardy, behind = ([tuple(each[:2]) for row in rows for each in row['answers'][kind]]
+                                for kind in ('wrong', 'late without a cause', 'late'))
+    excused = {*behind} - {*tardy}  # a request's time is over where the machine is late for it
+    wrong = [each for each in all_wrong if each not in excused]
     answered = sum(row['answers']['answered'] for row in rows)
     return {
         'memory, files, threads and logs': Verdict.of(
@@ -230,8 +232,8 @@ def verdicts(rows: Sequence[dict[str, Any]], unanswered: Sequence[tuple[str, int
                       if each < LEAST * flows[name][0]['rate']),
              'time in which the machine was not late' if late > 100.0 * LEAST else '')),
         'answers': Verdict.of(
-            f'{answered} requests, {sum(len(row["answers"]["late"]) for row in rows)} of them '
-            f'answered after more than {ANSWER:g} s',
+            f'{answered} requests, {len(behind)} of them answered after more than {ANSWER:g} s, '
+            f'{len(all_wrong) - len(wrong)} of these refused as the machine was late',
             {f'{len(each)} {what}: {sorted({name for name, _ in each})}': bool(each)
              for what, each in (('wrong', wrong), ('never answered', unanswered),
                                 ('late, and the machine was not', tardy))},

@@ -168,8 +168,8 @@ def rows(minutes=60, **changes):
             for minute in range(minutes)]
 
 
-def answers(minute, kind, *found):
-    return {'answered': 3000, 'late': [], 'wrong': [], 'late without a cause': [],
+def answers(minute, kind, *found, **others):
+    return {'answered': 3000, 'late': [], 'wrong': [], 'late without a cause': [], **others,
             kind: list(found) if minute == 7 else []}
 
 
@@ -193,6 +193,10 @@ def answers(minute, kind, *found):
     ({'answers': lambda k: answers(k, 'wrong', ('solve', 1))}, [], 'HELD HELD NOT_HELD'),
     ({'answers': lambda k: answers(k, 'late', ('solve', 1, 2))}, [], 'HELD HELD HELD'),
     ({'answers': lambda k: answers(k, 'late without a cause', ('solve', 1))}, [],
+     'HELD HELD NOT_HELD'),
+    ({'answers': lambda k: answers(k, 'wrong', ['run', 1], late=[['run', 1, 9]])}, [],
+     'HELD HELD HELD'),
+    ({'answers': lambda k: answers(k, 'wrong', ('run', 1), ('run', 2), late=[('run', 1, 9)])}, [],
      'HELD HELD NOT_HELD'),
     ({'machine late %': lambda _: 90.0}, [('solve', 1)], 'HELD NOT_SHOWN NOT_HELD')])
 def test_what_is_wrong_is_found_and_a_busy_machine_is_no_fault(changes, unanswered, expected):
