@@ -23,6 +23,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 
 
+GRAVITY = 9.81  # m/s^2; so strong is what a load as heavy as the machine does to it
 FREE = slice(0, 6)  # the free base in velocities; the numbers after it are those of joints
 
 
@@ -106,8 +107,9 @@ class Feedback:
     acceleration. Errors count up to authority / pole^2: the speed of the way back is one from
     which the authority stops. The integral rests where the bound binds.
 
-    tolerance (nv,) are errors of a machine that does not do what it is asked for: a disturbance
-    that sets in at once, as great as the integral bears, makes 0.27 of them (0.36, RateFeedback).
+    tolerance (nv,) are errors of a machine that does not do what it is asked for: of its base, a
+    disturbance that sets in at once, as great as its weight, makes 0.27 of them (0.36,
+    RateFeedback), and of the joints, one as great as their authority.
     """
 
     rate_gain, error_gain = 3.0, 3.0  # of (s + pole)^3, times pole and pole^2
@@ -129,8 +131,9 @@ class Feedback:
         self._pole = np.array([gains.rotation] * 3 + [gains.position] * 3 + joints)
         self._cube = self._pole**3
         self.reach = self._authority / self._pole**2  # errors that count in full
-        borne = np.minimum(self._authority, max(gains.integral_limit, Gains.integral_limit))
-        self.tolerance = borne / self._pole**2
+        self.tolerance = self.reach.copy()
+        self.tolerance[FREE] = np.minimum(
+            self.tolerance[FREE], max(gains.integral_limit, GRAVITY) / self._pole[FREE]**2)
 
     def reset(self) -> None:
         """Forget the integral."""

