@@ -58,9 +58,10 @@ def load_model(
             suffix]]:
         value = given.pop(option)
         if value is not None and (option, suffix) != ('strict', '.xml'):  # MuJoCo is by itself
+            what = 'xacro arguments' if option == 'arguments' else f'option {option}'
             raise DescriptionError(
-                f'{name}: expected no option {option} for {suffix}, as it is of '
-                f'{listed([kind for kind in known if option in known[kind]])}, got '
+                f'{name}: expected no {what} for {suffix}, as only '
+                f'{listed([kind for kind in known if option in known[kind]])} have them, got '
                 f'{abbreviate(value)}')
     return _LOADERS[suffix](source, **given)
 

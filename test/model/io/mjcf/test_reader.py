@@ -236,7 +236,7 @@ def test_mujoco_says_what_floats(tmp_path):
     for source in (path, TREES['gravity']):
         with pytest.raises(DescriptionError, match='no option floating'):
             ld.load(source, floating=True)
-    with pytest.raises(DescriptionError, match='no option arguments'):
+    with pytest.raises(DescriptionError, match='no xacro arguments'):
         ld.load(path, arguments={'a': '1'})
 
 
