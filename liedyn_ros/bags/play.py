@@ -30,10 +30,10 @@ from rosgraph_msgs.msg import Clock
 from liedyn_ros.bags.types import message_class
 from liedyn_ros.commands.bags.topic_options import playing_parser
 from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.common.stamps import MESSAGES_NS
 from liedyn_ros.recordings.bags import Bag, Loss
 
 DEPTH = 100
-MOST_NS = 2**31 * 10**9  # of a time of ROS
 CLOCK_STEP = 10_000_000  # ns of the bag's time between two messages on /clock
 LATCHED_TYPES, LATCHED_NAMES = ('std_msgs/msg/String',), ('/tf_static',)  # for those who join late
 
@@ -67,7 +67,7 @@ class Player:
             raise LimitError(f'rate: expected more than 0, got {rate}')
         first, ticked, began = 0, 0, time.monotonic()
         for raw in self._bag.raw_messages(self._publish):
-            if not 0 <= raw.received_ns < MOST_NS:
+            if not 0 <= raw.received_ns < MESSAGES_NS:
                 self.untimed += 1
                 continue
             first = first or raw.received_ns

@@ -17,8 +17,16 @@ from liedyn_ros.common.errors import StampError
 
 LATE_NS = 500_000_000  # a stamp older than the last by at most this is a late sample
 LARGEST_NS = 2 ** 62  # 146 years: the difference of two stamps fits into 64 bits
+MESSAGES_NS = 2**31 * 10**9  # the first time that a message of ROS cannot have
 GAP = 0.25  # s without a sample, which no curve through those beside it bridges
 GAP_STEPS = 20.0  # usual steps, which a gap has at least
+
+
+def require_time_of_messages(stamp_ns: int) -> None:
+    """Raise StampError for a time, ns, that messages of ROS, or of a bag, cannot have."""
+    if not 0 <= stamp_ns < MESSAGES_NS:
+        raise StampError(f'stamp: expected a time from 1970 to 2038, as messages have, got '
+                         f'{1e-9 * stamp_ns:.9g} s')
 
 
 def gaps_in(time: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -21,7 +21,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 
 from liedyn_ros.commands.bags.tables import Cell
-from liedyn_ros.common.stamps import Pace
+from liedyn_ros.common.stamps import Pace, require_time_of_messages
 from liedyn_ros.model import Model
 from liedyn_ros.recordings.bags import transforms
 
@@ -72,10 +72,11 @@ class JointBagWriter:
         self._writer.close()
 
     def __call__(self, row: Sequence[Cell]) -> None:
-        """Write a row, where it has numbers."""
+        """Write a row, where it has numbers; raise StampError for a time that no message has."""
         stamp = row[0]
         if not isinstance(stamp, int) or row[1] is None:
             return
+        require_time_of_messages(stamp)
         make: Any = self._store.types
         fields = {into: np.array([row[k] for k in self._at.get(into, [])], dtype=float)
                   for into in FIELDS.values()}

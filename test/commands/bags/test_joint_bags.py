@@ -81,6 +81,20 @@ def test_torques_and_their_derivatives_are_those_that_the_motion_needs(arm, tmp_
     assert message.effort[2] == float(found['elbow.torque [N m]'][0])
 
 
+@pytest.mark.parametrize('begin', [-1.0, 3e9])
+def test_times_that_no_message_has_go_to_tables_alone(tmp_path, capsys, begin):
+    """Seconds before a trigger are below 0; such a time ended the command with a traceback."""
+    (tmp_path / 'arm.urdf').write_text(to_urdf(true_arm()))
+    stamps, q, _, _ = arm_recording(1, 0.0)
+    with (tmp_path / 'run.csv').open('w') as stream:
+        csv.writer(stream).writerows([['time', *(f'{name}.position' for name in JOINTS)], *(
+            [begin + 1e-9 * (stamp - stamps[0]), *row] for stamp, row in zip(stamps[:300], q))])
+    given = [str(tmp_path / 'run.csv'), '--model', str(tmp_path / 'arm.urdf')]
+    assert process_bag.main([*given, '--csv', str(tmp_path / 'out.csv')]) == 0
+    assert process_bag.main([*given, '--mcap', str(tmp_path / 'bag')]) == 2
+    assert 'from 1970 to 2038' in capsys.readouterr().err
+
+
 def test_a_bag_of_motions_moves_the_robot_in_a_viewer(arm, tmp_path):
     urdf, bags, _ = arm
     process_bag.main([str(bags[0]), '--model', str(urdf), '--mcap', str(tmp_path / 'bag')])

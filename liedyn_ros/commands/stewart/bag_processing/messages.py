@@ -18,7 +18,7 @@ from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 
 from liedyn_ros.commands.stewart.bag_processing.platform_settings import NODE
 from liedyn_ros.commands.stewart.bag_processing.tracking import Processed, Reported
-from liedyn_ros.common.stamps import Pace
+from liedyn_ros.common.stamps import Pace, require_time_of_messages
 from liedyn_ros.stewart import BranchSource, Flag, MonitoredTracker, Start, Status
 from liedyn_ros.stewart.reports.health import (
     certificate_of, certifier_of, Part, PoseHealth, refusal_fields, REJECTED, status_fields)
@@ -60,7 +60,8 @@ def made(kind: str, **fields: Any) -> Any:
 
 
 def packed(topic: str, stamp_ns: int, frame: str, **fields: Any) -> bytes:
-    """Return a message of a topic of TYPES as bytes."""
+    """Return a message of a topic of TYPES as bytes; raise StampError for a time of none."""
+    require_time_of_messages(stamp_ns)
     sec, nanosec = divmod(stamp_ns, 10**9)
     header = made('std_msgs/msg/Header', frame_id=frame, stamp=made(
         'builtin_interfaces/msg/Time', sec=sec, nanosec=nanosec))
