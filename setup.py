@@ -14,6 +14,7 @@ import sys
 from setuptools import Distribution, find_namespace_packages, setup
 from setuptools.command.build_py import build_py
 from setuptools.command.develop import develop
+from setuptools.errors import CompileError
 
 NAME = 'liedyn_ros'
 SHARE = f'share/{NAME}'
@@ -76,10 +77,12 @@ def build_kernels(root, folder):
     """Run the build of kernels in a process of its own, for it needs its variables early."""
     processors = os.environ.get('LIEDYN_PROCESSORS', '').split()
     path = os.pathsep.join(filter(None, (str(root), os.environ.get('PYTHONPATH'))))
-    subprocess.run(
+    done = subprocess.run(
         [sys.executable, '-m', f'{NAME}.build', '--into', str(folder),
          *(['--processors', *processors] if processors else [])],
-        check=True, env={**os.environ, 'PYTHONPATH': path})
+        check=False, env={**os.environ, 'PYTHONPATH': path})
+    if done.returncode != 0:
+        raise CompileError(f'{NAME}: the kernels were not built; see above')
 
 
 def warn_of_missing_interfaces():

@@ -11,8 +11,10 @@
 import ast
 import csv
 from functools import cache
+import os
 from pathlib import Path
 import re
+import subprocess
 import sys
 
 from docutils import nodes
@@ -49,6 +51,12 @@ WAY_BACK = re.compile(r'<a class="viewcode-back" href="([^"#]*)#([^"]*)">.*?</a>
 SPECIAL = re.compile(r'([*|\\_])')
 FUNCTION = re.compile(r'((?:\w+/)*\w+\.py)(?:: [\w.]+)?')
 TABLE_FILE = re.compile(r'^\[([^\]]*)\]\(([^)]*\.csv)\)$', re.MULTILINE)  # alone on its line
+
+
+def write_interface(app):
+    """Write the headers of the C library, which its reference shows."""
+    subprocess.run([sys.executable, '-m', 'liedyn_ros.build.c_interface', 'out/interface'],
+                   cwd=ROOT, env=os.environ | {'LIEDYN_JIT': '1'}, check=True)
 
 
 def without_links_outside(app, docname, source):
@@ -170,6 +178,7 @@ def as_mathml(writer, node):
 def setup(app):
     """Connect the functions above."""
     app.add_html_math_renderer('mathml', (as_mathml, None), (as_mathml, None))
+    app.connect('builder-inited', write_interface)
     app.connect('source-read', without_links_outside)
     app.connect('html-page-context', without_dead_ways_back)
     app.connect('autodoc-process-docstring', plain)

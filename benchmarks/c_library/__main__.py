@@ -33,6 +33,7 @@ from benchmarks.algorithms import constrained
 from benchmarks.algorithms.dynamics import Peer
 from benchmarks.record import keep, verdict
 from benchmarks.robots import Robot, robots
+from liedyn_ros.build.c_interface import CALLS
 from liedyn_ros.build.c_library import build_objects
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
@@ -104,14 +105,15 @@ def built(folder: Path, kind: str, source: str) -> Path:
     if not program.exists():
         wheel = metadata.distribution('cmeel-eigen').locate_file('cmeel.prefix')
         flags = KINDS[kind]
-        _run('gcc', '-std=gnu11', '-O2', '-c', '-I', ROOT / 'libliedyn/include', '-I', objects,
+        _run('gcc', '-std=gnu11', '-O2', '-c', *(f'-I{each}' for each in (
+            objects / 'include', objects, ROOT / 'libliedyn/src')), objects / CALLS,
              *(ROOT / 'libliedyn/src' / name for name in SOURCES), cwd=folder)
         _run('g++', '-std=c++17', '-Wno-deprecated-declarations',
              *(f'-D{each}' for each in DEFINITIONS),
              *(flag for flag in flags if not flag.startswith('-l')),
-             '-I', ROOT / 'libliedyn/include', '-isystem', f'{wheel}/include',
+             '-I', objects / 'include', '-isystem', f'{wheel}/include',
              '-isystem', f'{wheel}/include/eigen3', ROOT / f'benchmarks/c_library/{source}.cpp',
-             *(folder / f'{Path(name).stem}.o' for name in SOURCES),
+             *(folder / f'{Path(name).stem}.o' for name in (*SOURCES, CALLS)),
              *sorted(objects.glob('x86_64*.o')), f'-L{wheel}/lib', f'-Wl,-rpath,{wheel}/lib',
              *(flag for flag in flags if flag.startswith('-l')), '-o', program)
     return program

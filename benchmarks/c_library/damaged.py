@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 
+from liedyn_ros.build.c_interface import CALLS
 from liedyn_ros.build.c_library import build_objects
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
@@ -94,7 +95,8 @@ def built(folder: Path, target: Path) -> Path:
         build_objects(objects)
     program = target / 'damaged'
     subprocess.run(
-        ['gcc', *FLAGS, '-I', str(ROOT / 'include'), '-I', str(objects),
+        ['gcc', *FLAGS, *(f'-I{each}' for each in (objects / 'include', objects, ROOT / 'src')),
+         str(objects / CALLS),
          str(ROOT / 'test/damaged.c'), *map(str, sorted(ROOT.glob('src/*.c'))),
          *map(str, sorted(objects.glob('x86_64*.o'))), '-lm', '-o', str(program)], check=True)
     return program

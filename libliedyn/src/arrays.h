@@ -21,28 +21,34 @@ typedef struct { /* an argument; with a mask (nv), those entries alone that are 
   int wanted;
 } array;
 
+/* Return whether two arrays share memory. */
+static inline int share(const double *a, int64_t a_count, const double *b, int64_t b_count) {
+  const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+  return x && y && x < y + 8u * (uintptr_t)b_count && y < x + 8u * (uintptr_t)a_count;
+}
+
+enum { REFUSED = -1, FAILED = -99 }; /* what kernels return, beside 0 and coordinates */
+
+/* Return LIEDYN_OK for what is there: a frame, axes, and flags (nv) that are 0 or 1, or NULL. */
+static inline int check_frame(const liedyn_model *model, void *work, int frame) {
+  return frame < 0 || frame >= model->sections[FRAMES].rows
+      ? refused(work, LIEDYN_RANGE, "frame", -1, frame) : LIEDYN_OK;
+}
+
+static inline int check_axes(void *work, int axes) {
+  return axes < LIEDYN_WORLD || axes > LIEDYN_LOCAL_WORLD_ALIGNED
+      ? refused(work, LIEDYN_RANGE, "axes", -1, axes) : LIEDYN_OK;
+}
+
+static inline int check_flags(const liedyn_model *model, void *work, const char *name, const unsigned char *flags) {
+  for (int k = 0; flags != NULL && k < size_of(model, NV); ++k)
+    if (flags[k] > 1) return refused(work, LIEDYN_RANGE, name, k, flags[k]);
+  return LIEDYN_OK;
+}
+
 /* Return the code for what a kernel has refused, and keep why. Inputs whose name begins with q are
  * configurations. */
 int refuse(const liedyn_model *model, void *work, int64_t code, const array *inputs, int input_count,
            const array *outputs, int output_count);
-
-/* Run a kernel, and return LIEDYN_OK or why it refused; inputs and outputs are lists of arrays. */
-#define LIST(...) __VA_ARGS__
-#define FINISH(call, inputs, outputs)                                                    \
-  do {                                                                                   \
-    const int64_t code_of_kernel = (call);                                               \
-    if (code_of_kernel == 0) return LIEDYN_OK;                                           \
-    const array of_inputs[] = {inputs}, of_outputs[] = {outputs};                        \
-    return refuse(model, work, code_of_kernel, of_inputs,                                \
-                  (int)(sizeof of_inputs / sizeof(array)),                               \
-                  of_outputs, (int)(sizeof of_outputs / sizeof(array)));                 \
-  } while (0)
-#define NQ(array) {#array, array, liedyn_nq(model), NULL, 0}
-#define NV(array) {#array, array, liedyn_nv(model), NULL, 0}
-#define ORDERS(array) {#array, array, (int64_t)(order + 1) * liedyn_nv(model), NULL, 0}
-#define GIVEN(array, wanted) \
-  {#array, array, (int64_t)(order + 1) * liedyn_nv(model), prescribed, wanted}
-#define SIZE(array, size) {#array, array, size, NULL, 0}
-#define WRENCHES(order) {"external", external, (int64_t)(order + 1) * 6 * liedyn_bodies(model), NULL, 0}
 
 #endif /* LIEDYN_ARRAYS_H_ */

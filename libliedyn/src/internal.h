@@ -15,7 +15,9 @@
 #include <string.h>
 
 #include "liedyn.h"
-#include "liedyn_kernels.h" /* written beside the objects by python -m liedyn_ros.export */
+/* These are written beside the objects by python -m liedyn_ros.build.c_library. */
+#include "liedyn_columns.h"
+#include "liedyn_kernels.h"
 
 enum kind { TREE = 1, PLATFORM = 2, LOOPS = 3 };
 enum section { CONSTANTS, LINKS, JOINTS, COORDINATES, FRAMES, PLACES, SECTIONS };
@@ -50,14 +52,13 @@ typedef struct { /* the first line of a work area */
   const char *argument; /* of the last refusal, with entry, value and code */
   int64_t entry;
   double value;
-  int64_t code;
-  int64_t solved; /* rows of the forces that close loops, of the last solution */
+  int64_t code, zero;
 } head;
 
 static const uint64_t PREPARED = 0x31306e7964656c69u;
 
 static inline double *area(void *work) { return (double *)((char *)work + sizeof(head)); }
-static inline double *in(const double *values) { return (double *)(uintptr_t)values; }
+static inline void *in(const void *values) { return (void *)(uintptr_t)values; }
 
 static inline int refused(void *work, int code, const char *argument, int64_t entry, double value) {
   head *of = work;
@@ -131,6 +132,11 @@ static inline void *content(const liedyn_model *model, enum section section) {
 }
 
 static inline double *words(const liedyn_model *model) { return content(model, CONSTANTS); }
+
+/* Return a size of a model, by its column. */
+static inline int64_t size_of(const liedyn_model *model, int column) {
+  return ((const int64_t *)content(model, CONSTANTS))[column];
+}
 
 /* Return the kernels for this processor, NULL if there are none. No state: two bits are read. */
 static inline const liedyn_kernels *kernels(void) {

@@ -27,10 +27,7 @@ int liedyn_loops_assemble(const liedyn_loops *loops, void *work, int attempt, co
     if (held[k] > 1) return refused(work, LIEDYN_RANGE, "held", k, held[k]);
   const int64_t done = kernels()->loops_assemble(area(work), attempt, in(q_start),
                                                  (unsigned char *)(uintptr_t)held, within_limits, q, found);
-  if (done != 0 && done != NOT_CLOSED) {
-    const array of_start = {"q_start", q_start, liedyn_nq(model), NULL, 0};
-    return conclude(loops, work, done, &of_start, 1);
-  }
+  if (done != 0 && done != NOT_CLOSED) return conclude_of(loops, work, done, "q_start", q_start);
   if (report != NULL) *report = (liedyn_assembly){found[0], (int)found[1], (int)found[2]};
   return done == 0 ? LIEDYN_OK
                    : refused(work, LIEDYN_NOT_CONVERGED, liedyn_constraint_name(loops, (int)found[1]),

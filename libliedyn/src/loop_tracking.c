@@ -44,13 +44,12 @@ static int require_finite(void *work, const char *name, const double *values, in
 
 static int conclude_sample(const liedyn_loops *loops, void *work, int64_t code, const double *q,
                            double error) {
-  const liedyn_model *model = liedyn_loops_tree(loops);
   switch (code) {
     case BLOCKED: return refused(work, LIEDYN_BLOCKED, "positions", -1, 0.0);
     case DISAGREEING: return refused(work, LIEDYN_DISAGREEING, "positions", -1, error);
     case UNDECIDED: return refused(work, LIEDYN_UNMOVED, "measured joints", -1, 0.0);
     default:
-      if (q != NULL) CONCLUDE(code, NQ(q));
+      if (q != NULL) return conclude_of(loops, work, code, "q", q);
       return code == 0 ? LIEDYN_OK : refused(work, LIEDYN_INTERNAL, "kernel", -1, (double)code);
   }
 }

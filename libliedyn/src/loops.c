@@ -8,8 +8,6 @@
 
 /* Machines with closed loops: files opened, arguments checked, kernels run. */
 
-#include <math.h>
-
 #include "loops.h"
 
 int liedyn_loops_open(const void *bytes, size_t count, const liedyn_loops **loops) {
@@ -69,84 +67,12 @@ int liedyn_loops_explain(const liedyn_loops *loops, const void *work, char *text
   return explain_coordinates(liedyn_loops_tree(loops), of, text, size);
 }
 
-int liedyn_loops_inverse(const liedyn_loops *loops, void *work, int order, const double *q,
-                         const double *v, const double *a, const double *external, double *tau,
-                         liedyn_constraint_report *report) {
-  double found[5];
-  const int code = start(loops, work, order, q && v && a && tau);
-  if (code) return code;
-  const liedyn_model *model = liedyn_loops_tree(loops);
-  const int64_t done = kernels()->loops_inverse(area(work), order, in(q), in(v), in(a), tau,
-                                                in(external), found);
-  keep(work, order, report, done, found);
-  CONCLUDE(done, NQ(q), NV(v), ORDERS(a), WRENCHES(order));
-}
-
-int liedyn_loops_hybrid(const liedyn_loops *loops, void *work, int order, const double *q,
-                        const double *v, const unsigned char *prescribed, double *a, double *tau,
-                        const double *external, liedyn_constraint_report *report) {
-  double found[5];
-  const int code = start(loops, work, order, q && v && a && tau);
-  if (code) return code;
-  const liedyn_model *model = liedyn_loops_tree(loops);
-  const int nv = liedyn_nv(model);
-  for (int k = 0; prescribed != NULL && k < nv; ++k)
-    if (prescribed[k] > 1) return refused(work, LIEDYN_RANGE, "prescribed", k, prescribed[k]);
-  const int64_t done = kernels()->loops_hybrid(area(work), order, in(q), in(v),
-                                               (unsigned char *)(uintptr_t)prescribed, a, tau, tau,
-                                               in(external), found);
-  keep(work, order, report, done, found);
-  if (prescribed == NULL) CONCLUDE(done, NQ(q), NV(v), ORDERS(tau), WRENCHES(order));
-  CONCLUDE(done, NQ(q), NV(v), GIVEN(a, 1), GIVEN(tau, 0), WRENCHES(order));
-}
-
-int liedyn_loops_forward(const liedyn_loops *loops, void *work, int order, const double *q,
-                         const double *v, const double *tau, const double *external, double *a,
-                         liedyn_constraint_report *report) {
-  double found[5];
-  const int code = start(loops, work, order, q && v && tau && a);
-  if (code) return code;
-  const liedyn_model *model = liedyn_loops_tree(loops);
-  const int64_t done = kernels()->loops_hybrid(area(work), order, in(q), in(v), NULL, a, in(tau), NULL,
-                                               in(external), found);
-  keep(work, order, report, done, found);
-  CONCLUDE(done, NQ(q), NV(v), ORDERS(tau), WRENCHES(order));
-}
-
 int liedyn_loops_forces(const liedyn_loops *loops, void *work, int order, double *multipliers,
                         double *wrenches) {
   const int code = start(loops, work, order, 1);
   if (code) return code;
-  if (order >= ((const head *)work)->solved)
+  if (order >= kernels()->loops_size(area(work), SOLVED))
     return refused(work, LIEDYN_RANGE, "order", -1, (double)order);
   kernels()->loops_forces(area(work), order, multipliers, wrenches);
   return LIEDYN_OK;
-}
-
-int liedyn_loops_residual(const liedyn_loops *loops, void *work, const double *q, double *residual,
-                          double *jacobian) {
-  const int code = start(loops, work, 0, q && residual);
-  if (code) return code;
-  const liedyn_model *model = liedyn_loops_tree(loops);
-  CONCLUDE(kernels()->loops_residual(area(work), in(q), residual, jacobian), NQ(q));
-}
-
-int liedyn_loops_complete_acceleration(const liedyn_loops *loops, void *work, int order,
-                                       const double *q, const double *v,
-                                       const unsigned char *known, double *a) {
-  const int code = start(loops, work, order, q && v && a);
-  if (code) return code;
-  const liedyn_model *model = liedyn_loops_tree(loops);
-  CONCLUDE(kernels()->loops_complete(area(work), order, in(q), in(v),
-                                     (unsigned char *)(uintptr_t)known, a),
-           NQ(q), NV(v), ORDERS(a));
-}
-
-int liedyn_loops_complete_velocity(const liedyn_loops *loops, void *work, const double *q,
-                                   const unsigned char *known, double *v) {
-  const int code = start(loops, work, 0, q && v);
-  if (code) return code;
-  const liedyn_model *model = liedyn_loops_tree(loops);
-  CONCLUDE(kernels()->loops_complete(area(work), 0, in(q), NULL, (unsigned char *)(uintptr_t)known, v),
-           NQ(q), NV(v));
 }

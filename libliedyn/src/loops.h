@@ -15,7 +15,7 @@
 
 /* Codes of liedyn_ros/export/kernels/loops.py, and columns of its sizes. */
 enum { UNMOVED = -2, NOT_CLOSED = -3, BREAKS = -4, DEPENDENT = -5 };
-enum size { ORDER, NUMBER_OF_CONSTRAINTS, NUMBER_OF_CLOSURES };
+enum size { ORDER, NUMBER_OF_CONSTRAINTS, NUMBER_OF_CLOSURES, SOLVED = 5 };
 
 static inline const section_row *sections(const liedyn_loops *loops) { return loops->sections; }
 
@@ -31,28 +31,27 @@ static inline int start(const liedyn_loops *loops, void *work, int order, int ar
 }
 
 /* Return the code of a call whose kernel returned one, and keep why. */
-static inline int conclude(const liedyn_loops *loops, void *work, int64_t code, const array *inputs, int count) {
+static inline int conclude(const liedyn_loops *loops, void *work, int64_t code, const array *inputs,
+                           int input_count, const array *results, int result_count) {
   switch (code) {
     case 0: return LIEDYN_OK;
     case NOT_CLOSED: return refused(work, LIEDYN_OPEN, "q, v", -1, 0.0);
     case UNMOVED: return refused(work, LIEDYN_UNMOVED, "constraints", -1, 0.0);
     case BREAKS: return refused(work, LIEDYN_BROKEN, "a", -1, 0.0);
     case DEPENDENT: return refused(work, LIEDYN_DEPENDENT, "constraints", -1, 0.0);
-    default: return refuse(liedyn_loops_tree(loops), work, code, inputs, count, NULL, 0);
+    default: return refuse(liedyn_loops_tree(loops), work, code, inputs, input_count, results, result_count);
   }
 }
-#define CONCLUDE(code, ...)                                                                \
-  do {                                                                                     \
-    const array of_inputs[] = {__VA_ARGS__};                                               \
-    return conclude(loops, work, code, of_inputs, (int)(sizeof of_inputs / sizeof(array))); \
-  } while (0)
 
-/* Keep of which orders there are forces now, and write the report of a solution. */
-static inline void keep(void *work, int order, liedyn_constraint_report *report, int64_t code,
-                 const double found[5]) {
-  ((head *)work)->solved = code == 0 ? order + 1 : 0;
-  if (code == 0 && report != NULL)
-    *report = (liedyn_constraint_report){(int)found[0], (int)found[4], found[1], found[2], found[3]};
+/* Return the code of a call with a configuration alone. */
+static inline int conclude_of(const liedyn_loops *loops, void *work, int64_t code, const char *name,
+                              const double *q) {
+  const array inputs[] = {{name, q, liedyn_nq(liedyn_loops_tree(loops)), NULL, 0}};
+  return conclude(loops, work, code, inputs, 1, NULL, 0);
+}
+
+static inline liedyn_constraint_report as_report(const double found[5]) {
+  return (liedyn_constraint_report){(int)found[0], (int)found[4], found[1], found[2], found[3]};
 }
 
 #endif /* LIEDYN_LOOPS_INTERNAL_H_ */

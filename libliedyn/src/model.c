@@ -131,9 +131,9 @@ int liedyn_open(const void *bytes, size_t count, const liedyn_model **model) {
   return LIEDYN_OK;
 }
 
-int liedyn_nq(const liedyn_model *model) { return (int)kernels()->size_of(words(model), 0); }
-int liedyn_nv(const liedyn_model *model) { return (int)kernels()->size_of(words(model), 1); }
-int liedyn_bodies(const liedyn_model *model) { return (int)kernels()->size_of(words(model), 2); }
+int liedyn_nq(const liedyn_model *model) { return (int)size_of(model, NQ); }
+int liedyn_nv(const liedyn_model *model) { return (int)size_of(model, NV); }
+int liedyn_bodies(const liedyn_model *model) { return (int)size_of(model, BODIES); }
 int liedyn_frames(const liedyn_model *model) { return (int)model->sections[FRAMES].rows; }
 int liedyn_joints(const liedyn_model *model) { return (int)model->sections[JOINTS].rows; }
 

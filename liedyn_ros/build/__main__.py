@@ -18,13 +18,12 @@ from pathlib import Path
 import sys
 import time
 
-from liedyn_ros.build.rooms import build, build_caller
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.jit.rooms import FOLDER
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build; return 1 where a kernel does not compile or no compiler of C is there."""
+    """Build; return 1 where a kernel does not compile, or what the build needs is not there."""
     parser = argparse.ArgumentParser(
         prog='liedyn_ros.build', description='Build the compiled kernels of the package.')
     parser.add_argument('--into', type=Path, default=FOLDER.parent, metavar='FOLDER',
@@ -36,10 +35,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     began, tell = time.monotonic(), (lambda line: None) if options.quiet else _print
     try:
+        from liedyn_ros.build.rooms import build, build_caller
+    except ModuleNotFoundError as error:
+        print('liedyn_ros.build: expected numba and llvmlite, which the build alone needs, '
+              f'got: {error}', file=sys.stderr)
+        return 1
+    try:
         caller = build_caller(options.into)
         made = build(options.processors or [caller.processor()],
                      folder=options.into / 'libraries', jobs=options.jobs, tell=tell)
-    except LiedynError as error:
+    except (LiedynError, OSError) as error:
         print(f'liedyn_ros.build: {error}', file=sys.stderr)
         return 1
     if made:

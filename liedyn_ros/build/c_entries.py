@@ -13,19 +13,31 @@ import inspect
 from types import ModuleType
 from typing import Any
 
-from liedyn_ros.build.kinds import type_of
-from liedyn_ros.jit.pointers import COUNT
+from liedyn_ros.export.kernels.interface import Argument
+from liedyn_ros.jit.pointers import COUNT, WHOLES
+
+WORDS = 'words'
 
 
 class Entry:
-    """One exported function: its name in C and its types."""
+    """One exported function: its name in C, its arguments, and whether it is called on words."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Take a function whose arguments and result are annotated with types of numba."""
+        """Take a function whose arguments and result are annotated by kinds."""
         self.function, self.name = function, function.__name__
         self.names = tuple(inspect.signature(function).parameters)
         self.kinds = tuple(function.__annotations__[name] for name in self.names)
-        self.types = tuple(map(type_of, self.kinds))
+        self.on_words = any(isinstance(kind, Argument) for kind in self.kinds)
+        self.by_pointers = self.on_words and 'model' in self.names
+
+    def in_c(self) -> list[tuple[str, str]]:
+        """Return the arguments in C, by name and kind: pointers and numbers, or words."""
+        if self.by_pointers:
+            return [(name, kind[0] + '*' * bool(kind[1:]))
+                    for name, kind in zip(self.names, self.kinds)]
+        if self.on_words:
+            return [('given', WORDS), ('found', WHOLES)]
+        return list(zip(self.names, self.kinds))
 
 
 def functions_of(module: ModuleType) -> Iterator[Entry]:

@@ -7,37 +7,44 @@
 # language governing permissions and limitations under the License.
 
 """
-The objects and the header of kernels for `libliedyn`: `python -m liedyn_ros.build.c_library`.
+What `libliedyn` is built from: `python -m liedyn_ros.build.c_library`.
 
-The objects are those of Python's rooms, and of functions that call them. CMake of the folder
-`libliedyn` calls it. No compiler of C is needed, for no processor.
+The objects are those of Python's rooms, and of functions that call them. Headers and C functions
+are those of liedyn_ros.build.c_interface. CMake of the folder `libliedyn` calls it. No compiler of
+C is needed, for no processor.
 """
 
 import argparse
 from collections.abc import Iterable, Sequence
+import os
 from pathlib import Path
+import subprocess
 import sys
 
+from liedyn_ros.build.c_entries import WORDS
 from liedyn_ros.build.objects import PROCESSORS
 from liedyn_ros.build.parts import compile_parts, function_parts
-from liedyn_ros.common.checks import require_known
+from liedyn_ros.build.sources import PACKAGE
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.jit.pointers import COUNT, FLAGS, NUMBERS, WHOLES
+from liedyn_ros.jit.rooms import VARIABLE
 
 HEADER = 'liedyn_kernels.h'
-C_TYPES = {COUNT: 'int64_t ', NUMBERS: 'double *', FLAGS: 'unsigned char *', WHOLES: 'int64_t *'}
+C_TYPES = {COUNT: 'int64_t ', NUMBERS: 'double *', FLAGS: 'unsigned char *',
+           WHOLES: 'int64_t *', WORDS: 'const word *'}
 
 
 def build_objects(folder: Path, processors: Iterable[str] = tuple(PROCESSORS)) -> list[Path]:
     """
-    Write HEADER, and objects whose names begin with a processor's, into a folder; return these.
+    Write objects whose names begin with a processor's, headers and C functions into a folder.
+
+    Returns the objects.
 
     Raises LiedynError for an unknown processor, and where an object would need more than libm,
     memcpy, memmove and memset.
     """
     chosen = tuple(processors)
-    require_known(LiedynError, 'processors', sorted(PROCESSORS), chosen, 'some')
     functions = function_parts()
     parts, made = compile_parts(functions, chosen), []
     folder.mkdir(parents=True, exist_ok=True)
@@ -48,13 +55,22 @@ def build_objects(folder: Path, processors: Iterable[str] = tuple(PROCESSORS)) -
             made.append(folder / f'{processor}.{part.module}.o')
             write_whole(made[-1], part.object_file(processor).read_bytes())
     write_whole(folder / HEADER, _header([row for part in functions for row in part.rows()]))
+    write_interface(folder)
     return made
+
+
+def write_interface(folder: Path) -> None:
+    """Write headers, C functions and exported names into a folder, by kernels as sources."""
+    subprocess.run(
+        [sys.executable, '-m', 'liedyn_ros.build.c_interface', str(folder)], check=True,
+        cwd=PACKAGE.parent, env=os.environ | {VARIABLE: '1'})
 
 
 def _header(rows: Sequence[Sequence[str]]) -> str:
     """Return the header that declares each function for each processor, and lists them."""
     lines = ['/* Written by python -m liedyn_ros.build.c_library: not to be edited. */',
-             '#include <stdint.h>', 'typedef struct {',
+             '#include <stdint.h>', 'typedef union { void *address; int64_t whole; } word;',
+             'typedef struct {',
              *(f'  {_declared(f"(*{name})", given)}' for name, *given in rows),
              '} liedyn_kernels;']
     for prefix in (each.prefix for each in PROCESSORS.values()):
@@ -80,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         made = build_objects(options.folder, options.processors)
-    except LiedynError as error:
+    except (LiedynError, OSError) as error:
         print(f'liedyn_ros.build.c_library: {error}', file=sys.stderr)
         return 1
     print(f'{options.folder}: {len(made)} objects, {sum(path.stat().st_size for path in made)} '

@@ -28,7 +28,8 @@ from llvmlite import binding
 import numpy as np
 
 from liedyn_ros.build.c_entries import Entry
-from liedyn_ros.build.lowering import ENVIRONMENT, lowered, Source
+from liedyn_ros.build.kinds import type_of
+from liedyn_ros.build.lowering import ENVIRONMENT, FAILED, lowered, Source
 from liedyn_ros.build.objects import PROCESSORS, require_portable
 from liedyn_ros.build.parts import objects_folder
 from liedyn_ros.build.sources import digest, PACKAGE
@@ -37,14 +38,14 @@ from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import own_folder, write_whole
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.export.functions import partials, trees
-from liedyn_ros.jit.pointers import COUNT
+from liedyn_ros.export.functions import kinematics, partials, reading, trees
+from liedyn_ros.export.kernels.interface import Argument, ROWS
 from liedyn_ros.jit.rooms import processor_here
 from liedyn_ros.model import load_model, Model
 
 FUNCTIONS = {each.__name__: each for each in (
     trees.inverse, trees.forward, trees.mass_matrix, trees.gravity, trees.coriolis_matrix,
-    trees.inverse_series, partials.inverse_jacobians, partials.forward_jacobians)}
+    trees.inverse_derivatives, partials.inverse_jacobians, partials.forward_jacobians)}
 USUAL = 'inverse', 'forward', 'mass_matrix', 'gravity', 'coriolis_matrix'
 # LLVM's own limits are for code that runs once in a while; the loops over links of one robot end.
 UNROLLING = '--unroll-threshold=200000', '--unroll-max-percent-threshold-boost=1000'
@@ -75,33 +76,38 @@ class OwnCode:
         """Add a function and its declaration; the Jacobian of a frame has the frame's name."""
         if frame:
             _require_name('frame', frame)
-        entry = Entry(trees.frame_jacobian if frame else FUNCTIONS[function])
+        entry = Entry(kinematics.frame_jacobian if frame else FUNCTIONS[function])
         name = f'{self._name}_{frame}_jacobian' if frame else f'{self._name}_{function}'
-        constants = {'constants': 'ptr @own_table', 'work': 'ptr %work', 'external': 'ptr null',
-                     'order': f'i64 {self._order}',
-                     'frame': f'i64 {self._model.frame_index(frame) if frame else 0}'}
-        given = [(each, kind) for each, kind in zip(entry.names, entry.kinds)
-                 if each not in constants]
-        listed = ', '.join(f'{_llvm(kind)}{"" if kind == COUNT else " noalias nonnull"} %{each}'
-                           for each, kind in given)
-        passed = ', '.join(constants.get(each, f'{_llvm(kind)} %{each}')
-                           for each, kind in zip(entry.names, entry.kinds))
+        given = {each: of for each, of in zip(entry.names, entry.kinds)
+                 if (of.shape and not of.optional) or each in ('a', 'axes')}
+        listed = ', '.join(f'ptr noalias nonnull %{each}' if of.shape else f'i64 %{each}'
+                           for each, of in given.items())
+        words = [word for each, of in zip(entry.names, entry.kinds)
+                 for word in self._words(each, of, frame, each in given)]
+        stores = '\n'.join(
+            f'  %at{k} = getelementptr i64, ptr %words, i64 {k}\n  store {word}, ptr %at{k}'
+            for k, word in enumerate(words))
         symbol = PREFIX + name
-        module = self._folded(_bitcode(entry, Entry(trees.prepare)), f"""
-declare i64 @{PREFIX}{entry.name}({', '.join(map(_llvm, entry.kinds))})
+        module = self._folded(_bitcode(entry, Entry(reading.prepare)), f"""
+declare i64 @{PREFIX}{entry.name}(ptr, ptr)
 declare i64 @{PREFIX}prepare(ptr, ptr)
 define i64 @{symbol}({listed}) {{
   %work = alloca [{self._work_size} x double], align 64
+  %words = alloca [{len(words)} x i64], align 8
+  %found = alloca i64, align 8
   %done = call i64 @{PREFIX}prepare(ptr @own_table, ptr %work)
-  %code = call i64 @{PREFIX}{entry.name}({passed})
-  ret i64 %code
+{stores}
+  %failed = call i64 @{PREFIX}{entry.name}(ptr %words, ptr %found)
+  %code = load i64, ptr %found
+  %good = icmp eq i64 %failed, 0
+  %result = select i1 %good, i64 %code, i64 {FAILED}
+  ret i64 %result
 }}""", symbol)
         module.get_function(symbol).name = name
         require_portable(module, self._processor)
-        results = _results(entry.names)
         arguments = ', '.join(
-            f'int64_t {each}' if kind == COUNT else
-            f'{"" if each in results else "const "}double *{each}' for each, kind in given)
+            f'{"" if of.is_result else "const "}double *{each}' if of.shape
+            else f'int64_t {each}' for each, of in given.items())
         self._declared.append(f'int64_t {name}({arguments});')
         if self._module is None:
             self._module = module
@@ -130,10 +136,28 @@ define i64 @{symbol}({listed}) {{
             '#ifdef __cplusplus', 'extern "C" {', '#endif', *self._declared,
             '#ifdef __cplusplus', '}', '#endif', '#endif', ''])
 
+    def _words(self, name: str, of: Argument, frame: str, is_given: bool) -> list[str]:
+        """Return the words of an argument, as typed values of LLVM."""
+        model = self._model
+        numbers = {'order': self._order, 'frame': model.frame_index(frame) if frame else 0}
+        if name in numbers:
+            return [f'i64 {numbers[name]}']
+        if not of.shape and is_given:
+            return [f'i64 %{name}']
+        places = {'model': ('ptr @own_table', self._table.shape),
+                  'work': ('ptr %work', (self._work_size,))}
+        sizes = {'nq': model.nq, 'nv': model.nv, 'bodies': len(model.bodies),
+                 ROWS: self._order + 1}
+        at, lengths = places.get(name, (f'ptr %{name}', [
+            sizes.get(str(size), size) for size in of.shape]))
+        if of.shape and not is_given:
+            at, lengths = 'ptr null', [0, *lengths[1:]]
+        return [at, *(f'i64 {length}' for length in lengths)]
+
     @cached_property
     def _work_size(self) -> int:
         """Return the size of a work area, in numbers, as the kernel says it of the constants."""
-        module = self._folded(_bitcode(Entry(trees.work_size)), f"""
+        module = self._folded(_bitcode(Entry(reading.work_size)), f"""
 declare i64 @{PREFIX}work_size(ptr, i64)
 define i64 @own_size() {{
   %size = call i64 @{PREFIX}work_size(ptr @own_table, i64 {self._order})
@@ -179,23 +203,14 @@ def _require_name(what: str, name: str) -> None:
         raise LiedynError(f'{what}: expected a name of C, got {name!r}', names=(what,), got=name)
 
 
-def _llvm(kind: str) -> str:
-    return 'i64' if kind == COUNT else 'ptr'
-
-
-def _results(names: Sequence[str]) -> frozenset[str]:
-    """Return the arguments that a function writes: those behind the wrenches, or the last."""
-    at = names.index('external') + 1 if 'external' in names else len(names) - 1
-    return frozenset(names[at:])
-
-
 def _bitcode(*entries: Entry) -> bytes:
     """Return the bitcode of functions of the C library, kept where objects are."""
     source = Path(str(sys.modules[entries[0].function.__module__].__file__))
     kept = own_folder(objects_folder()) / f'{digest(source)}-{entries[0].name}.bc'
     if not kept.exists():
         bitcode, _ = lowered(
-            Source(each.name, each.function, each.types, False) for each in entries)
+            Source(each.name, each.function, tuple(map(type_of, each.kinds)), each.on_words)
+            for each in entries)
         write_whole(kept, bitcode)
     return kept.read_bytes()
 
@@ -232,7 +247,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help=f'some of {", ".join(sorted(FUNCTIONS))}')
     parser.add_argument('--frames', nargs='*', default=[], metavar='FRAME',
                         help='frames whose Jacobians are wanted')
-    parser.add_argument('--order', type=int, default=1, help='of derivatives of inverse_series')
+    parser.add_argument('--order', type=int, default=1, help='of inverse_derivatives')
     parser.add_argument('--processor', choices=sorted(PROCESSORS),
                         help='kind of processor; by default that of this machine')
     options = parser.parse_args(given)

@@ -30,7 +30,8 @@ import time
 from typing import Any
 import zlib
 
-from liedyn_ros.build.sources import digest, PACKAGE
+from liedyn_ros.build.sources import digest, FUNCTIONS, PACKAGE
+from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import own_folder, write_whole
 from liedyn_ros.jit.kinds import choices_of, text_of
@@ -40,7 +41,6 @@ OBJECTS = 'LIEDYN_OBJECTS'  # a variable of the environment: where objects are k
 UNUSED = 30 * 86400.0  # s, after which an object is removed
 MOST_WORDS = 256  # of arguments and results, as calls.c has room for
 MANY = 100_000  # new objects between collections; by Python's 700 these take a fifth of a build
-FUNCTIONS = 'export/functions'  # modules whose functions are those of the C library
 _ENTRY = re.compile(r'^@(?:long_)?kernel\ndef \w+\([^)]*: [A-Za-z]', re.MULTILINE)
 _NAME = 'liedyn_ros.build.parts'
 _CALLS = 'calls '  # begins the line of a module in the rows of one that calls its entries
@@ -130,8 +130,13 @@ def compile_parts(wanted: Iterable[Part], processors: Sequence[str], jobs: int =
     Compile parts that lack an object for one of the processors, and what they call; return these.
 
     jobs: processes at a time, by default one a processor. Raises LiedynError where a kernel does
-    not compile.
+    not compile, and for an unknown processor or fewer jobs.
     """
+    from liedyn_ros.build.objects import PROCESSORS
+    require_known(LiedynError, 'processors', sorted(PROCESSORS), processors, 'some')
+    if jobs < 0:
+        raise LiedynError(f'jobs: expected 0, for one a processor, or more, got {jobs}',
+                          names=('jobs',), got=jobs)
     every: list[Part] = []
     found, done = list(wanted), 0
 
@@ -212,13 +217,15 @@ def _lowered(part: Part) -> tuple[bytes, list[str]]:
     from liedyn_ros.build.compiler import MODULES, name_of
     from liedyn_ros.build.kinds import text_of_result, type_of
     from liedyn_ros.build.lowering import lowered, Source
+    from liedyn_ros.build.pointer_calls import add_pointer_calls
     from liedyn_ros.build.words import called_entries
     if part.path.parent == PACKAGE / FUNCTIONS:
         functions = list(functions_of(import_module(part.module)))
-        lines = [' '.join([each.name, *(f'{name}:{kind}' for name, kind in zip(
-            each.names, each.kinds))]) for each in functions]
-        bitcode, _ = lowered(
-            Source(each.name, each.function, each.types, False) for each in functions)
+        lines = [' '.join([each.name, *(f'{name}:{kind}' for name, kind in each.in_c())])
+                 for each in functions]
+        bitcode, _ = lowered(Source(each.name, each.function, tuple(map(type_of, each.kinds)),
+                                    each.on_words) for each in functions)
+        bitcode = add_pointer_calls(bitcode, [each for each in functions if each.by_pointers])
     else:
         rows = [(entry, kinds, name_of(entry, k)) for entry in entries_of(part.module)
                 for k, kinds in enumerate(product(*map(choices_of, entry.kinds)))]

@@ -73,8 +73,12 @@ def _link(library: Path, processor: str, those: Sequence[Part]) -> Path | None:
     with tempfile.TemporaryDirectory() as place:
         table = Path(place, 'room.c')
         table.write_text('\n'.join(lines))
-        run_compiler([*_linker_of(processor), str(table), *objects, '-lm', '-o',
-                      str(Path(place, 'room.so'))])
+        try:
+            run_compiler([*_linker_of(processor), str(table), *objects, '-lm', '-o',
+                          str(Path(place, 'room.so'))])
+        except LiedynError as error:
+            raise LiedynError(f'{library}: expected a compiler of C for {processor}, which CC may '
+                              f'name: {error}', names=(processor,)) from error
         write_whole(library, Path(place, 'room.so').read_bytes())
     sources = sorted({path for part in those for path in reachable(part.path)})
     write_whole(listed, ''.join(
@@ -90,15 +94,20 @@ def _linker_of(processor: str) -> list[str]:
 
 
 def compiler() -> list[str]:
-    """Return the compiler of C: CC, or that of Python, or cc."""
-    return shlex.split(os.environ.get('CC') or 'cc')
+    """Return the command of the compiler of C: CC, or cc; raise LiedynError."""
+    given = os.environ.get('CC') or 'cc'
+    try:
+        return shlex.split(given)
+    except ValueError as error:
+        raise LiedynError(f'CC: expected a command, got {given!r}: {error}', names=('CC',),
+                          got=given) from error
 
 
 def run_compiler(command: Sequence[str]) -> None:
     """Run the compiler of C; raise LiedynError with what it says."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError as error:
+    except OSError as error:
         raise LiedynError(f'{command[0]}: expected a compiler of C, which CC may name; '
                           'on Debian and Ubuntu: apt install gcc') from error
     if done.returncode != 0:

@@ -37,7 +37,7 @@ from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.dynamics.tree.orders import require_order
-from liedyn_ros.export.kernels.loops import LOOPS
+from liedyn_ros.export.kernels.loops import ANSWER, LOOPS
 from liedyn_ros.export.model_file import file_bytes, LOOPS as KIND, texts, tree_sections
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
@@ -99,7 +99,8 @@ def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool,
     data.reserve(order)
     _, inverse = inverse_task(dynamics)
     return LOOPS.pack(
-        sizes=[order, m, closures, bodies, dynamics.mobility.rank], workspace=data.workspace,
+        sizes=[order, m, closures, bodies, dynamics.mobility.rank, 0],
+        workspace=data.workspace, answer=np.zeros(ANSWER),
         hybrid=hybrid_task(np.ones(nv, dtype=np.bool_)).table, inverse=inverse.table,
         actuated=model.actuated, passive=np.zeros(nv), ones=np.ones(m), turns=np.zeros(closures),
         rest=np.zeros(nv), a=np.zeros(rows * nv), tau=np.zeros(rows * nv),

@@ -10,7 +10,7 @@
 
 from typing import Any, TYPE_CHECKING
 
-from liedyn_ros.jit.compiler import arrays, intrinsic, types
+from liedyn_ros.jit.compiler import arrays, cgutils, intrinsic, types
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -102,3 +102,49 @@ def given(typing: Any, pointer: Any) -> Any:
         return builder.icmp_unsigned('!=', args[0], args[0].type(None))
 
     return types.boolean(pointer), generate
+
+
+@intrinsic
+def pointer_of(typing: Any, array: Any) -> Any:
+    """Return the pointer to the first entry of an array."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.make_array(sig.args[0])(context, builder, args[0]).data
+
+    return types.CPointer(array.dtype)(array), generate
+
+
+@intrinsic
+def part(typing: Any, work: Any, at: Any, rows: Any, width: Any) -> Any:
+    """Return a table (rows, width) of a work area, from an entry on; its length does not count."""
+    made = types.Array(work.dtype, 2, 'C')
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        first = context.make_array(sig.args[0])(context, builder, args[0]).data
+        return _array(context, builder, made, builder.gep(first, [args[1]]), args[2:])
+
+    return made(work, types.intp, types.intp, types.intp), generate
+
+
+@intrinsic
+def or_part(typing: Any, given: Any, work: Any, at: Any, length: Any) -> Any:
+    """Return an array if it has entries, else that of a length from an entry of a work area on."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array, area = (context.make_array(kind)(context, builder, value)
+                       for kind, value in zip(sig.args[:2], args[:2]))
+        empty = builder.icmp_signed('==', array.nitems, array.nitems.type(0))
+        place = builder.select(empty, builder.gep(area.data, [args[2]]), array.data)
+        return _array(context, builder, sig.return_type, place, args[3:])
+
+    return given(given, work, types.intp, types.intp), generate
+
+
+@intrinsic
+def alone(typing: Any, number: Any) -> Any:
+    """Return an array of one whole number."""
+    made = types.Array(types.int64, 1, 'C')
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        place = cgutils.alloca_once_value(builder, args[0])
+        return _array(context, builder, made, place, [context.get_constant(types.intp, 1)])
+
+    return made(types.int64), generate

@@ -80,8 +80,8 @@ def test_the_reference_has_each_message_service_and_action():
         for file in (ROOT / 'liedyn_interfaces' / kind).glob('*'):
             assert f'```{{literalinclude}} ../../liedyn_interfaces/{kind}/{file.name}\n' in page
     page = (DOCS / 'api' / 'c.md').read_text(encoding='utf-8')
-    for file in (ROOT / 'libliedyn' / 'include').glob('*'):
-        assert f'../../libliedyn/include/{file.name}\n' in page
+    for file in (ROOT / 'libliedyn' / 'include').glob('*.in'):
+        assert f'../../out/interface/include/{file.stem}\n' in page
 
 
 def test_an_equation_leads_to_the_line_of_its_function():

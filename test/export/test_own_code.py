@@ -33,7 +33,7 @@ def library(tmp_path_factory):
     require_tools('cc')
     folder = tmp_path_factory.mktemp('own')
     assert main([str(ROBOT), '--own-code', '-o', str(folder / 'aerial.o'), '--frames', FRAME,
-                 '--functions', 'inverse', 'forward', 'mass_matrix', 'inverse_series']) == 0
+                 '--functions', 'inverse', 'forward', 'mass_matrix', 'inverse_derivatives']) == 0
     (folder / 'all.c').write_text('#include "aerial.h"\n')
     run('cc', '-std=c99', '-Wall', '-Werror', '-shared', '-fPIC', folder / 'all.c',
         folder / 'aerial.o', '-lm', '-o', folder / 'aerial.so')
@@ -55,7 +55,7 @@ def test_results_have_the_digits_of_python(library):
             'aerial_inverse': ((q, v, a), dynamics.inverse(q, v, a)),
             'aerial_forward': ((q, v, a), dynamics.forward(q, v, a)),
             'aerial_mass_matrix': ((q,), dynamics.mass_matrix(q)),
-            'aerial_inverse_series': (
+            'aerial_inverse_derivatives': (
                 (q, v, np.array([a, da])), dynamics.inverse.time_derivatives(q, v, [a, da])),
             f'aerial_{FRAME}_jacobian': (
                 (q, LOCAL_WORLD_ALIGNED), dynamics.frames.jacobian(q, FRAME, LOCAL_WORLD_ALIGNED))}

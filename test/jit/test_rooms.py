@@ -19,6 +19,7 @@ import pytest
 from support.refusals import refused
 
 from liedyn_ros.build import sources
+from liedyn_ros.build.__main__ import main
 from liedyn_ros.build.parts import entries_of, linked, parts, row_of
 from liedyn_ros.build.sources import digest, reachable
 from liedyn_ros.common.errors import LiedynError
@@ -130,6 +131,18 @@ def test_a_room_that_is_not_there_names_the_cure():
     with pytest.raises(rooms.NotBuiltError) as caught:
         rooms.functions('no_room')
     assert 'make build' in str(caught.value)
+
+
+@pytest.mark.parametrize('given, variables, named', [
+    (['--processors', 'generic'], {}, 'x86_64_v3'), (['--jobs', '-1'], {}, 'jobs'),
+    ([], {'CC': 'gcc "'}, 'CC'), ([], {'CC': '/no/compiler'}, 'CC'),
+    ([], {'LIEDYN_OBJECTS': '/dev/null/objects'}, '/dev/null')])
+def test_a_build_that_cannot_be_says_why(tmp_path, monkeypatch, capsys, given, variables, named):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert main([*given, '--into', str(tmp_path), '--quiet']) == 1
+    said = capsys.readouterr().err
+    assert said.startswith('liedyn_ros.build: ') and named in said
 
 
 def test_a_kernel_reaches_kernels_of_parts_below_alone():

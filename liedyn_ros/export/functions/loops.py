@@ -5,352 +5,189 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
+# mypy: disable-error-code="valid-type"
 """
-Functions of the C library for closed loops, on pointers, by Python's kernels.
+Functions of the C library for closed loops: those of liedyn.h, in its order.
 
-work is a work area (kernels/loops.py). Returns DONE or a code of the kernels. Partial derivatives
-follow a solution of order zero, of inverse dynamics or of hybrid dynamics.
+They return DONE or a code of the kernels. Partial derivatives follow a solution of order zero, of
+inverse dynamics or of hybrid dynamics.
 """
 
 import math
 
-from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
-    begin_closing, closing_of, continue_closing, COUNT as STEPS, EVALUATE)
-from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals, largest_magnitude
-from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
-from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH, task_of, workspace_of
-from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE, STALLED_RESIDUAL
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
-    constrained_gradient)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.jacobians import (
-    hybrid_loop_jacobians, inverse_loop_jacobians)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
-    constrained_product, product_of)
-from liedyn_ros.dynamics.constrained.solver.kernels import solver
-from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
-from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
-from liedyn_ros.dynamics.constrained.tracking.kernels.completion import complete_accelerations
-from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import REPORT_WIDTH as SAMPLE_WIDTH
-from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
-from liedyn_ros.dynamics.time_derivatives.kernels.series import MAX_ORDER
-from liedyn_ros.dynamics.tree.kernels.tables import MODEL_WIDTH
+from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, REFUSED
+from liedyn_ros.export.kernels import loop_partials as partials
 from liedyn_ros.export.kernels import loops as area
-from liedyn_ros.export.kernels import work as trees
-from liedyn_ros.export.kernels.arrays import is_work_area
-from liedyn_ros.export.kernels.buffers import (
-    are_buffers, are_of_jacobians, are_tasks, is_closing, is_point, is_tracker)
-from liedyn_ros.export.kernels.machine import is_machine
-from liedyn_ros.export.kernels.starts import write_random
-from liedyn_ros.jit.pointers import COUNT, FLAGS, given, NUMBERS, table, vector
-from liedyn_ros.model.kernels.kinds import NQ, SPHERICAL
-
-DONE, REFUSED, OPEN = solver.DONE, solver.REFUSED, solver.OPEN
+from liedyn_ros.export.kernels.interface import (
+    ACTUATED_OR, CODE, COMPLETED, CONFIGURATION, CONSTRAINTS, CONSTRAINTS_BY_RATES, FLAGS_OR_NONE,
+    MODEL, ONE_ORDER, ORDER, ORDERS, RATES, REPORT, RESULT, SQUARE, WORK, WRENCH_ORDERS,
+    WRENCHES_OF_ONE_ORDER)
+from liedyn_ros.jit.pointers import as_flags, pointer_of, vector
 
 
-def loops_accepts(work: NUMBERS, count: COUNT, nq: COUNT, nv: COUNT, bodies: COUNT,
-                  constraints: COUNT, closures: COUNT) -> COUNT:
-    """Return 0 where a work area is that of a machine of these sizes: no index leads out of it."""
-    if not is_work_area(work, count):
-        return 1
-    loops = area.loops_of(vector(work, 1))
-    sizes, workspace, tracker = loops.sizes, loops.workspace, loops.tracker
-    if not (len(sizes) == area.SIZES and 0 <= sizes[area.ORDER] <= MAX_ORDER
-            and sizes[area.CONSTRAINTS] == constraints and sizes[area.CLOSURES] == closures
-            and sizes[area.BODIES] == bodies and 0 <= sizes[area.USUAL_RANK] <= constraints
-            and is_machine(workspace, nq, nv, bodies, constraints, closures)
-            and are_buffers(workspace, sizes[area.ORDER] + 2, bodies)
-            and are_tasks(loops.hybrid, loops.inverse, loops.product, nv, constraints,
-                          len(workspace_of(workspace).machine.kind))
-            and is_closing(loops.closing, nq, nv, constraints)):
-        return 1
-    if len(tracker) > 0 and not (
-            is_tracker(tracker, nq, nv, constraints, closures)
-            and is_point(loops.good, tracker, nq, nv, constraints)
-            and is_point(loops.near, tracker, nq, nv, constraints)
-            and is_point(loops.trial, tracker, nq, nv, constraints)):
-        return 1
-    rows = sizes[area.ORDER] + 1
-    good = (len(loops.actuated) == nv and len(loops.passive) == nv and len(loops.rest) == nv
-            and len(loops.ones) == constraints and len(loops.turns) == closures
-            and len(loops.a) == rows * nv and len(loops.tau) == rows * nv
-            and len(loops.external) == bodies * rows * 6
-            and len(loops.multipliers) == rows * constraints
-            and len(loops.wrenches) == rows * closures * 6
-            and len(loops.jacobian) == constraints * nv and len(loops.report) == REPORT_WIDTH
-            and len(loops.change) == 2 * nv + constraints and len(loops.gradient) == 4 * nv
-            and len(loops.still) == constraints and len(loops.sample) == SAMPLE_WIDTH
-            and are_of_jacobians(loops, nv, constraints)
-            and len(loops.lower) == nv and len(loops.upper) == nv)
-    return 0 if good else 1
-
-
-def loops_size(work: NUMBERS, what: COUNT) -> COUNT:
-    """Return a size of a work area, by its column."""
-    return area.loops_of(vector(work, 1)).sizes[what]
-
-
-def loops_hybrid(work: NUMBERS, order: COUNT, q: NUMBERS, v: NUMBERS, prescribed: FLAGS,
-                 a: NUMBERS, tau: NUMBERS, all_tau: NUMBERS, external: NUMBERS, found: NUMBERS
-                 ) -> COUNT:
+def loops_inverse(work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, a: ORDERS,
+                  external: WRENCH_ORDERS, tau: RESULT[ORDERS], report: REPORT) -> CODE:
     """
-    Complete a (order + 1, nv) in its place, and write all_tau unless NULL, which may be tau.
+    Write tau and its time derivatives (order + 1, nv) of the file's actuators, of a and its own.
 
-    NULL prescribes nothing.
+    Other joints have tau 0. If there are more actuators than needed, the sum of tau^2 is least.
     """
-    loops = area.loops_of(vector(work, 1))
-    nv, rows = area.count_coordinates(loops), order + 1
-    task, unprescribed = task_of(loops.hybrid), True
-    known_a, known_tau = vector(a, rows * nv), vector(tau, rows * nv)
-    for j in range(nv):
-        free = not given(prescribed) or not vector(prescribed, nv)[j]
-        unprescribed = unprescribed and free
-        task.free[j] = free
-        for k in range(rows):
-            loops.a[k * nv + j] = 0.0 if free else known_a[k * nv + j]
-            loops.tau[k * nv + j] = known_tau[k * nv + j] if free else 0.0
-    return area.solve_task(work, rows, False, unprescribed, q, v, a, all_tau, external, found)
-
-
-def loops_inverse(work: NUMBERS, order: COUNT, q: NUMBERS, v: NUMBERS, a: NUMBERS, tau: NUMBERS,
-                  external: NUMBERS, found: NUMBERS) -> COUNT:
-    """Write tau (order + 1, nv) of the actuated coordinates, zero elsewhere."""
-    loops = area.loops_of(vector(work, 1))
-    nv, rows = area.count_coordinates(loops), order + 1
-    motion = vector(a, rows * nv)
-    for i in range(rows * nv):
-        loops.a[i], loops.tau[i] = motion[i], 0.0
-    return area.solve_task(work, rows, True, True, q, v, a, tau, external, found)
-
-
-def loops_forces(work: NUMBERS, order: COUNT, multipliers: NUMBERS, wrenches: NUMBERS) -> COUNT:
-    """Write multipliers (order + 1, m) and wrenches (order + 1, C, 6) of the last solution."""
-    loops = area.loops_of(vector(work, 1))
-    count, width = loops.sizes[area.CONSTRAINTS], 6 * loops.sizes[area.CLOSURES]
-    for i in range((order + 1) * count if given(multipliers) else 0):
-        vector(multipliers, i + 1)[i] = loops.multipliers[i]
-    for i in range((order + 1) * width if given(wrenches) else 0):
-        vector(wrenches, i + 1)[i] = loops.wrenches[i]
-    return DONE
-
-
-def loops_residual(work: NUMBERS, q: NUMBERS, residual: NUMBERS, jacobian: NUMBERS) -> COUNT:
-    """Write how far constraints are open (m,), and its derivative (m, nv)."""
-    loops = area.loops_of(vector(work, 1))
-    nv, count = area.count_coordinates(loops), loops.sizes[area.CONSTRAINTS]
-    loops.turns[:] = math.nan
-    rows = loops.jacobian.reshape((count, nv))
-    good = closure_residuals(
-        loops.workspace, vector(q, workspace_of(loops.workspace).machine.nq[0]), loops.turns,
-        vector(residual, count), rows)
-    for i in range(count * nv if given(jacobian) else 0):
-        vector(jacobian, i + 1)[i] = loops.jacobian[i]
-    return DONE if good else REFUSED
-
-
-def loops_complete(work: NUMBERS, order: COUNT, q: NUMBERS, v: NUMBERS, known: FLAGS, a: NUMBERS
-                   ) -> COUNT:
-    """
-    Complete a (order + 1, nv) by the constraints; a NULL v is at rest, known NULL the actuated.
-
-    At rest A a = 0, so a may be a velocity.
-    """
-    loops = area.loops_of(vector(work, 1))
-    nv, count = area.count_coordinates(loops), 0
-    motion = vector(a, (order + 1) * nv)
-    for j in range(nv):
-        if not (vector(known, nv)[j] if given(known) else loops.actuated[j] != 0):
-            loops.passive[count] = j
-            count += 1
-            for k in range(order + 1):
-                motion[k * nv + j] = 0.0
-    rates = vector(v, nv) if given(v) else loops.rest
-    return complete_accelerations(
-        loops.workspace, loops.passive[:count], loops.ones, CLOSED_STATE,
-        vector(q, workspace_of(loops.workspace).machine.nq[0]), rates,
-        motion.reshape((order + 1, nv)))
-
-
-def loops_differentiable(work: NUMBERS, inverse: COUNT, found: NUMBERS) -> COUNT:
-    """Return DONE where the last solution, whose report is found, has derivatives."""
-    loops, report = area.loops_of(vector(work, 1)), vector(found, 5)
-    if inverse:
-        good = (task_of(loops.inverse).kind[0] != solver.LEAST_TORQUE
-                or report[0] >= loops.sizes[area.USUAL_RANK])
-    else:
-        good = report[4] != area.SINGULAR and report[4] != area.INCONSISTENT
-    return DONE if good else area.DEPENDENT
-
-
-def loops_product(work: NUMBERS, inverse: COUNT, dq: NUMBERS, dv: NUMBERS, change: NUMBERS,
-                  a: NUMBERS, tau: NUMBERS) -> COUNT:
-    """Write how a and tau (nv,) change, unless NULL; change is that of what is given."""
-    loops = area.loops_of(vector(work, 1))
-    nv, task = area.count_coordinates(loops), loops.inverse if inverse else loops.hybrid
-    free, known, xa, xtau = task_of(task).free, vector(change, nv), loops.a[:nv], loops.tau[:nv]
-    for j in range(nv):
-        moved = inverse != 0 or free[j] == 0
-        xa[j] = known[j] if moved else 0.0
-        xtau[j] = 0.0 if moved else known[j]
-    found = loops.change
-    if not constrained_product(loops.workspace, task, loops.product, None, None, vector(dq, nv),
-                               vector(dv, nv), xa, xtau, found):
-        return REFUSED
-    for j in range(nv):
-        if given(a):
-            vector(a, nv)[j] = found[j]
-        if given(tau):
-            vector(tau, nv)[j] = found[nv + j]
-    return DONE
-
-
-def loops_gradient(work: NUMBERS, inverse: COUNT, y: NUMBERS, by_q: NUMBERS, by_v: NUMBERS,
-                   by_given: NUMBERS) -> COUNT:
-    """Write the gradient of y . x by q, v and what is given, each (nv,); x are the unknowns."""
-    loops = area.loops_of(vector(work, 1))
-    nv, task = area.count_coordinates(loops), loops.inverse if inverse else loops.hybrid
-    free, by = task_of(task).free, loops.gradient.reshape((4, nv))
-    if not constrained_gradient(loops.workspace, task, loops.product, None, None, vector(y, nv),
-                                loops.still, by):
-        return REFUSED
-    for j in range(nv):
-        vector(by_q, nv)[j], vector(by_v, nv)[j] = by[0, j], by[1, j]
-        vector(by_given, nv)[j] = by[2, j] if inverse != 0 or free[j] == 0 else by[3, j]
-    return DONE
-
-
-def loops_jacobians(constants: NUMBERS, work: NUMBERS, inverse: COUNT, q: NUMBERS, v: NUMBERS,
-                    a: NUMBERS, external: NUMBERS, by_q: NUMBERS, by_v: NUMBERS,
-                    by_given: NUMBERS) -> COUNT:
-    """Write how the unknowns vary with q, v and what is given (nv, nv); a is the whole motion."""
-    model, loops = table(constants, 1, MODEL_WIDTH), area.loops_of(vector(work, 1))
-    nv, m, bodies = trees.nv(model), loops.sizes[area.CONSTRAINTS], trees.bodies(model)
-    of_tree = loops.of_tree
-    if not inverse_jacobians(
-            model, loops.links, loops.columns, vector(q, trees.nq(model)), vector(v, nv),
-            vector(a, nv), table(external, trees.loaded(external, bodies), 6), of_tree[:nv],
-            of_tree[nv:2 * nv], of_tree[2 * nv:], loops.gravity):
-        return REFUSED
-    task = loops.inverse if inverse else loops.hybrid
-    free, prescribed = task_of(task).free, inverse == 0 and not all_set(task_of(task).free)
-    found = loops.found[:(4 * (nv + m) if inverse else 3 * ((1 + prescribed) * nv + m)) * nv]
-    variations = product_of(loops.product).variations
-    partials = loops.partials.reshape((1, 3, nv + m, nv))
-    reactions = loops.reactions.reshape((1, 3, m, nv))
-    if inverse:
-        good = inverse_loop_jacobians(
-            variations, partials, loops.slopes.reshape((1, 3, m, nv)), reactions, loops.lanes,
-            loops.changes, loops.workspace, task, of_tree[:nv], of_tree[nv:2 * nv],
-            of_tree[2 * nv:], found)
-    else:
-        good = hybrid_loop_jacobians(
-            variations, partials, reactions, loops.lanes, loops.changes, loops.workspace, task,
-            of_tree[:nv], of_tree[nv:2 * nv], of_tree[2 * nv:], found)
-    if not good:
-        return REFUSED
-    for i in range(nv):
-        forces = 3 * nv * nv if prescribed and not free[i] else 0  # behind accelerations
-        for j in range(nv):
-            at = i * nv + j
-            vector(by_q, at + 1)[at] = found[forces + at]
-            vector(by_v, at + 1)[at] = found[forces + nv * nv + at]
-            vector(by_given, at + 1)[at] = found[forces + 2 * nv * nv + at]
-    return DONE
-
-
-def loops_measured(work: NUMBERS, joint: COUNT) -> COUNT:
-    """Return the coordinate of a measured joint, or for -1 how many there are; -1 for none."""
-    loops = area.loops_of(vector(work, 1))
-    if len(loops.tracker) == 0:
-        return -1
-    measured = tracking.tracker_of(loops.tracker).at_v
-    return measured[joint] if joint >= 0 else len(measured)
-
-
-def loops_track(work: NUMBERS, positions: NUMBERS, rates: NUMBERS, q: NUMBERS, v: NUMBERS,
-                found: NUMBERS) -> COUNT:
-    """
-    Write q and, with rates, v, and the report of a sample, from the last one on.
-
-    Returns tracking.DONE, BLOCKED, DISAGREEING or UNDECIDED.
-    """
-    loops, out = area.loops_of(vector(work, 1)), vector(found, tracking.REPORT_WIDTH)
-    nv, nq = area.count_coordinates(loops), workspace_of(loops.workspace).machine.nq[0]
-    count = len(tracking.tracker_of(loops.tracker).at_v)
-    known = vector(rates, count if given(rates) else 0)
-    code = tracking.complete_sample(
-        loops.workspace, loops.tracker, loops.good, loops.near, loops.trial, tracking.NEXT,
-        vector(positions, count), known, vector(q, nq), vector(v, nv if given(rates) else 0),
-        loops.sample)
-    loops.sample[tracking.TIME] = math.inf
-    if code == tracking.DONE and given(rates):
-        tracking.complete_sample(
-            loops.workspace, loops.tracker, loops.good, loops.near, loops.trial, tracking.LOOK,
-            known, known, vector(q, nq), loops.a[:nv], loops.sample)
-    for k in range(tracking.REPORT_WIDTH):
-        out[k] = loops.sample[k]
+    code = area.solve_inverse(work, q, v, a, external, tau)
+    area.write_answer(work, report)
     return code
 
 
-def loops_restart(work: NUMBERS, q: NUMBERS) -> COUNT:
-    """Let the next sample go on from a closed configuration; return OPEN for another one."""
-    loops = area.loops_of(vector(work, 1))
-    nv, nq = area.count_coordinates(loops), workspace_of(loops.workspace).machine.nq[0]
-    here, residual = vector(q, nq), loops.change[:len(loops.ones)]
+def loops_forward(work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, tau: ORDERS,
+                  external: WRENCH_ORDERS, a: RESULT[ORDERS], report: REPORT) -> CODE:
+    """Write a and its time derivatives (order + 1, nv) of tau and its own."""
+    none = vector(as_flags(pointer_of(work)), 0)
+    code = area.solve_hybrid(work, q, v, none, a, tau, tau[:0], external)
+    area.write_answer(work, report)
+    return code
+
+
+def loops_hybrid(work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, prescribed: FLAGS_OR_NONE,
+                 a: COMPLETED[ORDERS, True], tau: COMPLETED[ORDERS, False],
+                 external: WRENCH_ORDERS, report: REPORT) -> CODE:
+    """Complete a and tau (order + 1, nv) in their place, as hybrid_derivatives does."""
+    code = area.solve_hybrid(work, q, v, prescribed, a, tau, tau, external)
+    area.write_answer(work, report)
+    return code
+
+
+def loops_residual(work: WORK, q: CONFIGURATION, residual: RESULT[CONSTRAINTS],
+                   jacobian: RESULT[CONSTRAINTS_BY_RATES]) -> CODE:
+    """Write how far constraints are open (m), rad and m, and the derivative (m, nv), or NULL."""
+    loops = area.loops_of(work)
     loops.turns[:] = math.nan
-    if not closure_residuals(loops.workspace, here, loops.turns, residual,
-                             loops.jacobian.reshape((len(loops.ones), nv))):
-        return REFUSED
-    if not largest_magnitude(residual) <= CLOSED_STATE:
-        return OPEN
-    at, begun = tracking.tracker_of(loops.tracker).at_q, tracking.tracker_of(loops.tracker).q
-    positions, none = loops.a[:len(at)], loops.rest[:0]
-    tracking.copy_point(here, begun)
-    for i in range(len(at)):
-        positions[i] = here[at[i]]
-    return tracking.complete_sample(
-        loops.workspace, loops.tracker, loops.good, loops.near, loops.trial, tracking.FIRST,
-        positions, none, begun, none, loops.sample)
+    rows = loops.jacobian.reshape((len(residual), area.count_coordinates(loops)))
+    good = closure_residuals(loops.workspace, q, loops.turns, residual, rows)
+    for i in range(len(jacobian)):
+        for j in range(jacobian.shape[1]):
+            jacobian[i, j] = rows[i, j]
+    return DONE if good else REFUSED
 
 
-def loops_assemble(work: NUMBERS, attempt: COUNT, start: NUMBERS, held: FLAGS, limited: COUNT,
-                   q: NUMBERS, found: NUMBERS) -> COUNT:
+def loops_complete_velocity(work: WORK, q: CONFIGURATION, known: ACTUATED_OR,
+                            v: COMPLETED[ONE_ORDER, True]) -> CODE:
     """
-    Write where a start leads, and its largest residual, that constraint and the steps (3,).
+    Complete v (nv) in its place by the constraints, where known (nv) is 0.
 
-    Attempt 0 is from the start, NULL for the neutral configuration; each other from a random one,
-    whose held links are those of the start. OPEN: it is not closed.
+    Those entries are not read. A NULL for known: the actuators' are known.
     """
-    loops = area.loops_of(vector(work, 1))
-    machine, t = workspace_of(loops.workspace).machine, closing_of(loops.closing)
-    nq, nv, count = machine.nq[0], len(machine.link), len(loops.ones)
-    end, out = vector(q, nq), vector(found, 3)
-    for i in range(len(machine.kind)):
-        kind, at = machine.kind[i], machine.qi[i]
-        for k in range(NQ[kind]):
-            end[at + k] = vector(start, nq)[at + k] if given(start) else (
-                1.0 if kind >= SPHERICAL and k == NQ[kind] - 1 else 0.0)
-    if not is_configuration(machine, end):
-        return REFUSED
-    for j in range(nv):
-        fixed = given(held) and vector(held, nv)[j]
-        t.free[j] = 0 if fixed else 1
-        loops.passive[j] = 1 if fixed else 0
-        within = limited != 0 and not fixed
-        t.lower[j] = loops.lower[j] if within else -math.inf
-        t.upper[j] = loops.upper[j] if within else math.inf
-    if attempt > 0:
-        write_random(machine, loops.passive, loops.lower, loops.upper, attempt, end)
-    begin_closing(loops.workspace, loops.closing, end)
-    command = EVALUATE
-    while command == EVALUATE:
-        loops.turns[:] = math.nan
-        if not closure_residuals(loops.workspace, t.trial, loops.turns, t.trial_f, t.trial_rows):
-            t.trial_f[:] = math.inf
-        command = continue_closing(loops.workspace, loops.closing)
-    out[0], out[1], out[2] = 0.0, -1.0, t.numbers[STEPS]
-    for r in range(count):
-        if not abs(t.f[r]) <= out[0]:
-            out[0], out[1] = abs(t.f[r]), r
-    for i in range(nq):
-        end[i] = t.q[i]
-    return DONE if out[0] <= STALLED_RESIDUAL else OPEN
+    rest = area.loops_of(work).rest  # where A a = 0, as A v = 0
+    return area.complete(work, q, rest, known, v)
+
+
+def loops_complete_acceleration(
+        work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, known: ACTUATED_OR,
+        a: COMPLETED[ORDERS, True]) -> CODE:
+    """Complete a and its time derivatives (order + 1, nv) in the same way."""
+    return area.complete(work, q, v, known, a)
+
+
+def loops_inverse_jacobians(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: ONE_ORDER,
+        external: WRENCHES_OF_ONE_ORDER, tau: RESULT[ONE_ORDER], by_q: RESULT[SQUARE],
+        by_v: RESULT[SQUARE], by_a: RESULT[SQUARE]) -> CODE:
+    """Write tau (nv), dtau/dq, dtau/dv and dtau/da (nv, nv)."""
+    code = area.solve_inverse(work, q, v, a, external, tau)
+    if code == DONE:
+        code = area.require_derivatives(work, True)
+    return code if code != DONE else partials.jacobians(
+        model, work, True, q, v, a, external, by_q, by_v, by_a)
+
+
+def loops_inverse_product(
+        work: WORK, q: CONFIGURATION, v: RATES, a: ONE_ORDER, external: WRENCHES_OF_ONE_ORDER,
+        dq: RATES, dv: RATES, da: RATES, tau: RESULT[ONE_ORDER], dtau: RESULT[RATES]) -> CODE:
+    """Write tau (nv), and its change along dq, dv, da."""
+    code = area.solve_inverse(work, q, v, a, external, tau)
+    if code == DONE:
+        code = area.require_derivatives(work, True)
+    return partials.product(work, True, dq, dv, da, dtau[:0], dtau) if code == DONE else code
+
+
+def loops_inverse_gradient(
+        work: WORK, q: CONFIGURATION, v: RATES, a: ONE_ORDER, external: WRENCHES_OF_ONE_ORDER,
+        y: RATES, tau: RESULT[ONE_ORDER], by_q: RESULT[RATES], by_v: RESULT[RATES],
+        by_a: RESULT[RATES]) -> CODE:
+    """Write tau (nv), and the gradient of y . tau, each (nv)."""
+    code = area.solve_inverse(work, q, v, a, external, tau)
+    if code == DONE:
+        code = area.require_derivatives(work, True)
+    return partials.gradient(work, True, y, by_q, by_v, by_a) if code == DONE else code
+
+
+def loops_forward_jacobians(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: ONE_ORDER,
+        external: WRENCHES_OF_ONE_ORDER, a: RESULT[ONE_ORDER], by_q: RESULT[SQUARE],
+        by_v: RESULT[SQUARE], by_tau: RESULT[SQUARE]) -> CODE:
+    """Write a (nv), da/dq, da/dv and da/dtau (nv, nv)."""
+    none = vector(as_flags(pointer_of(work)), 0)
+    code = area.solve_hybrid(work, q, v, none, a, tau, tau[:0], external)
+    if code == DONE:
+        code = area.require_derivatives(work, False)
+    return code if code != DONE else partials.jacobians(
+        model, work, False, q, v, a, external, by_q, by_v, by_tau)
+
+
+def loops_forward_product(
+        work: WORK, q: CONFIGURATION, v: RATES, tau: ONE_ORDER, external: WRENCHES_OF_ONE_ORDER,
+        dq: RATES, dv: RATES, dtau: RATES, a: RESULT[ONE_ORDER], da: RESULT[RATES]) -> CODE:
+    """Write a (nv), and its change along dq, dv, dtau."""
+    none = vector(as_flags(pointer_of(work)), 0)
+    code = area.solve_hybrid(work, q, v, none, a, tau, tau[:0], external)
+    if code == DONE:
+        code = area.require_derivatives(work, False)
+    return partials.product(work, False, dq, dv, dtau, da, da[:0]) if code == DONE else code
+
+
+def loops_forward_gradient(
+        work: WORK, q: CONFIGURATION, v: RATES, tau: ONE_ORDER, external: WRENCHES_OF_ONE_ORDER,
+        y: RATES, a: RESULT[ONE_ORDER], by_q: RESULT[RATES], by_v: RESULT[RATES],
+        by_tau: RESULT[RATES]) -> CODE:
+    """Write a (nv), and the gradient of y . a, each (nv)."""
+    none = vector(as_flags(pointer_of(work)), 0)
+    code = area.solve_hybrid(work, q, v, none, a, tau, tau[:0], external)
+    if code == DONE:
+        code = area.require_derivatives(work, False)
+    return partials.gradient(work, False, y, by_q, by_v, by_tau) if code == DONE else code
+
+
+def loops_hybrid_jacobians(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, prescribed: FLAGS_OR_NONE,
+        a: COMPLETED[ONE_ORDER, True], tau: COMPLETED[ONE_ORDER, False],
+        external: WRENCHES_OF_ONE_ORDER, by_q: RESULT[SQUARE], by_v: RESULT[SQUARE],
+        by_given: RESULT[SQUARE]) -> CODE:
+    """Complete a and tau (nv), and write how the unknowns change (nv, nv)."""
+    code = area.solve_hybrid(work, q, v, prescribed, a, tau, tau, external)
+    if code == DONE:
+        code = area.require_derivatives(work, False)
+    return code if code != DONE else partials.jacobians(
+        model, work, False, q, v, a, external, by_q, by_v, by_given)
+
+
+def loops_hybrid_product(
+        work: WORK, q: CONFIGURATION, v: RATES, prescribed: FLAGS_OR_NONE,
+        a: COMPLETED[ONE_ORDER, True], tau: COMPLETED[ONE_ORDER, False],
+        external: WRENCHES_OF_ONE_ORDER, dq: RATES, dv: RATES, given: RATES, da: RESULT[RATES],
+        dtau: RESULT[RATES]) -> CODE:
+    """Complete a and tau (nv), and write their change along dq, dv, given."""
+    code = area.solve_hybrid(work, q, v, prescribed, a, tau, tau, external)
+    if code == DONE:
+        code = area.require_derivatives(work, False)
+    return partials.product(work, False, dq, dv, given, da, dtau) if code == DONE else code
+
+
+def loops_hybrid_gradient(
+        work: WORK, q: CONFIGURATION, v: RATES, prescribed: FLAGS_OR_NONE,
+        a: COMPLETED[ONE_ORDER, True], tau: COMPLETED[ONE_ORDER, False],
+        external: WRENCHES_OF_ONE_ORDER, y: RATES, by_q: RESULT[RATES], by_v: RESULT[RATES],
+        by_given: RESULT[RATES]) -> CODE:
+    """Complete a and tau (nv), and write the gradient of y . x, each (nv)."""
+    code = area.solve_hybrid(work, q, v, prescribed, a, tau, tau, external)
+    if code == DONE:
+        code = area.require_derivatives(work, False)
+    return partials.gradient(work, False, y, by_q, by_v, by_given) if code == DONE else code

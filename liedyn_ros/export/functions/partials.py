@@ -6,130 +6,86 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Partial derivatives of trees for the C library: functions on pointers, as in trees.py."""
+# mypy: disable-error-code="valid-type"
+"""Functions of the C library for partial derivatives of trees: those of liedyn.h, in its order."""
 
-from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
-from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.dynamics.partial_derivatives.kernels import (
     forward, forward_products, jacobians, products, second)
-from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PRODUCT_WIDTH
-from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
-from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.export.kernels import work as area
-from liedyn_ros.jit.pointers import after, as_wholes, COUNT, NUMBERS, table, vector
+from liedyn_ros.export.kernels.interface import (
+    CODE, CONFIGURATION, MODEL, RATES, RESULT, SQUARE, WORK, WRENCHES)
+from liedyn_ros.export.kernels.work import code_of
+from liedyn_ros.jit.pointers import after, as_wholes, part, pointer_of, vector
 
 
-def inverse_jacobians(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
-                      external: NUMBERS, by_q: NUMBERS, by_v: NUMBERS, by_a: NUMBERS) -> COUNT:
-    """Write dtau/dq, dtau/dv and dtau/da (nv, nv)."""
-    model = table(constants, 1, tables.MODEL_WIDTH)
-    nv, bodies, common = area.nv(model), area.bodies(model), area.common(model, work)
-    good = jacobians.inverse_jacobians(
-        model, table(after(common, area.links_at(model)), area.links(model), LINK_WIDTH),
-        table(after(common, area.columns_at(model)), nv, COLUMN_WIDTH),
-        vector(q, area.nq(model)), vector(v, nv), vector(a, nv),
-        table(external, area.loaded(external, bodies), 6), table(by_q, nv, nv),
-        table(by_v, nv, nv), table(by_a, nv, nv),
-        table(after(common, area.gravity_at(model)), nv, 3))
-    return DONE if good else REFUSED
+def inverse_jacobians(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES, external: WRENCHES,
+        by_q: RESULT[SQUARE], by_v: RESULT[SQUARE], by_a: RESULT[SQUARE]) -> CODE:
+    """Write dtau/dq, dtau/dv and dtau/da = M (nv, nv)."""
+    return code_of(jacobians.inverse_jacobians(
+        model, part(work, *area.link_rows(model)), part(work, *area.columns(model)), q, v, a,
+        external, by_q, by_v, by_a, part(work, *area.by_gravity(model))))
 
 
-def inverse_product(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
-                    external: NUMBERS, dq: NUMBERS, dv: NUMBERS, da: NUMBERS, out: NUMBERS
-                    ) -> COUNT:
-    """Write the change of tau (nv,) along dq, dv, da (nv,)."""
-    model = table(constants, 1, tables.MODEL_WIDTH)
-    nv, bodies = area.nv(model), area.bodies(model)
-    changes = table(area.common(model, work), area.links(model), PRODUCT_WIDTH)
-    for k in range(PRODUCT_WIDTH):
-        changes[0, k] = 0.0  # the ground stands still
-    good = products.inverse_product(
-        model, table(work, area.data_rows(model), tables.DATA_WIDTH), changes,
-        vector(q, area.nq(model)), vector(v, nv), vector(a, nv),
-        table(external, area.loaded(external, bodies), 6), vector(dq, nv), vector(dv, nv),
-        vector(da, nv), vector(out, nv))
-    return DONE if good else REFUSED
+def inverse_product(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES, external: WRENCHES,
+        dq: RATES, dv: RATES, da: RATES, dtau: RESULT[RATES]) -> CODE:
+    """Write the change of tau along dq, dv, da: a product with the Jacobians, without them."""
+    changes = part(work, *area.changes(model))
+    area.keep_ground(changes)
+    return code_of(products.inverse_product(
+        model, part(work, *area.data(model)), changes, q, v, a, external, dq, dv, da, dtau))
 
 
-def inverse_gradient(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
-                     external: NUMBERS, y: NUMBERS, by_q: NUMBERS, by_v: NUMBERS, by_a: NUMBERS
-                     ) -> COUNT:
-    """Write the gradient of y . tau by q, v and a, each (nv,)."""
-    model = table(constants, 1, tables.MODEL_WIDTH)
-    nv, bodies = area.nv(model), area.bodies(model)
-    good = products.inverse_product_transposed(
-        model, table(work, area.data_rows(model), tables.DATA_WIDTH),
-        table(area.common(model, work), area.links(model), PRODUCT_WIDTH),
-        vector(q, area.nq(model)), vector(v, nv), vector(a, nv),
-        table(external, area.loaded(external, bodies), 6), vector(y, nv), vector(by_q, nv),
-        vector(by_v, nv), vector(by_a, nv))
-    return DONE if good else REFUSED
+def inverse_gradient(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES, external: WRENCHES,
+        y: RATES, by_q: RESULT[RATES], by_v: RESULT[RATES], by_a: RESULT[RATES]) -> CODE:
+    """Write the gradient of y . tau by q, v and a, each (nv)."""
+    return code_of(products.inverse_product_transposed(
+        model, part(work, *area.data(model)), part(work, *area.changes(model)), q, v, a, external,
+        y, by_q, by_v, by_a))
 
 
 def inverse_gradient_product(
-        constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS, external: NUMBERS,
-        y: NUMBERS, dq: NUMBERS, dv: NUMBERS, da: NUMBERS, by_q: NUMBERS, by_v: NUMBERS,
-        by_a: NUMBERS) -> COUNT:
-    """Write the change of the gradient of y . tau along dq, dv, da."""
-    model = table(constants, 1, tables.MODEL_WIDTH)
-    nv, bodies, common = area.nv(model), area.bodies(model), area.common(model, work)
-    links = area.links(model)
-    good = second.inverse_second(
-        model, table(after(common, area.links_at(model)), links, LINK_WIDTH),
-        table(after(common, area.columns_at(model)), nv, COLUMN_WIDTH),
-        table(after(common, area.variations_at(model)), links, VARIATION_WIDTH),
-        vector(q, area.nq(model)), vector(v, nv), vector(a, nv),
-        table(external, area.loaded(external, bodies), 6), vector(y, nv), vector(dq, nv),
-        vector(dv, nv), vector(da, nv), vector(by_q, nv), vector(by_v, nv), vector(by_a, nv))
-    return DONE if good else REFUSED
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES, external: WRENCHES,
+        y: RATES, dq: RATES, dv: RATES, da: RATES, by_q: RESULT[RATES], by_v: RESULT[RATES],
+        by_a: RESULT[RATES]) -> CODE:
+    """Write the change of that gradient along dq, dv, da: second derivatives times a vector."""
+    return code_of(second.inverse_second(
+        model, part(work, *area.link_rows(model)), part(work, *area.columns(model)),
+        part(work, *area.variations(model)), q, v, a, external, y, dq, dv, da, by_q, by_v, by_a))
 
 
-def forward_jacobians(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,
-                      external: NUMBERS, a: NUMBERS, by_q: NUMBERS, by_v: NUMBERS,
-                      by_tau: NUMBERS) -> COUNT:
-    """Write a (nv,), da/dq, da/dv and da/dtau (nv, nv)."""
-    model = table(constants, 1, tables.MODEL_WIDTH)
-    nv, bodies, common = area.nv(model), area.bodies(model), area.common(model, work)
-    before = vector(as_wholes(after(common, area.before_at(model))), nv)
+def forward_jacobians(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: WRENCHES,
+        a: RESULT[RATES], by_q: RESULT[SQUARE], by_v: RESULT[SQUARE],
+        by_tau: RESULT[SQUARE]) -> CODE:
+    """Write a (nv), da/dq, da/dv and da/dtau (nv, nv)."""
+    at = after(pointer_of(work), area.shared_at(model) + area.before_at(model))
+    before = vector(as_wholes(at), area.nv(model))
     area.write_before(model, before)
     return forward.forward_jacobians(
-        model, table(work, area.data_rows(model), tables.DATA_WIDTH),
-        table(after(common, area.links_at(model)), area.links(model), LINK_WIDTH),
-        table(after(common, area.columns_at(model)), nv, COLUMN_WIDTH), before,
-        table(after(common, area.factors_at(model)), nv, area.factors_width(nv)),
-        table(after(common, area.sides_at(model)), nv, area.sides_width(nv)),
-        vector(q, area.nq(model)), vector(v, nv), vector(tau, nv),
-        table(external, area.loaded(external, bodies), 6), vector(a, nv), table(by_q, nv, nv),
-        table(by_v, nv, nv), table(by_tau, nv, nv),
-        table(after(common, area.gravity_at(model)), nv, 3))
+        model, part(work, *area.data(model)), part(work, *area.link_rows(model)),
+        part(work, *area.columns(model)), before, part(work, *area.factors(model)),
+        part(work, *area.sides(model)), q, v, tau, external, a, by_q, by_v, by_tau,
+        part(work, *area.by_gravity(model)))
 
 
-def forward_product(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,
-                    external: NUMBERS, dq: NUMBERS, dv: NUMBERS, dtau: NUMBERS, a: NUMBERS,
-                    out: NUMBERS) -> COUNT:
-    """Write a and its change (nv,) along dq, dv, dtau (nv,)."""
-    model = table(constants, 1, tables.MODEL_WIDTH)
-    nv, bodies = area.nv(model), area.bodies(model)
-    changes = table(area.common(model, work), area.links(model), PRODUCT_WIDTH)
-    for k in range(PRODUCT_WIDTH):
-        changes[0, k] = 0.0  # the ground stands still
+def forward_product(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: WRENCHES,
+        dq: RATES, dv: RATES, dtau: RATES, a: RESULT[RATES], da: RESULT[RATES]) -> CODE:
+    """Write a (nv), and its change along dq, dv, dtau."""
+    changes = part(work, *area.changes(model))
+    area.keep_ground(changes)
     return forward_products.forward_product(
-        model, table(work, area.data_rows(model), tables.DATA_WIDTH), changes,
-        vector(q, area.nq(model)), vector(v, nv), vector(tau, nv),
-        table(external, area.loaded(external, bodies), 6), vector(dq, nv), vector(dv, nv),
-        vector(dtau, nv), vector(a, nv), vector(out, nv))
+        model, part(work, *area.data(model)), changes, q, v, tau, external, dq, dv, dtau, a, da)
 
 
-def forward_gradient(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,
-                     external: NUMBERS, y: NUMBERS, a: NUMBERS, by_q: NUMBERS, by_v: NUMBERS,
-                     by_tau: NUMBERS) -> COUNT:
-    """Write a (nv,), and the gradient of y . a by q, v and tau, each (nv,)."""
-    model = table(constants, 1, tables.MODEL_WIDTH)
-    nv, bodies = area.nv(model), area.bodies(model)
+def forward_gradient(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: WRENCHES,
+        y: RATES, a: RESULT[RATES], by_q: RESULT[RATES], by_v: RESULT[RATES],
+        by_tau: RESULT[RATES]) -> CODE:
+    """Write a (nv), and the gradient of y . a by q, v and tau, each (nv)."""
     return forward_products.forward_product_transposed(
-        model, table(work, area.data_rows(model), tables.DATA_WIDTH),
-        table(area.common(model, work), area.links(model), PRODUCT_WIDTH),
-        vector(q, area.nq(model)), vector(v, nv), vector(tau, nv),
-        table(external, area.loaded(external, bodies), 6), vector(y, nv), vector(a, nv),
-        vector(by_q, nv), vector(by_v, nv), vector(by_tau, nv))
+        model, part(work, *area.data(model)), part(work, *area.changes(model)), q, v, tau,
+        external, y, a, by_q, by_v, by_tau)

@@ -21,10 +21,11 @@ from liedyn_ros.dynamics.constrained.tracking.kernels import completion
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, VECTOR
-from liedyn_ros.jit.pointers import cube, given, table, vector
 
-# Columns of sizes; USUAL_RANK is that of the constraints where the machine is not singular.
-ORDER, CONSTRAINTS, CLOSURES, BODIES, USUAL_RANK, SIZES = range(6)
+# Columns of sizes; USUAL_RANK is that of the constraints where the machine is not singular. SOLVED
+# are the rows of forces that close loops, of the last solution.
+ORDER, CONSTRAINTS, CLOSURES, BODIES, USUAL_RANK, SOLVED, SIZES = range(7)
+ANSWER = 5  # numbers of what is told of a solution: write_task_report
 REGULAR, REDUNDANT, NEARLY_SINGULAR, SINGULAR, INCONSISTENT = range(5)  # as in liedyn.h
 DEPENDENT = -5  # a code beside those of kernels: constraints that become dependent
 ANY_RANK = 1 << 62
@@ -43,6 +44,7 @@ LOOPS = Bundle(
     multipliers=VECTOR, wrenches=VECTOR,  # (order + 1, m), (order + 1, C, 6)
     jacobian=VECTOR,  # (m, nv)
     report=VECTOR,  # of dynamics/constrained/kernels/tables.py
+    answer=VECTOR,  # (ANSWER,)
     product=VECTOR,  # of partial_derivatives/kernels/products.py
     change=VECTOR, gradient=VECTOR, still=VECTOR,  # (2 nv + m,), (4, nv), (m,) zeros
     # Of all Jacobians: the tree's tables and Jacobians (links, columns, gravity, (3 nv, nv)), and
@@ -75,21 +77,50 @@ def write_wrench_coefficients(loops, external, rows):
 
 
 @kernel
-def solve_task(work, rows, inverse, unprescribed, q, v, a, tau, external, found):
+def solve_inverse(work, q, v, a, external, tau):
+    """Write tau (rows, nv) of the actuated coordinates, zero elsewhere, for a of as many rows."""
+    loops = loops_of(work)
+    for r in range(len(a)):
+        for j in range(a.shape[1]):
+            loops.a[r * a.shape[1] + j], loops.tau[r * a.shape[1] + j] = a[r, j], 0.0
+    return solve_task(loops, len(a), True, True, q, v, a, tau, external)
+
+
+@kernel
+def solve_hybrid(work, q, v, prescribed, a, tau, all_tau, external):
     """
-    Solve the task of a work area, and write rank, condition, defect, actuation and status.
+    Complete a (rows, nv) in its place, and write all_tau, which may be tau, if it has rows.
+
+    No flags prescribe nothing.
+    """
+    loops = loops_of(work)
+    rows, nv, task, unprescribed = len(a), a.shape[1], task_of(loops.hybrid), True
+    for j in range(nv):
+        free = len(prescribed) == 0 or not prescribed[j]
+        unprescribed = unprescribed and free
+        task.free[j] = free
+        for k in range(rows):
+            loops.a[k * nv + j] = 0.0 if free else a[k, j]
+            loops.tau[k * nv + j] = tau[k, j] if free else 0.0
+    return solve_task(loops, rows, False, unprescribed, q, v, a, all_tau, external)
+
+
+@kernel
+def solve_task(loops, rows, inverse, unprescribed, q, v, a, tau, external):
+    """
+    Solve the task of a work area, and keep rank, condition, defect, actuation and status.
 
     As in Python, a rank above the usual one of nearly dependent rows is not believed. Where
     coordinates are prescribed the usual rank is not known.
     """
-    loops = loops_of(vector(work, 1))
-    tables, sizes = workspace_of(loops.workspace), loops.sizes
+    sizes = loops.sizes
     flat, report = loops.inverse if inverse else loops.hybrid, loops.report
     task = task_of(flat)
     nv, count, closed = count_coordinates(loops), sizes[CONSTRAINTS], sizes[CLOSURES]
-    bodies, orders = sizes[BODIES] if given(external) else 0, sizes[ORDER] + 1
-    if given(external):
-        write_wrench_coefficients(loops, cube(external, rows, bodies, 6), rows)
+    bodies, orders = sizes[BODIES] if len(external) > 0 else 0, sizes[ORDER] + 1
+    sizes[SOLVED] = 0
+    if len(external) > 0:
+        write_wrench_coefficients(loops, external, rows)
     wrenches = loops.external[:bodies * orders * 6].reshape((bodies, orders, 6))
     known_a = loops.a[:rows * nv].reshape((rows, nv))
     known_tau = loops.tau[:rows * nv].reshape((rows, nv))
@@ -97,9 +128,8 @@ def solve_task(work, rows, inverse, unprescribed, q, v, a, tau, external, found)
     task.most[0] = ANY_RANK
     for attempt in range(2):
         code = solver.solve_state(
-            loops.workspace, flat, CLOSED_STATE, wrenches, vector(q, tables.machine.nq[0]),
-            vector(v, nv), known_a, known_tau, known_a if inverse else table(a, rows, nv),
-            table(tau, rows, nv) if given(tau) else known_tau,
+            loops.workspace, flat, CLOSED_STATE, wrenches, q, v, known_a, known_tau,
+            known_a if inverse else a, tau if len(tau) > 0 else known_tau,
             loops.multipliers[:rows * count].reshape((rows, count)),
             loops.wrenches[:rows * closed * 6].reshape((rows, closed, 6)), report)
         stuck = code == solver.UNMOVED and task.kind[0] == solver.LEAST_TORQUE and usual < count
@@ -112,8 +142,43 @@ def solve_task(work, rows, inverse, unprescribed, q, v, a, tau, external, found)
         return code
     if inverse and report[DEFECT] > CONSISTENT:
         return completion.BROKEN
-    write_task_report(report, count, usual if unprescribed else 0, inverse, vector(found, 5))
+    write_task_report(report, count, usual if unprescribed else 0, inverse, loops.answer)
+    sizes[SOLVED] = rows
     return solver.DONE
+
+
+@kernel
+def write_answer(work, report):
+    """Write what is told of the last solution."""
+    answer = loops_of(work).answer
+    for k in range(ANSWER):
+        report[k] = answer[k]
+
+
+@kernel
+def complete(work, q, v, known, a):
+    """Complete a (order + 1, nv) where known is not set; none known: the actuated are."""
+    loops, count = loops_of(work), 0
+    for j in range(a.shape[1]):
+        if not (known[j] if len(known) > 0 else loops.actuated[j] != 0):
+            loops.passive[count] = j
+            count += 1
+            for k in range(len(a)):
+                a[k, j] = 0.0
+    return completion.complete_accelerations(
+        loops.workspace, loops.passive[:count], loops.ones, CLOSED_STATE, q, v, a)
+
+
+@kernel
+def require_derivatives(work, inverse):
+    """Return DONE where the last solution has derivatives."""
+    loops = loops_of(work)
+    if inverse:
+        good = (task_of(loops.inverse).kind[0] != solver.LEAST_TORQUE
+                or loops.answer[0] >= loops.sizes[USUAL_RANK])
+    else:
+        good = loops.answer[4] != SINGULAR and loops.answer[4] != INCONSISTENT
+    return solver.DONE if good else DEPENDENT
 
 
 @kernel

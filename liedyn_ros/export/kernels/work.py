@@ -15,15 +15,16 @@ sizes are in numbers of eight bytes. Partial derivatives share links, columns, v
 the same place as links.
 """
 
+from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PRODUCT_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
-from liedyn_ros.dynamics.time_derivatives.kernels import series
+from liedyn_ros.dynamics.time_derivatives.kernels.series import WIDTH
 from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.pointers import after, given, LINE
+from liedyn_ros.jit.pointers import LINE
 from liedyn_ros.jit.simd import get_int, LANES
 from liedyn_ros.model.kernels.kinds import NV
 
@@ -71,30 +72,6 @@ def series_rows(model, order):
 
 
 @inlined
-def loaded(external, rows):
-    """Return the number of rows of wrenches: none for NULL."""
-    return rows if given(external) else 0
-
-
-@inlined
-def zero_rates(model, work):
-    """Return the pointer to zeros (nv,)."""
-    return after(work, zeros_at(model))
-
-
-@inlined
-def or_zeros(model, work, rates):
-    """Return a pointer to rates (nv,), or to zeros for NULL."""
-    return rates if given(rates) else after(work, zeros_at(model))
-
-
-@inlined
-def common(model, work):
-    """Return the pointer to the part that calls share."""
-    return after(work, shared_at(model))
-
-
-@inlined
 def zeros_at(model):
     """Return where the zeros begin."""
     return rounded(data_rows(model) * tables.DATA_WIDTH)
@@ -109,14 +86,8 @@ def shared_at(model):
 @inlined
 def shared_size(model, order):
     """Return the size of the part that calls share."""
-    return rounded(max(series_rows(model, order) * series.WIDTH, links(model) * BLOCKS,
+    return rounded(max(series_rows(model, order) * WIDTH, links(model) * BLOCKS,
                        6 * nv(model)))
-
-
-@inlined
-def links_at(model):
-    """Return where links begin."""
-    return 0
 
 
 @inlined
@@ -171,6 +142,91 @@ def sides_width(n):
 def part_size(model):
     """Return the size of the whole part."""
     return sides_at(model) + rounded(nv(model) * sides_width(nv(model)))
+
+
+@inlined
+def code_of(good):
+    """Return the code of a kernel that returns whether all is good."""
+    return DONE if good else REFUSED
+
+
+@inlined
+def zeros(model):
+    """Return place and length of rates of zero."""
+    return zeros_at(model), nv(model)
+
+
+@inlined
+def data(model):
+    """Return place, rows and width of the data of a call."""
+    return 0, data_rows(model), tables.DATA_WIDTH
+
+
+@inlined
+def series(model, order):
+    """Return place, rows and width of the time series of links, to an order."""
+    return shared_at(model), series_rows(model, order), WIDTH
+
+
+@inlined
+def blocks(model):
+    """Return place, rows and width of the scratch buffer of the Coriolis matrix."""
+    return shared_at(model), links(model), BLOCKS
+
+
+@inlined
+def jacobian(model):
+    """Return place, rows and width of the scratch buffer of the rate of a Jacobian."""
+    return shared_at(model), 6, nv(model)
+
+
+@inlined
+def changes(model):
+    """Return place, rows and width of the changes of links along a direction."""
+    return shared_at(model), links(model), PRODUCT_WIDTH
+
+
+@inlined
+def link_rows(model):
+    """Return place, rows and width of links in the common frame."""
+    return shared_at(model), links(model), LINK_WIDTH
+
+
+@inlined
+def columns(model):
+    """Return place, rows and width of columns of coordinates in the common frame."""
+    return shared_at(model) + columns_at(model), nv(model), COLUMN_WIDTH
+
+
+@inlined
+def variations(model):
+    """Return place, rows and width of the variations of links."""
+    return shared_at(model) + variations_at(model), links(model), VARIATION_WIDTH
+
+
+@inlined
+def by_gravity(model):
+    """Return place, rows and width of the derivatives by gravity."""
+    return shared_at(model) + gravity_at(model), nv(model), 3
+
+
+@inlined
+def factors(model):
+    """Return place, rows and width of the factors of M."""
+    return shared_at(model) + factors_at(model), nv(model), factors_width(nv(model))
+
+
+@inlined
+def sides(model):
+    """Return place, rows and width of the right sides to solve for."""
+    return shared_at(model) + sides_at(model), nv(model), sides_width(nv(model))
+
+
+@inlined
+def keep_ground(changes):
+    """Write changes of the ground, which stands still."""
+    for k in range(PRODUCT_WIDTH):
+        changes[0, k] = 0.0
 
 
 @inlined

@@ -20,13 +20,13 @@ import subprocess
 
 import pytest
 
-from liedyn_ros.build import c_library
+from liedyn_ros.build import c_interface, c_library
 from liedyn_ros.build.objects import PROCESSORS
 from liedyn_ros.build.parts import function_parts, objects_folder
 
 ROOT = Path(__file__).parents[3] / 'libliedyn'
 SOURCES = tuple(f'src/{name}.c' for name in (
-    'calls', 'loop_assembly', 'loop_partials', 'loop_tracking', 'loops', 'model', 'partials',
+    'calls', 'loop_assembly', 'loop_tracking', 'loops', 'model',
     'platform_tracking', 'platforms'))
 WARNINGS = ('-std=gnu11', '-Wall', '-Wextra', '-Wpedantic', '-Werror')
 HOST = pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs an x86-64 processor')
@@ -46,7 +46,11 @@ def require_tools(*names: str) -> None:
 @functools.cache
 def object_folder(family: str = 'x86_64') -> Path:
     """Return the folder of objects for a family of processors, compiled if it is not there."""
-    state = hashlib.sha256(family.encode() + Path(c_library.__file__).read_bytes())
+    state = hashlib.sha256(family.encode())
+    package = Path(c_library.__file__).parents[1]
+    for path in sorted((*package.glob('build/c_*.py'), *package.glob('export/functions/*.py'),
+                        *ROOT.glob('include/*.in'))):
+        state.update(path.read_bytes())
     for part in function_parts():
         state.update(part.digest.encode())
     parent = objects_folder() / 'library'
@@ -73,15 +77,17 @@ def built(sources: Sequence[str], *flags: str, processor: str = 'x86_64', compil
     """
     require_tools(compiler)
     objects_of_all, command = object_folder(processor), [compiler, *WARNINGS, '-O2', *flags]
-    files = [ROOT / source for source in (*sources, *SOURCES)]
+    files = [*(ROOT / source for source in (*sources, *SOURCES)),
+             objects_of_all / c_interface.CALLS]
     state = hashlib.sha256(repr([command, processor, sources]).encode())
-    for path in (*files, *sorted(ROOT.glob('src/*.h')), ROOT / 'include' / 'liedyn.h'):
+    for path in (*files, *sorted(ROOT.glob('src/*.h'))):
         state.update(path.read_bytes())
     target = objects_of_all / state.hexdigest()[:16]
     if not target.exists():
         made = target.with_suffix(f'.{os.getpid()}')
         subprocess.run(
-            [*command, f'-I{ROOT / "include"}', f'-I{objects_of_all}', *map(str, files),
+            [*command, *(f'-I{folder}' for folder in (
+                objects_of_all / 'include', objects_of_all, ROOT / 'src')), *map(str, files),
              *map(str, sorted(objects_of_all.glob(f'{processor}*.o'))), '-lm', '-lpthread',
              '-o', str(made)], check=True)
         made.replace(target)
