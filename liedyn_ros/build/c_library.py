@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What `libliedyn` is built from: `python -m liedyn_ros.build.c_library`.
+Objects, headers and C functions of `libliedyn`: `python -m liedyn_ros.build.c_library`.
 
 The objects are those of Python's rooms, and of functions that call them. Headers and C functions
 are those of liedyn_ros.build.c_interface. CMake of the folder `libliedyn` calls it. No compiler of

@@ -5,7 +5,7 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-# mypy: disable-error-code="valid-type"
+# mypy: disable-error-code="valid-type,index,attr-defined"
 """
 Functions of the C library for closed loops: those of liedyn.h, in its order.
 

@@ -149,7 +149,7 @@ def solve_task(loops, rows, inverse, unprescribed, q, v, a, tau, external):
 
 @kernel
 def write_answer(work, report):
-    """Write what is told of the last solution."""
+    """Write rank, condition, defect, actuation and status of the last solution."""
     answer = loops_of(work).answer
     for k in range(ANSWER):
         report[k] = answer[k]
