@@ -42,7 +42,7 @@ CODES = {  # of liedyn.h, in their order, and what they mean
     'SINGULAR': 'a coordinate whose force is given moves no inertia',
     'OVERLAP': 'a result shares memory with an input',
     'NULL': 'NULL where an array is needed',
-    'RANGE': 'an order, a frame, a coordinate, axes or a flag is out of range',
+    'RANGE': 'an order, a frame, axes or a flag is out of range',
     'WORK_AREA': 'the work area was not prepared for this model, or is too small',
     'UNALIGNED': 'the memory is not aligned to LIEDYN_ALIGNMENT bytes',
     'UNKNOWN': 'the model has no such name',

@@ -36,10 +36,11 @@ def test_a_function_is_declared_checked_and_has_a_method():
         '/** Write nothing: an example. */\n'
         'int liedyn_own(const liedyn_model *model, void *work, int order, const double *q, '
         'const double *v,\n               const double *a, double *mass);')
-    text = definition(example())
+    text = ' '.join(definition(example()).split())
     assert 'begin(model, work, order, q && a && mass)' in text  # v may be NULL
     assert '!share(mass, nv * nv, a, (order + 1) * nv)' in text
-    assert '{in(v)}, {.whole = v ? nv : 0}' in text and '{"q", q, nq, NULL, 0}' in text
+    assert 'kernels()->own(words(model), area(work), order, in(q), in(v), ' in text
+    assert '{"q", q, nq, NULL, 0}' in text
     text = method(example())
     assert 'void own(const VectorIn &q, const VectorIn &v, const MatrixIn &a, ' in text
     assert 'fits("a", a.cols(), nv_);' in text and 'mass.resize(nv_, nv_);' in text

@@ -137,7 +137,7 @@ def test_refusals_name_what_is_wrong(opened):
     assert library.call('lengths', home, None) == NULL
     assert library.call('lengths', home, home[:1]) == OVERLAP
     assert library.call('lengths', np.ones((4, 4)), lengths) == NOT_POSE
-    assert library.why() == 'pose: the matrix is no pose'
+    assert library.why() == 'pose: the matrix is no pose within 1e-6'
     assert library.call('jacobian', home, 2, np.empty(36)) == RANGE
     assert library.call('solve', lengths, home, out, solution) == 0
     assert library.call('solve', lengths, np.ones((4, 4)), out, solution) == NOT_POSE

@@ -13,8 +13,8 @@ from liedyn_ros.dynamics.frames.kernels import jacobians, motion
 from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics as move_bodies
 from liedyn_ros.export.kernels import work as area
 from liedyn_ros.export.kernels.interface import (
-    CODE, AXES, CONFIGURATION, FRAME, JACOBIAN, LINKS, MODEL, ONE_JACOBIAN, POSE, POSES,
-    RATES, RATES_OR_ZERO, RESULT, TRUTH, TWIST, TWISTS, WORK)
+    AXES, CODE, CONFIGURATION, FRAME, JACOBIAN, LINKS, MODEL, ONE_JACOBIAN, POSE, POSES, RATES,
+    RATES_OR_ZERO, RESULT, TRUTH, TWIST, TWISTS, WORK)
 from liedyn_ros.export.kernels.work import code_of
 from liedyn_ros.jit.pointers import alone, or_part, part
 from liedyn_ros.model.kernels import configuration
