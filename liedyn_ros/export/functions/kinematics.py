@@ -25,8 +25,8 @@ def kinematics(
         poses: RESULT[POSES], twists: RESULT[TWISTS], accelerations: RESULT[TWISTS]) -> CODE:
     """Write poses (B, 4, 4), twists and accelerations (B, 6) of all bodies."""
     return code_of(move_bodies(
-        model, part(work, *area.data(model)), q, or_part(v, work, *area.zeros(model)),
-        or_part(a, work, *area.zeros(model)), poses, twists, accelerations))
+        model, part(work, *area.data(model)), q, or_part(v, work, *area.zero_rates(model)),
+        or_part(a, work, *area.zero_rates(model)), poses, twists, accelerations))
 
 
 def frame_pose(model: MODEL, q: CONFIGURATION, frame: FRAME, pose: RESULT[POSE]) -> CODE:

@@ -95,7 +95,7 @@ def loops_inverse_jacobians(
     code = area.solve_inverse(work, q, v, a, external, tau)
     if code == DONE:
         code = area.require_derivatives(work, True)
-    return code if code != DONE else partials.jacobians(
+    return code if code != DONE else partials.loop_jacobians(
         model, work, True, q, v, a, external, by_q, by_v, by_a)
 
 
@@ -106,7 +106,7 @@ def loops_inverse_product(
     code = area.solve_inverse(work, q, v, a, external, tau)
     if code == DONE:
         code = area.require_derivatives(work, True)
-    return partials.product(work, True, dq, dv, da, dtau[:0], dtau) if code == DONE else code
+    return partials.loop_product(work, True, dq, dv, da, dtau[:0], dtau) if code == DONE else code
 
 
 def loops_inverse_gradient(
@@ -117,7 +117,7 @@ def loops_inverse_gradient(
     code = area.solve_inverse(work, q, v, a, external, tau)
     if code == DONE:
         code = area.require_derivatives(work, True)
-    return partials.gradient(work, True, y, by_q, by_v, by_a) if code == DONE else code
+    return partials.loop_gradient(work, True, y, by_q, by_v, by_a) if code == DONE else code
 
 
 def loops_forward_jacobians(
@@ -129,7 +129,7 @@ def loops_forward_jacobians(
     code = area.solve_hybrid(work, q, v, none, a, tau, tau[:0], external)
     if code == DONE:
         code = area.require_derivatives(work, False)
-    return code if code != DONE else partials.jacobians(
+    return code if code != DONE else partials.loop_jacobians(
         model, work, False, q, v, a, external, by_q, by_v, by_tau)
 
 
@@ -141,7 +141,7 @@ def loops_forward_product(
     code = area.solve_hybrid(work, q, v, none, a, tau, tau[:0], external)
     if code == DONE:
         code = area.require_derivatives(work, False)
-    return partials.product(work, False, dq, dv, dtau, da, da[:0]) if code == DONE else code
+    return partials.loop_product(work, False, dq, dv, dtau, da, da[:0]) if code == DONE else code
 
 
 def loops_forward_gradient(
@@ -153,7 +153,7 @@ def loops_forward_gradient(
     code = area.solve_hybrid(work, q, v, none, a, tau, tau[:0], external)
     if code == DONE:
         code = area.require_derivatives(work, False)
-    return partials.gradient(work, False, y, by_q, by_v, by_tau) if code == DONE else code
+    return partials.loop_gradient(work, False, y, by_q, by_v, by_tau) if code == DONE else code
 
 
 def loops_hybrid_jacobians(
@@ -165,7 +165,7 @@ def loops_hybrid_jacobians(
     code = area.solve_hybrid(work, q, v, prescribed, a, tau, tau, external)
     if code == DONE:
         code = area.require_derivatives(work, False)
-    return code if code != DONE else partials.jacobians(
+    return code if code != DONE else partials.loop_jacobians(
         model, work, False, q, v, a, external, by_q, by_v, by_given)
 
 
@@ -178,7 +178,7 @@ def loops_hybrid_product(
     code = area.solve_hybrid(work, q, v, prescribed, a, tau, tau, external)
     if code == DONE:
         code = area.require_derivatives(work, False)
-    return partials.product(work, False, dq, dv, given, da, dtau) if code == DONE else code
+    return partials.loop_product(work, False, dq, dv, given, da, dtau) if code == DONE else code
 
 
 def loops_hybrid_gradient(
@@ -190,4 +190,4 @@ def loops_hybrid_gradient(
     code = area.solve_hybrid(work, q, v, prescribed, a, tau, tau, external)
     if code == DONE:
         code = area.require_derivatives(work, False)
-    return partials.gradient(work, False, y, by_q, by_v, by_given) if code == DONE else code
+    return partials.loop_gradient(work, False, y, by_q, by_v, by_given) if code == DONE else code

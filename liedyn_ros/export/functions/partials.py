@@ -23,7 +23,7 @@ def inverse_jacobians(
         by_q: RESULT[SQUARE], by_v: RESULT[SQUARE], by_a: RESULT[SQUARE]) -> CODE:
     """Write dtau/dq, dtau/dv and dtau/da = M (nv, nv)."""
     return code_of(jacobians.inverse_jacobians(
-        model, part(work, *area.link_rows(model)), part(work, *area.columns(model)), q, v, a,
+        model, part(work, *area.link_rows(model)), part(work, *area.column_rows(model)), q, v, a,
         external, by_q, by_v, by_a, part(work, *area.by_gravity(model))))
 
 
@@ -52,7 +52,7 @@ def inverse_gradient_product(
         by_a: RESULT[RATES]) -> CODE:
     """Write the change of that gradient along dq, dv, da: second derivatives times a vector."""
     return code_of(second.inverse_second(
-        model, part(work, *area.link_rows(model)), part(work, *area.columns(model)),
+        model, part(work, *area.link_rows(model)), part(work, *area.column_rows(model)),
         part(work, *area.variations(model)), q, v, a, external, y, dq, dv, da, by_q, by_v, by_a))
 
 
@@ -66,7 +66,7 @@ def forward_jacobians(
     area.write_before(model, before)
     return forward.forward_jacobians(
         model, part(work, *area.data(model)), part(work, *area.link_rows(model)),
-        part(work, *area.columns(model)), before, part(work, *area.factors(model)),
+        part(work, *area.column_rows(model)), before, part(work, *area.factor_rows(model)),
         part(work, *area.sides(model)), q, v, tau, external, a, by_q, by_v, by_tau,
         part(work, *area.by_gravity(model)))
 

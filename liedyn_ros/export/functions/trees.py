@@ -29,7 +29,7 @@ def inverse(model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES_OR_ZE
             external: WRENCHES, tau: RESULT[RATES]) -> CODE:
     """Write tau (nv) of q, v, a."""
     return code_of(rnea.rnea(
-        model, part(work, *area.data(model)), q, v, or_part(a, work, *area.zeros(model)),
+        model, part(work, *area.data(model)), q, v, or_part(a, work, *area.zero_rates(model)),
         external, tau))
 
 

@@ -23,7 +23,7 @@ from liedyn_ros.jit.pointers import part
 
 
 @kernel
-def product(work, inverse, dq, dv, change, da, dtau):
+def loop_product(work, inverse, dq, dv, change, da, dtau):
     """Write how a and tau change, those with entries; change is that of what is given."""
     loops, nv = loops_of(work), len(dv)
     task = loops.inverse if inverse else loops.hybrid
@@ -44,7 +44,7 @@ def product(work, inverse, dq, dv, change, da, dtau):
 
 
 @kernel
-def gradient(work, inverse, y, by_q, by_v, by_given):
+def loop_gradient(work, inverse, y, by_q, by_v, by_given):
     """Write the gradient of y . x by q, v and what is given, each (nv,); x are the unknowns."""
     loops, nv = loops_of(work), len(y)
     task = loops.inverse if inverse else loops.hybrid
@@ -59,7 +59,7 @@ def gradient(work, inverse, y, by_q, by_v, by_given):
 
 
 @kernel
-def jacobians(model, work, inverse, q, v, a, external, by_q, by_v, by_given):
+def loop_jacobians(model, work, inverse, q, v, a, external, by_q, by_v, by_given):
     """Write how the unknowns vary with q, v and what is given (nv, nv), of a motion a (1, nv)."""
     loops, nv = loops_of(work), len(v)
     m, of_tree = loops.sizes[CONSTRAINTS], loops.of_tree

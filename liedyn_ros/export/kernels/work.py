@@ -151,7 +151,7 @@ def code_of(good):
 
 
 @inlined
-def zeros(model):
+def zero_rates(model):
     """Return place and length of rates of zero."""
     return zeros_at(model), nv(model)
 
@@ -193,7 +193,7 @@ def link_rows(model):
 
 
 @inlined
-def columns(model):
+def column_rows(model):
     """Return place, rows and width of columns of coordinates in the common frame."""
     return shared_at(model) + columns_at(model), nv(model), COLUMN_WIDTH
 
@@ -211,7 +211,7 @@ def by_gravity(model):
 
 
 @inlined
-def factors(model):
+def factor_rows(model):
     """Return place, rows and width of the factors of M."""
     return shared_at(model) + factors_at(model), nv(model), factors_width(nv(model))
 
