@@ -53,7 +53,7 @@ LAWS = '', ', law known'
 INSTRUMENT = se3.exp([0.3, 0.2, 1.0, 0.5, 0.6, 0.7])  # where its frames are not known
 TARGET = se3.exp([0.1, -0.2, 2.3, 0.02, 0.03, 0.04])
 KINDS = ('full', 'full, frames unknown', 'position', 'orientation', 'full, readings drift',
-         'full, legs have scales')
+         'full, legs have scales', 'full, readings drift and legs have scales')
 DRIFT, MEMORY = 2e-5, 0.95  # m, of readings in the order of poses, and their memory
 SCALES = 5e-5  # deviation of a leg's scale
 Figures = dict[str, Any]
@@ -64,7 +64,7 @@ class Machine(NamedTuple):
 
     geometry: StewartGeometry
     offsets: Array
-    errors: Array  # (6, 7), m
+    errors: Array  # (6, 8), m, and scales, which are 0
 
     def readings(self, poses: Array, noise: Array | float = 0.0) -> Array:
         """Return what is read at poses (n, 4, 4), m: (n, 6), m."""
@@ -120,7 +120,7 @@ def summary(rows: list[Figures]) -> Figures:
         'pose NEES of 6, mean': float(of['pose NEES'].mean()),
         'its standard error': float(within.std(ddof=1) / np.sqrt(len(rows))),
         'poses within the 95 % region': float((of['pose NEES'] < chi2.ppf(SURE, 6)).mean()),
-        'parameter NEES of 42, mean': float(of['parameter NEES'].mean())}
+        'parameter NEES of 48, mean': float(of['parameter NEES'].mean())}
 
 
 def one_platform(geometry: StewartGeometry, home: Array, rng: np.random.Generator) -> Figures:
@@ -134,7 +134,7 @@ def one_platform(geometry: StewartGeometry, home: Array, rng: np.random.Generato
     after = PoseSolver(found.geometry).solve_batch(found.offsets + readings, others).poses
     return {
         'offered': found.offered, 'before': apart(before, others), 'after': apart(after, others),
-        'left': float(np.sqrt(((found.errors - machine.errors) ** 2).mean())),
+        'left': float(np.sqrt(((found.errors - machine.errors)[:, :7] ** 2).mean())),
         'pose NEES': pose_squares(found.geometry, after, others),
         'parameter NEES': parameter_squares(found, machine.errors)[0],
         **bounds(found, machine, poses, others)}
@@ -161,7 +161,8 @@ def bounds(found: Calibration, machine: Machine, poses: Array, others: Array) ->
     draws = np.random.default_rng(33).normal(size=(parameters.size, DRAWS))
     result = {}
     for law, known in zip(LAWS, (0.0, 1.0)):
-        information = rows.T @ rows + known * np.diag((parameters.deviations / ERROR) ** 2)
+        information = rows.T @ rows + known * np.diag(
+            (parameters.deviations / np.tile([ERROR] * 7 + [SCALES], 6)) ** 2)
         factor = moved @ np.linalg.cholesky(np.linalg.inv(information))
         drawn = np.sqrt(((factor @ draws) ** 2).sum(axis=0) / len(others))
         result[f'bound{law}'] = float(np.sqrt((factor ** 2).sum() / len(others)))
@@ -188,21 +189,20 @@ def one_trial(part: tuple[str, int]) -> tuple[float, int, bool]:
     home = se3.from_rotation_translation(np.eye(3), np.array([0.0, 0.0, 0.5]))
     rng = np.random.default_rng((42, seed))
     machine, poses = built(geometry, rng), spread(geometry, home, POSES, rng)
-    readings, errors = machine.readings(poses, noise(rng, POSES, 6)), machine.errors
-    if kind.endswith('drift'):
+    readings, errors = machine.readings(poses, noise(rng, POSES, 6)), machine.errors.copy()
+    if 'drift' in kind:
         readings = readings + DRIFT * coloured(rng, readings.shape, MEMORY)
-    if kind.endswith('scales'):
-        scales = SCALES * rng.normal(size=6)
-        readings = readings / (1.0 + scales)
-        errors = np.column_stack([errors, scales])
+    if 'scales' in kind:
+        errors[:, 7] = SCALES * rng.normal(size=6)
+        readings = readings / (1.0 + errors[:, 7])
     found = calibrate(geometry, readings, seen(kind, poses, rng), home=home,
                       deviations=(LENGTH, LENGTH, ANGLE))
-    return *parameter_squares(found, errors[:, :found.errors.shape[1]]), found.offered
+    return *parameter_squares(found, errors), found.offered
 
 
 def built(geometry: StewartGeometry, rng: np.random.Generator) -> Machine:
     """Return a machine whose joints and offsets are off by normal numbers."""
-    errors = ERROR * rng.normal(size=(6, 7))
+    errors = np.column_stack([ERROR * rng.normal(size=(6, 7)), np.zeros(6)])
     return Machine(replace(
         geometry, base_joints=geometry.base_joints + errors[:, :3],
         platform_joints=geometry.platform_joints + errors[:, 3:6]), errors[:, 6], errors)

@@ -30,8 +30,10 @@ from liedyn_ros.model import Model
 # be off by the share s, here of 10 to 0.01.
 PRIORS = tuple(10.0**k for k in range(-2, 5))
 CUTOFFS = 0.5, 2.0  # times the usual cut-off of the equations, that are tried beside it
+SMOOTHINGS = 1.0, 2.0  # times that cut-off, that are tried as the least ones of the positions
 METHODS = 'given', 'refitted friction', 'least squares', 'consistent'
 FIRST_RECORDING = 'first recording'  # the consistent fit of the first of several recordings alone
+ROUNDING = 1e-9  # of the given model's error: errors of clean samples
 TEST_LEVEL = 0.95  # level of the test whether a fit predicts held-out blocks better
 
 
@@ -87,21 +89,26 @@ class HeldOut:
                 for method, each in self.predicted.items()}
 
     @cached_property
-    def scale(self) -> Array:
-        """Return the size of errors (K, f): those of the given model in each recording."""
-        sizes = np.array([self.errors(k)['refitted friction'] if (self.recording == k).any()
-                          else np.ones(self.forces.shape[1])
-                          for k in range(int(self.recording.max(initial=0)) + 1)])
-        return np.maximum(sizes, 1e-300)[self.recording]
+    def scales(self) -> Array:
+        """Return the sizes of errors (r, f): those of the given model in each recording."""
+        return np.maximum([self.errors(k)['refitted friction'] if (self.recording == k).any()
+                           else np.ones(self.forces.shape[1])
+                           for k in range(int(self.recording.max(initial=0)) + 1)], 1e-300)
 
-    def size(self, method: str, scale: Array | None = None) -> float:
-        """Return the mean squared error of a method in those of the given model, or in scale."""
-        return float(np.mean(self._squares(method, scale)))
+    def misfit(self, method: str = 'consistent', scales: Array | None = None) -> float:
+        """
+        Return the mean over joints of the logarithm of squared errors, in scales (r, f).
+
+        By it a tenth less counts as much at each joint. By a sum of squares in errors of the given
+        model, the joint counts most at which that is good already.
+        """
+        squares = self._squares(method, self.scales if scales is None else scales).mean(axis=0)
+        return float(np.log(np.maximum(squares, ROUNDING**2)).mean())
 
     def ratio(self, method: str = 'consistent', other: str | None = None) -> float:
         """Return the error of a method over another's, by default the better of the given ones."""
-        return float(np.sqrt(self.size(method) / max(
-            self.size(other or self.better_given), 1e-300)))
+        return float(np.sqrt(self._size(method) / max(
+            self._size(other or self.better_given), 1e-300)))
 
     def is_better(self, method: str = 'consistent', other: str | None = None,
                   joint: int | None = None) -> bool:
@@ -129,15 +136,18 @@ class HeldOut:
     @property
     def better_given(self) -> str:
         """Return the name of the better given model: with its own friction or with fitted."""
-        return min(('given', 'refitted friction'), key=self.size)
+        return min(('given', 'refitted friction'), key=self._size)
 
-    def _squares(self, method: str, scale: Array | None = None) -> Array:
-        """Return the squared error of each sample (K,), in those of the given model."""
+    def _size(self, method: str) -> float:
+        """Return the mean squared error of a method in those of the given model."""
+        return float(self._squares(method, self.scales).mean())
+
+    def _squares(self, method: str, scales: Array) -> Array:
+        """Return the squared errors (K, f), in scales (r, f) of recordings."""
         # Each recording counts as much as each other one, however long it is.
         share = 1.0 / np.bincount(self.recording)[self.recording]
-        wide = self.scale if scale is None else scale
-        squares = (((self.forces - self.predicted[method]) / wide)**2).mean(axis=1)
-        return np.asarray(squares * share * len(share) / (self.recording.max() + 1))
+        squares = ((self.forces - self.predicted[method]) / scales[self.recording])**2
+        return np.asarray(squares.T * share * len(share) / (self.recording.max() + 1)).T
 
 
 def parts_of(equations: Equations, fit: RobustFit, starts: Array, parts: int) -> Parts:
@@ -178,7 +188,7 @@ class Trial:
         errors, failed = dict[float, float](), None
         for each in weights if len(weights) > 1 else ():
             try:
-                errors[each] = self.compared(each).ratio()
+                errors[each] = self.compared(each).misfit()
             except ConvergenceError as error:  # too weak a weight for so few samples
                 failed = error
         if failed is not None and not errors:

@@ -22,7 +22,7 @@ from liedyn_ros.identification.equations import Equations, equations_of
 from liedyn_ros.identification.estimate import (
     Estimate, Estimator, given_unknowns, refitted_friction, with_one_axis)
 from liedyn_ros.identification.held_out import (
-    CUTOFFS, HeldOut, Parts, parts_of, PRIORS, Trial)
+    CUTOFFS, HeldOut, Parts, parts_of, PRIORS, SMOOTHINGS, Trial)
 from liedyn_ros.identification.joints import (
     FRICTION, LOAD, MORE_TERMS, OFFSET, SCALE, STRIBECK, TILT)
 from liedyn_ros.identification.joints.friction import with_friction
@@ -150,19 +150,25 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     if not recording.tau.any():
         raise ShapeError('recording: expected joint forces, got zeros everywhere')
 
-    def equations_at(cutoff: float | None, sure: bool, speeds: Mapping[str, float]
-                     ) -> tuple[Equations, tuple[str, ...]]:
+    def equations_at(motion: Motion, cutoff: float | None, sure: bool,
+                     speeds: Mapping[str, float]) -> tuple[Equations, tuple[str, ...]]:
         return _equations(model, motion, friction, speeds, scales, rotor_inertia, cutoff, sure)
 
-    first, doubts = equations_at(cutoff, sure, stribeck or {})
+    first, doubts = equations_at(motion, cutoff, sure, stribeck or {})
     every = Estimator(model, first, np.ones(len(first.time), dtype=bool))
     held_apart = parts_of(first, every.plain, recording.starts, parts)
     trial = Trial(model, first, held_apart)
     weight = trial.best(PRIORS if prior is None else (prior,))
-    equations = first if cutoff is not None or scales else _best_filtered(
-        trial, held_apart, weight, lambda each: equations_at(each, True, _speeds(model, first))[0])
+    if smoothing is None and not scales:
+        motion, trial = _best_smoothed(model, recording, motion, trial, held_apart, weight, lambda
+                                       each, cutoff: equations_at(each, cutoff, True, _speeds(
+                                           model, first))[0])
+    equations = trial.equations if cutoff is not None or scales else _best_filtered(
+        trial, held_apart, weight, lambda each: equations_at(motion, each, True, _speeds(
+            model, first))[0])
     if equations is not first:
         every = Estimator(model, equations, np.ones(len(equations.time), dtype=bool))
+    if equations is not trial.equations:
         trial = Trial(model, equations, held_apart)
     estimate, unseen = every.at(weight), trial.with_first(weight)
     named = {kind: {model.coordinate_names[i]: float(value) for (each, i, _), value in zip(
@@ -176,6 +182,32 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
         (*missing.values(), *doubts)), weight, tuple(missing))
 
 
+def _best_smoothed(model: Model, recording: Recording, motion: Motion, trial: Trial, parts: Parts,
+                   weight: float, equations_at: Callable[[Motion, float], Equations]
+                   ) -> tuple[Motion, Trial]:
+    """
+    Return the motion whose fits predict held-out parts best, and their trial.
+
+    Spectra tell how much of a motion is above the noise, not how much of it forces feel: friction
+    turns where a joint does. So positions are tried that are smoothed no more than forces are.
+    """
+    usual = trial.compared(weight)
+    error, found = usual.misfit(), (motion, trial)
+    for factor in SMOOTHINGS:
+        least = factor * trial.equations.cutoff
+        if (motion.cutoff >= least).all():
+            continue
+        try:
+            other = motion_of(model, recording, least=least)
+            tried = Trial(model, equations_at(other, trial.equations.cutoff), parts)
+            left = tried.compared(weight).misfit(scales=usual.scales)
+        except (ConvergenceError, LimitError, ShapeError):  # as above the rate
+            continue
+        if left < error:
+            error, found = left, (other, tried)
+    return found
+
+
 def _best_filtered(trial: Trial, parts: Parts, weight: float,
                    equations_at: Callable[[float], Equations]) -> Equations:
     """
@@ -184,7 +216,7 @@ def _best_filtered(trial: Trial, parts: Parts, weight: float,
     They are not tried where scales are found, which differ a little by the filter.
     """
     usual = trial.compared(weight)
-    errors = {trial.equations: usual.size('consistent')}
+    errors = {trial.equations: usual.misfit()}
     for factor in CUTOFFS:
         try:
             other = equations_at(factor * trial.equations.cutoff)
@@ -193,7 +225,7 @@ def _best_filtered(trial: Trial, parts: Parts, weight: float,
             found = Trial(trial.model, trial.equations, parts, other).compared(weight)
         except (ConvergenceError, LimitError, ShapeError):  # beyond the rate, or too short
             continue
-        errors[other] = found.size('consistent', usual.scale)
+        errors[other] = found.misfit(scales=usual.scales)
     return min(errors, key=errors.__getitem__)
 
 

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,8 @@ from liedyn_ros.identification.equations import Equations, rows_along
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.model import JOINT_TYPES, Model
 
-STEPS = 24  # of a turn, that are tried as offsets of a joint
+STEPS = 24  # of a turn, from the best of which the offset of a joint is searched
+WIDE = 2.0 * np.pi / STEPS
 LIKELY = 24  # ways by which the given bodies are best, of which bodies that are fitted decide
 SAMPLES = 240  # of a recording that are looked at
 EXPLAINED = 0.25  # of the squared errors of a joint, when a way of reading halves its error
@@ -65,7 +66,7 @@ class OtherReading:
 
 
 def other_readings(names: tuple[str, ...]) -> Iterator[OtherReading]:
-    """Yield the ways in which joints often count: signs, offsets, and sums with a neighbour."""
+    """Yield the ways in which joints often count: signs, and sums with a neighbour."""
     unit = np.eye(len(names))
     for k, name in enumerate(names):
         for other in (k - 1, k + 1):
@@ -80,10 +81,21 @@ def other_readings(names: tuple[str, ...]) -> Iterator[OtherReading]:
                            f'--reads {name}=-{name}', k, -unit[k])
         yield OtherReading(name, f'readings and efforts of {name} have the other sign',
                            f'--reads {name}=-{name} --scale {name}=-1', k, -unit[k], effort=-1.0)
-        for step in range(1, STEPS):
-            turn = 2.0 * np.pi * step / STEPS
-            yield OtherReading(name, '', '', k, unit[k]).shifted(
-                turn - (2.0 * np.pi if 2 * step > STEPS else 0.0))
+
+
+def other_zeros(names: tuple[str, ...], turning: Iterable[str],
+                error: Callable[[OtherReading], float]) -> Iterator[OtherReading]:
+    """Yield each turning joint as counted from where an error is least."""
+    steps, unit = np.arange(-STEPS // 2 + 1, STEPS // 2 + 1) * WIDE, np.eye(len(names))
+    for name in turning:
+        k = names.index(name)
+        reading = OtherReading(name, '', '', k, unit[k])
+        middle = min(steps.tolist(), key=lambda shift: error(replace(reading, shift=shift)))
+        found = minimize_scalar(lambda shift: error(replace(reading, shift=float(shift))),
+                                bounds=(middle - WIDE, middle + WIDE), method='bounded')
+        best = reading.shifted(float(found.x))
+        if best.shift:
+            yield best
 
 
 def likely_reading(model: Model, motion: Motion, equations: Equations) -> OtherReading | None:
@@ -100,8 +112,8 @@ def likely_reading(model: Model, motion: Motion, equations: Equations) -> OtherR
     look = _Look(model, motion, equations, [each.qi for each in joints], [
         each.vi for each in joints])
     names = tuple(each.name for each in joints)
-    turning = {each.name for each in joints if each.type_name != 'prismatic'}
-    some = [each for each in other_readings(names) if not each.shift or each.name in turning]
+    turning = [each.name for each in joints if each.type_name != 'prismatic']
+    some = [*other_readings(names), *other_zeros(names, turning, look.given)]
     as_it_is = OtherReading('', '', '', 0, np.eye(len(names))[0])
     before, alone = look.given(as_it_is), look.fitted(as_it_is)
     likely = sorted((look.given(each), k) for k, each in enumerate(some))[:LIKELY]
@@ -111,10 +123,9 @@ def likely_reading(model: Model, motion: Motion, equations: Equations) -> OtherR
         return None
     best = some[min(scores, key=scores.__getitem__)]
     if best.shift:
-        wide = 2.0 * np.pi / STEPS
         fine = best.shifted(float(minimize_scalar(
             lambda shift: float(look.fitted(replace(best, shift=shift)).sum()),
-            bounds=(best.shift - wide, best.shift + wide), method='bounded').x))
+            bounds=(best.shift - WIDE, best.shift + WIDE), method='bounded').x))
         if (look.fitted(fine) < EXPLAINED * look.fitted(best)).any():
             best = fine
     after = look.fitted(best)

@@ -22,7 +22,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.calibration.frames import frames_of
 from liedyn_ros.identification.calibration.loops import is_looped
 from liedyn_ros.identification.calibration.problem import ArmSamples
-from liedyn_ros.identification.readings import other_readings
+from liedyn_ros.identification.readings import other_readings, other_zeros, OtherReading
 from liedyn_ros.model import Model
 
 CAUSE_GAIN = 0.2  # of the error, below which another way of reading explains the poses
@@ -58,7 +58,7 @@ def likely_cause(model: Model, body: str, samples: ArmSamples, known: Known) -> 
         return None
     measure = _Measure(model, body, samples)
     before = measure.error(_Guess('', '', samples.readings, known))
-    best = min(_guesses(samples, known), key=measure.error)
+    best = min(_guesses(model, samples, known, measure), key=measure.error)
     after = measure.error(best)
     return Cause(f'{best.text} ({best.option}): errors are {1e3 * after:.3g} mm then, and '
                  f'{1e3 * before:.3g} mm as it is, rms of all poses', best.option) if (
@@ -97,9 +97,14 @@ class _Measure:
         return float(np.sqrt(squares.mean())) * self._samples.deviations[0]
 
 
-def _guesses(samples: ArmSamples, known: Known) -> Iterator[_Guess]:
-    for each in other_readings(samples.names):
-        yield _Guess(each.text, each.option, each.angles(samples.readings), known)
+def _guesses(model: Model, samples: ArmSamples, known: Known, measure: _Measure
+             ) -> Iterator[_Guess]:
+    def guess(each: OtherReading) -> _Guess:
+        return _Guess(each.text, each.option, each.angles(samples.readings), known)
+    turning = [name for name in samples.names if model.joint(name).type_name != 'prismatic']
+    yield from map(guess, other_readings(samples.names))
+    yield from map(guess, other_zeros(
+        samples.names, turning, lambda each: measure.error(guess(each))))
     for what, given, free in (('instrument', known[0], (None, known[1])),
                               ('target', known[1], (known[0], None))):
         if given is not None:

@@ -16,16 +16,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtri, fdtri, gammaincinv, ndtri
+from scipy.special import chdtri, gammaincinv
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.identification.calibration.fit import CalibrationFit, CHANCE, fit, refit
+from liedyn_ros.identification.calibration.drift import Drift, with_drift
+from liedyn_ros.identification.calibration.fit import CalibrationFit, CHANCE, fit
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
 from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
@@ -70,8 +72,8 @@ class Calibration:
     The result of a calibration.
 
     geometry: with calibrated joints and their covariance. scales, offsets: (n,), for a
-    length = offset + scale * reading. errors: (n, 7 or 8), what the old geometry was off by; their
-    covariance: (7 n or 8 n square), m or rad and scales. frames: of instrument and target.
+    length = offset + scale * reading. errors: (n, 8), what the old geometry was off by, (n, 7)
+    where scales are exact; their covariance: (8 n or 7 n square), m or rad and scales. frames: of instrument and target.
     used: (m,), the poses used. outliers: the others. held_out: old and new at poses that took no
     part, found where it is first asked for. noise: the samples' errors over their deviations,
     given or assumed.
@@ -108,14 +110,14 @@ class Calibration:
 
     @property
     def unobservable(self) -> tuple[Unknown, ...]:
-        """Return the combinations that these poses hardly tell."""
-        return tuple(part for part in self.unknown if part.share > OPEN)
+        """Return the combinations that these poses hardly tell, scales apart."""
+        return tuple(part for part in self.unknown if part.share > OPEN and part.of_scales < 0.5)
 
 
 def calibrate(
         geometry: Geometry, readings: ArrayLike, measured: Measured, *, home: ArrayLike,
         deviations: tuple[float, float, float] | None = None, tolerance: float | None = None,
-        scales: bool = False) -> Calibration:
+        scales: float = SCALE_TOLERANCE) -> Calibration:
     """
     Return the geometry of n legs from readings (m, n) at m measured poses.
 
@@ -123,10 +125,14 @@ def calibrate(
     deviations: standard deviations of a reading (m), a measured position (m) and a measured
     rotation (rad); None where they are not known: equal, and estimated. tolerance: m, deviation
     of joints and offsets from the geometry; by default 2 % of the platform's size, or more where
-    the errors are greater. scales: whether to solve a scale for each leg. Raises ShapeError,
+    the errors are greater. scales: deviation of the scale of a leg's readings from 1, and 0 where
+    they are exact: what is not known of a scale is not known of its offset either. A drift over
+    the order of the samples is found with its size and memory, and counted. Raises ShapeError,
     NotFiniteError, NotInGroupError, LimitError or ConvergenceError. (14.30 to 14.32)
     """
-    samples = checked_samples(geometry, readings, measured, deviations, 8 if scales else 7)
+    samples = checked_samples(geometry, readings, measured, deviations)
+    if scales:
+        scales = checks.as_positive('scales', scales)
     pose = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
     wide = (TOLERANCE * geometry.characteristic_length if tolerance is None
             else checks.as_positive('tolerance', tolerance))
@@ -135,63 +141,58 @@ def calibrate(
     require_agreement(geometry, samples, frames, poses, wide)
     least = ROUNDING if deviations is None else 1.0
     for _ in range(WIDENINGS):
-        parameters = Parameters(geometry, measured, wide, scales, SCALE_TOLERANCE)
+        parameters = Parameters(geometry, measured, wide, scales)
         problem = Problem(parameters, samples, frames, poses)
         found = fit(problem, np.zeros(parameters.size), least, trusted)
         inner = found.z[:parameters.of_geometry]
         if tolerance is not None or np.sqrt((inner ** 2).mean()) < LARGE:
             break
-        wide *= WIDER
-    if not scales and _scales_help(geometry, wide, problem, found):
-        scaled = calibrate(geometry, readings, measured, home=home, deviations=deviations,
-                           tolerance=tolerance, scales=True)
-        return replace(scaled, remarks=(
-            'readings of legs are off by factors, which explains more of the errors than chance '
-            'does: scales are found too, as by --scales', *scaled.remarks))
+        wide, scales = WIDER * wide, WIDER * scales
+    drift, remarks = None, list[str]()
+    if found.factor > ROUNDING:
+        drift, found = _without_drift(problem, found)
     factor, remark = _factor(found, deviations is not None)
-    alike, drift = _repetition(found)
-    covariance = found.scaled_covariance(factor * alike, parameters.prior)[
+    if drift is not None and drift.certain:
+        remarks.append(_of_drift(drift, factor, samples.deviations, geometry))
+    covariance = found.scaled_covariance(factor, parameters.prior)[
         :parameters.of_geometry, :parameters.of_geometry]
-    return _result(problem, found, covariance, factor, (*remark, *drift), possible,
-                   deviations is None)
+    result = _result(problem, found, covariance, factor, (*remark, *remarks), possible,
+                     deviations is None)
+    off = _off_scales(result)
+    return result if not off else replace(result, remarks=(*result.remarks, off))
 
 
-def _scales_help(geometry: Geometry, wide: float, problem: Problem, found: CalibrationFit) -> bool:
-    """Return whether scales of the readings explain more of the errors than chance does (F)."""
-    rows, count = np.flatnonzero(found.used), len(geometry.leg_names)
-    samples = problem.samples.rows(rows)
-    if samples.readings.size <= 8 * count or found.degrees <= count:
-        return False
-    parameters = Parameters(geometry, samples.measured, wide, True, SCALE_TOLERANCE)
-    other = Problem(parameters, samples, problem.start, problem.poses[rows])
-    z = refit(other, np.zeros(parameters.size), np.ones(parameters.size, dtype=bool))
-    before, after = (float((each**2).sum()) for each in (
-        found.errors[found.used], other.at(z).errors))
-    gain = (before - after) / count / max(after / (found.degrees - count), 1e-300)
-    return gain > float(fdtri(count, found.degrees - count, 1.0 - DOUBT))
+def _without_drift(problem: Problem, found: CalibrationFit) -> tuple[Drift, CalibrationFit]:
+    """Return the likely drift of a solution's errors, and the solution that counts it."""
+    rows = np.flatnonzero(found.used)
+    used = Problem(problem.parameters, problem.samples.rows(rows), problem.start,
+                   problem.poses[rows])
+    drift, better = with_drift(found, used.at(found.z), used.prior, used.by_kind(found.z), rows)
+    return drift, better._replace(errors=problem.at(better.z).errors)
 
 
-def _repetition(found: CalibrationFit) -> tuple[float, tuple[str, ...]]:
-    """
-    Return how many samples count as one, as errors of those in a row are alike, and say so.
+def _of_drift(drift: Drift, factor: float, deviations: Deviations, geometry: Geometry) -> str:
+    """Return what a drift is, and what to do."""
+    size, unit = drift.size * math.sqrt(factor), 'mm'
+    if drift.kind == 'rotations':
+        size, unit = size * deviations.rotation, 'mrad'
+    else:
+        size *= deviations.position if drift.kind == 'positions' else float(
+            (deviations.lengths * geometry.drive_scales).mean())
+    return (f'{drift.kind} drift, by {1e3 * size:.2g} {unit} and over {drift.memory:.2g} samples, '
+            'which the covariance counts. Warm up, measure a pose of the beginning again between '
+            'others, or measure in another order')
 
-    1 where chance explains it. Errors of a drift are alike from sample to sample.
-    """
-    errors = found.errors[found.used]
-    products = (errors[1:] * errors[:-1]).sum(axis=1)
-    spread = float(np.sqrt((products**2).sum()))
-    if not spread > 0.0 or products.sum() < -float(ndtri(DOUBT)) * spread:
-        return 1.0, ()
-    size, alike = float((errors**2).sum()), 1.0
-    for k in range(1, len(errors)):
-        rho = float((errors[k:] * errors[:-k]).sum()) / size
-        if rho < 0.0:
-            break
-        alike += 2.0 * rho
-    return alike, (
-        f'errors of samples in a row are alike, by {products.sum() / size:.2g}: something drifts, '
-        f'and {alike:.2g} samples count as one in the covariance. Warm up, measure a pose of the '
-        'beginning again between others, or measure in another order',)
+
+def _off_scales(found: Calibration) -> str:
+    """Return that readings are off by factors, where chance hardly explains it (chi-square)."""
+    if found.errors.shape[1] < 8:
+        return ''
+    off, every = found.errors[:, 7], slice(7, None, 8)
+    squares = float(off @ np.linalg.lstsq(found.covariance[every, every], off, rcond=None)[0])
+    return '' if squares < chdtri(len(off), DOUBT) else (
+        f'readings of legs are off by factors of up to {1e6 * np.abs(off).max():.3g} parts in a '
+        'million')
 
 
 def _factor(found: CalibrationFit, given: bool) -> tuple[float, tuple[str, ...]]:
@@ -260,14 +261,17 @@ def _gauge(parameters: Parameters) -> tuple[str, ...]:
             else 'turn about the measured points')
         result.append(f'nothing measures the {which} of the platform frame: it is where the '
                       "platform joints' corrections have no common part")
+    if parameters.sized:
+        result.append('nothing measures the size of the machine but its readings, whose scales '
+                      'are taken as right on the mean')
     return tuple(result)
 
 
 def checked_samples(
         geometry: Geometry, readings: ArrayLike, measured: Measured,
-        deviations: tuple[float, float, float] | None, width: int) -> Samples:
+        deviations: tuple[float, float, float] | None) -> Samples:
     """
-    Return the samples of a calibration of `width` numbers a leg.
+    Return the samples of a calibration.
 
     Raises ShapeError, NotFiniteError or LimitError.
     """
@@ -279,7 +283,7 @@ def checked_samples(
     if measured.dimension + legs <= 6:
         raise LimitError('measured: expected poses, positions, orientations or points, or seven '
                          'legs and more, got six lengths, which alone tell nothing')
-    _require_enough(len(measured), measured.dimension + legs - 6, width * legs)
+    _require_enough(len(measured), measured.dimension + legs - 6, 7 * legs)
     _require_different(given, measured)
     size = geometry.characteristic_length
     assumed = (ASSUMED * size, ASSUMED * size, ASSUMED) if deviations is None else deviations
@@ -334,7 +338,7 @@ def require_agreement(
                          f'the measured poses, got a median of {legs:.3g} m. Check units (m, '
                          'degrees), the order of the legs and the frames; stewart_check names '
                          'such faults')
-    problem = Problem(Parameters(geometry, samples.measured, size, False, 1.0), samples, frames,
+    problem = Problem(Parameters(geometry, samples.measured, size, 0.0), samples, frames,
                       poses)
     points, rotations = problem.instrument_errors(np.zeros(problem.parameters.size), poses)
     apart = float(np.median(np.linalg.norm(points, axis=-1))) if points.size else 0.0

@@ -25,7 +25,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import so3
 from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage, Strut
 
 Geometry = StewartGeometry
 FRAMES = 10.0  # rad and characteristic lengths, deviation of a frame that is not known
@@ -40,20 +40,22 @@ class Parameters:
     """
     The numbers z of one calibration, all of the geometry's errors first, then the frames.
 
-    width: numbers of a leg, 7, or 8 with scales. basis: (width n, m), geometry's errors by the
+    width: numbers of a leg, 8, or 7 where scales are exact. sized: whether nothing but readings
+    tells the size of the machine. basis: (width n, m), geometry's errors by the
     first m numbers. deviations: (width n,), of the errors before the calibration. size: of z.
     """
 
     def __init__(
-            self, geometry: Geometry, measured: Measured, tolerance: float, scales: bool,
-            scale_tolerance: float) -> None:
-        """Take the deviation of joints and offsets (m), and that of scales where they are."""
+            self, geometry: Geometry, measured: Measured, tolerance: float, scales: float
+            ) -> None:
+        """Take the deviations of joints and offsets (m), and of scales; exact ones are 0."""
         self.geometry, self.measured = geometry, measured
         n, self.width = len(geometry.leg_names), 8 if scales else 7
         deviations = np.full((n, self.width), tolerance)
         deviations[:, 6] /= geometry.drive_scales
-        deviations[:, 7:] = scale_tolerance
+        deviations[:, 7:] = scales
         self.deviations = deviations.ravel()
+        self.sized = _is_sized(geometry, measured, self.width)
         self.free = _free_motions(geometry, measured, self.width)  # (f, width n)
         if len(self.free):
             left, sizes, _ = np.linalg.svd((self.free / self.deviations).T)
@@ -133,7 +135,16 @@ def _free_motions(geometry: Geometry, measured: Measured, width: int) -> Array:
             errors = np.zeros((n, width))
             errors[:, column:column + 3] = np.cross(twist[:3], joints) + twist[3:]
             rows.append(errors.ravel())
+    if _is_sized(geometry, measured, width):
+        rows.append(np.hstack([geometry.base_joints, geometry.platform_joints,
+                               np.tile([0.0, 1.0], (n, 1))]).ravel())
     return np.array(rows).reshape(-1, n * width)
+
+
+def _is_sized(geometry: Geometry, measured: Measured, width: int) -> bool:
+    """Return whether readings with unknown scales alone tell how large a machine is."""
+    return width == 8 and not measured.points.shape[1] and all(
+        isinstance(leg, Strut) for leg in geometry.leg_types)
 
 
 class Unknown(NamedTuple):
@@ -141,13 +152,15 @@ class Unknown(NamedTuple):
     A combination of errors of the geometry, and how well it is known.
 
     text: its parts. errors: (width n,), m or rad and scales, one deviation of it. deviation: its
-    size, m, root of the sum of squares. share: of the variance before that is left.
+    size, m, root of the sum of squares. share: of the variance before that is left. of_scales:
+    share of the combination that is scales, which are known well before.
     """
 
     text: str
     errors: Array
     deviation: float
     share: float
+    of_scales: float
 
 
 def unknown_combinations(parameters: Parameters, covariance: Array) -> tuple[Unknown, ...]:
@@ -162,7 +175,9 @@ def unknown_combinations(parameters: Parameters, covariance: Array) -> tuple[Unk
         errors = np.sqrt(max(shares[k], 0.0)) * (parameters.basis @ directions[:, k])
         unit = errors / parameters.deviations
         text = _as_motions(named, unit) or _as_parts(parameters, unit)
-        result.append(Unknown(text, errors, float(np.linalg.norm(errors)), float(shares[k])))
+        scales = unit.reshape(-1, parameters.width)[:, 7:]
+        result.append(Unknown(text, errors, float(np.linalg.norm(errors)), float(shares[k]), float(
+            (scales**2).sum() / max(float(unit @ unit), 1e-300))))
     return tuple(result)
 
 

@@ -127,13 +127,18 @@ class Problem:
 
     def by_readings(self, z: Array) -> Array:
         """Return the derivatives (n, d, legs) of the errors at z by biases of readings."""
+        scales = 1.0 + self.parameters.errors(z)[:, 7:].sum(axis=1)
+        return self.by_kind(z)['readings'] * scales / self.samples.deviations.lengths
+
+    def by_kind(self, z: Array) -> dict[str, Array]:
+        """Return the derivatives (n, d, m) of the errors at z by those of a kind, in deviations."""
         self.at(z)
         _, by_pose = self._of_poses(self._given(z))
         q, _ = np.linalg.qr(by_pose, mode='complete')
-        legs = self.samples.readings.shape[1]
-        scales = 1.0 + self.parameters.errors(z)[:, 7:].sum(axis=1)
-        return np.asarray(np.swapaxes(q[:, :legs, 6:], 1, 2)
-                          * scales / self.samples.deviations.lengths)
+        legs, places = self.samples.readings.shape[1], self.samples.measured.points[0].size
+        parts = np.split(np.swapaxes(q[:, :, 6:], 1, 2), [legs, legs + places], axis=2)
+        return {kind: part for kind, part in zip(('readings', 'positions', 'rotations'), parts)
+                if part.shape[2]}
 
     def instrument_errors(self, z: Array, poses: Array) -> tuple[Array, Array]:
         """Return errors of points (n, k, 3), m, and of rotations (n, 3), rad, of given poses."""

@@ -117,6 +117,26 @@ def test_a_coupling_of_the_controller_is_named_and_taken(measured, tmp_path, cap
     assert 'expected a sum of joints' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize('joint, degrees', [(1, 10.0), (2, -37.5), (0, 100.3), (1, -161.0)])
+def test_a_joint_that_counts_from_any_other_angle_is_named(
+        joint, degrees, measured, tmp_path, capsys):
+    urdf, table, _ = measured
+    head, *lines = table.read_text().splitlines()
+    rows = np.array([line.split(',') for line in lines], dtype=float)
+    rows[:, joint] -= degrees
+    np.savetxt(table, rows, delimiter=',', comments='', header=head)
+    given = [str(urdf), str(table), '--body', 'fore', '--folder', str(tmp_path / 'out'),
+             '--instrument', *'000000', '--target', *'000000']
+    if command.main(given):  # a few degrees are found by the calibration itself
+        shown = capsys.readouterr()
+        option = re.search(r'--reads [^ )]+', shown.out + shown.err).group()
+        found = float(re.search(r'([+-][0-9.]+)deg', option).group(1))
+        assert abs(found - degrees) < 0.5 and option.startswith(f'--reads {JOINTS[joint]}=')
+        assert command.main([*given, *option.split()]) == 0
+    after = re.search(r'position, mm +\S+ +(\S+)', capsys.readouterr().out).group(1)
+    assert float(after) < 0.03
+
+
 def test_errors_are_named(measured, tmp_path, capsys):
     urdf, table, _ = measured
     given = [str(urdf), str(table), '--folder', str(tmp_path / 'out')]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from liedyn_ros.commands.outputs import folder
 from liedyn_ros.recordings.pose_tables import FITTING
+from liedyn_ros.stewart.calibration.calibrate import SCALE_TOLERANCE
 
 POSE = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
 COUNT = 10  # of next poses
@@ -45,7 +46,8 @@ def parser() -> argparse.ArgumentParser:
             f'deviation of a {name}, {unit}; estimated where none is given'))
     fit.add_argument('--tolerance', type=float, help=(
         "deviation of the file's joints, m; by default 2 %% of the platform's size or more"))
-    fit.add_argument('--scales', action='store_true', help='find a scale of each leg too')
+    fit.add_argument('--scale-tolerance', type=float, default=SCALE_TOLERANCE, help=(
+        "deviation of the scale of a leg's readings; 0 where they are exact"))
     ahead = result.add_argument_group('the next poses')
     ahead.add_argument('--next', type=int, default=COUNT, help='how many; 0 for none')
     ahead.add_argument('--turn', type=float, help='greatest turn from home, degrees')

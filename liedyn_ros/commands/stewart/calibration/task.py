@@ -114,7 +114,7 @@ class Task:
         options = self.options
         return calibrate(self.geometry, lengths, self.measured(), home=self.home,
                          deviations=self.deviations, tolerance=options.tolerance,
-                         scales=options.scales)
+                         scales=options.scale_tolerance)
 
     def _in_other_units(self) -> Iterator[tuple[str, Task]]:
         """Yield the task with numbers in other units than was said, and their names."""
