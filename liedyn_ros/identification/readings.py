@@ -24,6 +24,7 @@ from liedyn_ros.model import JOINT_TYPES, Model
 
 STEPS = 24  # of a turn, from the best of which the offset of a joint is searched
 WIDE = 2.0 * np.pi / STEPS
+AS_GOOD = 1.02  # of the least error, within which an offset is a step: chance gains that much
 LIKELY = 24  # ways by which the given bodies are best, of which bodies that are fitted decide
 SAMPLES = 240  # of a recording that are looked at
 EXPLAINED = 0.25  # of the squared errors of a joint, when a way of reading halves its error
@@ -89,13 +90,19 @@ def other_zeros(names: tuple[str, ...], turning: Iterable[str],
     steps, unit = np.arange(-STEPS // 2 + 1, STEPS // 2 + 1) * WIDE, np.eye(len(names))
     for name in turning:
         k = names.index(name)
-        reading = OtherReading(name, '', '', k, unit[k])
-        middle = min(steps.tolist(), key=lambda shift: error(replace(reading, shift=shift)))
-        found = minimize_scalar(lambda shift: error(replace(reading, shift=float(shift))),
-                                bounds=(middle - WIDE, middle + WIDE), method='bounded')
-        best = reading.shifted(float(found.x))
+        best = _least(OtherReading(name, '', '', k, unit[k]), steps, error)
         if best.shift:
             yield best
+
+
+def _least(reading: OtherReading, steps: Array, error: Callable[[OtherReading], float]
+           ) -> OtherReading:
+    """Return a reading with the offset of least error, near the best of steps."""
+    def at(shift: float) -> float:
+        return error(replace(reading, shift=float(shift)))
+    middle = min(steps.tolist(), key=at)
+    found = minimize_scalar(at, bounds=(middle - WIDE, middle + WIDE), method='bounded')
+    return reading.shifted(middle if at(middle) < AS_GOOD * found.fun else float(found.x))
 
 
 def likely_reading(model: Model, motion: Motion, equations: Equations) -> OtherReading | None:
@@ -126,7 +133,7 @@ def likely_reading(model: Model, motion: Motion, equations: Equations) -> OtherR
         fine = best.shifted(float(minimize_scalar(
             lambda shift: float(look.fitted(replace(best, shift=shift)).sum()),
             bounds=(best.shift - WIDE, best.shift + WIDE), method='bounded').x))
-        if (look.fitted(fine) < EXPLAINED * look.fitted(best)).any():
+        if AS_GOOD * look.fitted(fine).sum() < look.fitted(best).sum():
             best = fine
     after = look.fitted(best)
     return best if after.sum() < alone.sum() and (after < EXPLAINED * alone).any() else None

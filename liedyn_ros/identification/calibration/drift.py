@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.identification.calibration.fit import CalibrationFit, Equations
+from liedyn_ros.identification.calibration.fit import CalibrationFit, LinearizedErrors
 
 SIZES = 0.0, *(2.0**k for k in range(-2, 6))  # deviations of an error; none is as likely as some
 DOUBT = 1e-3  # chance of such a likelihood without a drift, below which one is said
@@ -46,8 +46,9 @@ class Drift(NamedTuple):
     certain: bool
 
 
-def with_drift(found: CalibrationFit, at: Equations, prior: Array, effects: Mapping[str, Array],
-               places: NDArray[np.int_]) -> tuple[Drift, CalibrationFit]:
+def with_drift(found: CalibrationFit, at: LinearizedErrors, prior: Array,
+               effects: Mapping[str, Array], places: NDArray[np.int_]
+               ) -> tuple[Drift, CalibrationFit]:
     """
     Return the most likely drift of the errors of a solution, and the solution that counts it.
 

@@ -73,7 +73,8 @@ class Calibration:
 
     geometry: with calibrated joints and their covariance. scales, offsets: (n,), for a
     length = offset + scale * reading. errors: (n, 8), what the old geometry was off by, (n, 7)
-    where scales are exact; their covariance: (8 n or 7 n square), m or rad and scales. frames: of instrument and target.
+    where scales are exact; their covariance: (8 n or 7 n square), m or rad and scales. frames: of
+    instrument and target.
     used: (m,), the poses used. outliers: the others. held_out: old and new at poses that took no
     part, found where it is first asked for. noise: the samples' errors over their deviations,
     given or assumed.
@@ -172,7 +173,7 @@ def _without_drift(problem: Problem, found: CalibrationFit) -> tuple[Drift, Cali
 
 
 def _of_drift(drift: Drift, factor: float, deviations: Deviations, geometry: Geometry) -> str:
-    """Return what a drift is, and what to do."""
+    """Return a sentence on a drift, and on what to do."""
     size, unit = drift.size * math.sqrt(factor), 'mm'
     if drift.kind == 'rotations':
         size, unit = size * deviations.rotation, 'mrad'
@@ -185,7 +186,7 @@ def _of_drift(drift: Drift, factor: float, deviations: Deviations, geometry: Geo
 
 
 def _off_scales(found: Calibration) -> str:
-    """Return that readings are off by factors, where chance hardly explains it (chi-square)."""
+    """Return a sentence on scales that are off by more than chance explains (chi-square)."""
     if found.errors.shape[1] < 8:
         return ''
     off, every = found.errors[:, 7], slice(7, None, 8)

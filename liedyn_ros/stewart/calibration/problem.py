@@ -131,7 +131,7 @@ class Problem:
         return self.by_kind(z)['readings'] * scales / self.samples.deviations.lengths
 
     def by_kind(self, z: Array) -> dict[str, Array]:
-        """Return the derivatives (n, d, m) of the errors at z by those of a kind, in deviations."""
+        """Return derivatives (n, d, m) of the errors at z by those of each kind, in deviations."""
         self.at(z)
         _, by_pose = self._of_poses(self._given(z))
         q, _ = np.linalg.qr(by_pose, mode='complete')

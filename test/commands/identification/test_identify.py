@@ -342,6 +342,19 @@ def reversed_shoulder(stamps, q, v, tau):
     return stamps, back * q, back * v, back * tau
 
 
+@pytest.mark.parametrize('degrees', [-37.4, 101.0])
+def test_a_joint_that_counts_from_any_angle_is_named(degrees, tmp_path, capsys):
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
+    stamps, q, v, tau = arm_recording()
+    run = csv_table(tmp_path / 'run.csv', (
+        stamps, q - [0.0, np.radians(degrees), 0.0], v, tau))
+    command = [str(urdf), str(run), '--folder', str(out), '--no-next-motion']
+    assert identify.main(command) == 2
+    option = re.search('--reads shoulder=shoulder([+-][0-9.]+)deg', capsys.readouterr().err)
+    assert abs(float(option.group(1)) - degrees) < 1.0
+    assert identify.main([*command, *option.group().split()]) == 0
+
+
 @pytest.mark.parametrize('change, options', [
     (turned, '--reads shoulder=shoulder+90deg'),
     (from_the_horizon, '--reads elbow=elbow-shoulder'),
