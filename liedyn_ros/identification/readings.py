@@ -87,7 +87,8 @@ def other_readings(names: tuple[str, ...]) -> Iterator[OtherReading]:
 def other_zeros(names: tuple[str, ...], turning: Iterable[str],
                 error: Callable[[OtherReading], float]) -> Iterator[OtherReading]:
     """Yield each turning joint as counted from where an error is least."""
-    steps, unit = np.arange(-STEPS // 2 + 1, STEPS // 2 + 1) * WIDE, np.eye(len(names))
+    steps: Array = np.asarray(np.arange(-STEPS // 2 + 1, STEPS // 2 + 1) * WIDE, np.float64)
+    unit = np.eye(len(names))
     for name in turning:
         k = names.index(name)
         best = _least(OtherReading(name, '', '', k, unit[k]), steps, error)

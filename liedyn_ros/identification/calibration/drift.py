@@ -66,12 +66,12 @@ def with_drift(found: CalibrationFit, at: LinearizedErrors, prior: Array,
     for each in effects.values():
         white, total = _whitened(columns, each, places, grid)
         rows = np.concatenate([white.reshape(count, -1, size + 1), below], axis=1)
-        triangle = np.linalg.qr(np.roll(rows, -1, axis=2), mode='r')
+        triangle: Array = np.asarray(np.linalg.qr(np.roll(rows, -1, axis=2), mode='r'))
         diagonal = np.abs(np.einsum('gii->gi', triangle))
-        factor = diagonal[:, size]**2 / found.degrees
+        factor: Array = np.asarray(diagonal[:, size]**2 / found.degrees, dtype=np.float64)
         surprise.append(total + 2.0 * np.log(np.maximum(diagonal[:, :size], 1e-300)).sum(
             axis=1) + found.degrees * np.log(np.maximum(factor, 1e-300)))
-        inverse = np.linalg.inv(triangle[:, :size, :size])
+        inverse: Array = np.asarray(np.linalg.inv(triangle[:, :size, :size]), np.float64)
         steps.append(-(inverse @ triangle[:, :size, size:])[..., 0])
         inverses.append(inverse)
         factors.append(factor)
@@ -80,16 +80,15 @@ def with_drift(found: CalibrationFit, at: LinearizedErrors, prior: Array,
     share = np.exp(-0.5 * (every - every[best])) * np.where(
         np.tile(grid[:, 0], len(effects)) > 0.0, 1.0, len(SIZES) - 1.0)
     share /= share.sum()
-    step, inverse = np.concatenate(steps), np.concatenate(inverses)
-    factor = float(share @ np.concatenate(factors))
+    step, variance = np.concatenate(steps), float(share @ np.concatenate(factors))
     mean = share @ step
-    off = (step - mean) * np.sqrt(share / factor)[:, None]
-    wide = inverse * np.sqrt(share)[:, None, None]
+    off = (step - mean) * np.sqrt(share / variance)[:, None]
+    wide = np.concatenate(inverses) * np.sqrt(share)[:, None, None]
     spread = np.concatenate([wide.transpose(1, 0, 2).reshape(size, -1), off.T], axis=1)
-    drift = Drift(list(effects)[best // count], *grid[best % count].tolist(), bool(
+    deviation, memory = grid[best % count].tolist()
+    drift = Drift(list(effects)[best // count], deviation, memory, bool(
         every[0] - every[best] > chdtri(2, DOUBT)))
-    return drift, found._replace(z=found.z + mean, factor=factor,
-                                 root=_root(spread, prior))
+    return drift, found._replace(z=found.z + mean, factor=variance, root=_root(spread, prior))
 
 
 def _root(spread: Array, prior: Array) -> Array:
