@@ -115,12 +115,14 @@ def platform_bytes(geometry: StewartGeometry, *, length_bound: ArrayLike = 0.0,
     Return the content of a model file, for `liedyn_platform_open`.
 
     length_bound, joint_bound: bounds of errors for the certificates, as PoseCertifier takes them.
+    Where encoders have joints of their own it is their geometry, without dynamics.
     Raises LiedynError for another object, LimitError, and GeometryError for bounds of a platform
     whose poses cannot be proved.
     """
     if not isinstance(geometry, StewartGeometry):
         raise LiedynError('geometry: expected a StewartGeometry, as load_geometry returns, '
                           f'got {geometry!r}')
+    geometry = geometry.readings
     geometry.require_six('model file')
     provable, unit = not unproved(geometry), geometry.characteristic_length
     tables = geometry.table(unit), geometry.table()
@@ -133,7 +135,7 @@ def platform_bytes(geometry: StewartGeometry, *, length_bound: ArrayLike = 0.0,
         dynamics = np.concatenate([np.ravel(part) for part in constants_of_dynamics(geometry)])
     head = np.zeros(kernels.LIMITS)
     head[:4] = unit, len(tables[0]), provable, moved
-    head[kernels.DAMPING:kernels.SINGULAR_VALUE + 1] = LevenbergMarquardt().as_tuple()[3:]
+    head[kernels.DAMPING:kernels.SINGULAR_VALUE + 1] = LevenbergMarquardt().as_tuple()
     head[kernels.SCALES:kernels.UNIT], head[kernels.UNIT] = (
         geometry.drive_scales, geometry.reading_unit[0])
     head[kernels.LATENCY:kernels.LATENCY + 6] = geometry.leg_latency

@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajectory
     from liedyn_ros.stewart.solver.least_squares import LengthFit
     from liedyn_ros.stewart.solver.pose_solver import (
-        Chart, GaussNewton, LevenbergMarquardt, Method, PoseSolver, Residual, Solution, Solutions,
-        Status)
+        LevenbergMarquardt, PoseSolver, Solution, Solutions, Status)
     from liedyn_ros.stewart.tracking.bias_monitor import BiasFit
     from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
     from liedyn_ros.stewart.tracking.branch_evidence import BranchSource
@@ -67,16 +66,16 @@ else:
 
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'BiasFit',
-    'Branch', 'BranchMonitor', 'BranchSource', 'Certificate', 'Chart', 'Crank', 'Energy', 'Flag',
-    'ForceDistribution', 'ForceLimits', 'GaussNewton', 'GeometryNoise', 'HeldForces',
+    'Branch', 'BranchMonitor', 'BranchSource', 'Certificate', 'Crank', 'Energy', 'Flag',
+    'ForceDistribution', 'ForceLimits', 'GeometryNoise', 'HeldForces',
     'LegActuators', 'LegFaults', 'LegFindings', 'LegForceCommand', 'LegMasses', 'LegMonitor',
     'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthFit', 'LengthSensor',
-    'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
+    'LevenbergMarquardt', 'Margins', 'MonitorConfig', 'MonitoredPose',
     'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'MujocoPlatformSimulation',
     'NoiseReport', 'OffsetStrut', 'OrientationSensor', 'PathProof', 'PathProver',
     'PlatformController', 'PlatformMasses', 'PlatformMeter', 'PlatformPicture', 'PlatformShapes',
     'PlatformSimulation', 'PlatformState', 'PlatformTree', 'PoseCertifier', 'PoseSolver',
-    'PoseTracker', 'Rail', 'Reading', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit',
+    'PoseTracker', 'Rail', 'Reading', 'ScrewMotion', 'Sensor', 'SensorFit',
     'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'SpeedLimits', 'Stage', 'Start',
     'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
     'Trivialization', 'Wire', 'geometry_of', 'in_fixed_axes', 'is_geometry_file',

@@ -12,15 +12,18 @@ Machines of others, written down as a stranger would, beside their own inverse k
 Numbers are those of public repositories; formulas are theirs in our words, in their units.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from support.refusals import refused
 import yaml
 
-from liedyn_ros.common.errors import GeometryError
+from liedyn_ros.common.errors import GeometryError, NameSetError
+from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, LegActuators, load_geometry, MonitoredTracker, PoseSolver)
+    leg_lengths, LegActuators, load_geometry, MonitoredTracker, PoseSolver, updated_geometry)
 
 INCH, SECOND, PERIOD = 0.0254, 1_000_000_000, 5_000_000
 
@@ -180,3 +183,34 @@ def test_a_leg_of_fixed_length_has_no_reading(tmp_path):
         assert not tracked.legs and np.abs(tracked.pose - pose).max() < 1e-9
     assert actuators.rates(names, read, lengths)[2] == 0.0
     assert np.array_equal(actuators.lengths([*names, 'strut_2'], [*read, 9.0]), lengths)
+
+
+def test_encoders_beside_the_drives_have_joints_of_their_own(tmp_path):
+    """Gauges beside the pistons of a mirror cell, as in SDSS's mirrorCtrl."""
+    content, values = linuxcnc()
+    gauges = {'strut_1': ([0.5, 0.4, 0.0], [0.1, 0.25, 0.02]),
+              'strut_4': ([-0.1, -0.7, 0.0], [-0.2, -0.2, 0.0])}
+    for name, (base, platform) in gauges.items():
+        content['legs'][name]['encoder'] = {
+            'base': base, 'platform': platform, 'length': [0.2, 1.4]}
+    (tmp_path / 'gauges.yaml').write_text(yaml.safe_dump(content, sort_keys=False))
+    geometry = load_geometry(tmp_path / 'gauges.yaml')
+    tracker = MonitoredTracker(geometry, geometry.home)
+    assert tracker.geometry.length_limits[:, 0].tolist() == [0.3, 0.2, 0.3, 0.3, 0.2, 0.3]
+    for k in range(200):
+        pose = geometry.home @ se3.exp(0.1 * np.sin(0.02 * k * np.arange(1.0, 7.0)))
+        read = values(pose[:3, 3], pose[:3, :3])
+        assert np.abs(leg_lengths(geometry, pose) - read).max() < 1e-12  # those of the drives
+        for leg, (base, platform) in zip((1, 4), gauges.values()):
+            read[leg] = np.linalg.norm(pose[:3, :3] @ platform + pose[:3, 3] - base)
+        tracked = tracker.track(SECOND + k * PERIOD, read)
+        assert tracked.converged and np.abs(tracked.pose - pose).max() < 1e-9
+    moved = geometry.readings.base_joints + 1e-3
+    text = updated_geometry(tmp_path / 'gauges.yaml', replace(
+        geometry.readings, base_joints=moved))
+    (tmp_path / 'calibrated.yaml').write_text(text)
+    calibrated = load_geometry(tmp_path / 'calibrated.yaml')
+    assert np.array_equal(calibrated.readings.base_joints, moved)
+    assert np.array_equal(calibrated.base_joints[[1, 4]], geometry.base_joints[[1, 4]])
+    with pytest.raises(NameSetError):
+        replace(geometry, encoders=replace(geometry.readings, leg_names=tuple('abcdef')))

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the check; return 0 where nothing is wrong, 1 where something is, 2 without one."""
     options = parser().parse_args(arguments)
     try:
-        geometry = load_geometry(options.geometry)
+        geometry = load_geometry(options.geometry).readings
         rows = read_rows(options.samples, 12)
         poses = np.array([pose_of(row[:6]) for row in rows])
         found = check(geometry, poses, rows[:, 6:], geometry_home(geometry)

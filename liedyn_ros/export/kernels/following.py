@@ -25,8 +25,8 @@ from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.pointers import after, as_wholes, given, table, vector
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.platform.kernels import leg_types, state
-from liedyn_ros.stewart.solver.kernels import charts, problem
-from liedyn_ros.stewart.solver.kernels.solve import LEVENBERG_MARQUARDT, solve_six, SOLVER_WORK
+from liedyn_ros.stewart.solver.kernels import problem
+from liedyn_ros.stewart.solver.kernels.solve import solve_six, SOLVER_WORK
 from liedyn_ros.stewart.tracking.branch.kernels import branch, evidence
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
@@ -62,9 +62,9 @@ def follow_platform(constants, work, stamp, lengths, keeps, pose, found):
 @inlined
 def settings_of(of):
     """Return the settings of the solver, of a platform's constants."""
-    return (LEVENBERG_MARQUARDT, charts.BODY, problem.SQUARED_LENGTHS, of[area.DAMPING],
-            int(of[area.ITERATIONS]), of[area.TOLERANCE], of[area.STEP_TOLERANCE],
-            of[area.SINGULAR_VALUE])
+    return problem.Settings(
+        of[area.DAMPING], int(of[area.ITERATIONS]), of[area.TOLERANCE], of[area.STEP_TOLERANCE],
+        of[area.SINGULAR_VALUE])
 
 
 @kernel

@@ -55,7 +55,8 @@ class StewartControllerNode(ManagedNode):
     def configure(self) -> None:
         """Check the parameters, open the topics."""
         parameters = self.parameters
-        self._platform = Platform.from_parameters(parameters, ignore_others=False)
+        self._platform = Platform.from_parameters(
+            parameters, ignore_others=False, driven=True)
         self._platform.actuators.require_constant_ratio()
         self._trajectory = self._platform.trajectory(self)
         self._controller = PlatformController(

@@ -37,7 +37,8 @@ class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
         """Check the parameters, open topics and the service."""
         parameters = self.parameters
         self.require_time(parameters['rate'])
-        self._platform = Platform.from_parameters(parameters, ignore_others=False)
+        self._platform = Platform.from_parameters(
+            parameters, ignore_others=False, driven=True)
         self._platform.actuators.require_constant_ratio()
         self.new_simulation()  # refuses a geometry without masses
         self._outputs = LegOutputs(

@@ -22,8 +22,6 @@ FLOAT64_ARRAY = 'float64_array'
 INPUTS = (JOINT_STATE, JOINT_STATE_TOPICS, FLOAT64_TOPICS, FLOAT64_ARRAY)
 UNSTAMPED = (FLOAT64_TOPICS, FLOAT64_ARRAY)  # with the time at which they were sent
 
-LEVENBERG_MARQUARDT = 'levenberg_marquardt'
-GAUSS_NEWTON = 'gauss_newton'
 
 SIMULATOR_NAME = 'stewart_simulator'
 DYNAMICS_SIMULATOR_NAME = 'stewart_dynamics_simulator'
@@ -75,11 +73,8 @@ POSE = PLATFORM + (
     Parameter('max_lead', 0.05, 'time by which a stamp may be ahead of the clock; beyond it a set '
               'is refused: those after it would all be late. With max_age 0 any is taken', 's',
               least=0.0, most=3600.0, run_time=True),
-    Parameter('solver', LEVENBERG_MARQUARDT, 'the iterative method',
-              choices=(LEVENBERG_MARQUARDT, GAUSS_NEWTON)),
     Parameter('damping', 1e-6, 'first damping of Levenberg-Marquardt, relative to the largest '
               'diagonal entry of the normal matrix', least=1e-15, most=0.999),
-    Parameter('step_factor', 0.99, 'first step factor of Gauss-Newton', least=0.01, most=0.999),
     Parameter('max_iterations', 50, 'iterations after which a solve is given up',
               least=1, most=10000),
     Parameter('marker_rate', 10.0, 'rate of `markers`; 0 for none', 'Hz', least=0.0, most=100.0,

@@ -43,10 +43,16 @@ class Platform:
     platform_frame: str
 
     @classmethod
-    def from_parameters(cls, parameters: ParameterSet, ignore_others: bool) -> 'Platform':
-        """Read and check the parameters; raises LiedynError."""
+    def from_parameters(cls, parameters: ParameterSet, ignore_others: bool,
+                        driven: bool = False) -> 'Platform':
+        """
+        Read and check the parameters; raises LiedynError.
+
+        driven: whether the legs are the drives, and not what is read of them.
+        """
         geometry = load_geometry(
             parameters['geometry_file'] or config_file('stewart_geometry.yaml'))
+        geometry = geometry if driven else geometry.readings
         parts = _parts(parameters, geometry, ignore_others)
         return cls(replace(geometry, home=parts[0]), *parts)
 

@@ -62,7 +62,7 @@ class PlatformController(Follower[LegForceCommand]):
                  gains: Gains = Gains(), lag: float = 0.0) -> None:
         """Take the dynamics as it is known, which is this object's own from now on."""
         self._trajectory = trajectory
-        self._solver = PoseSolver(dynamics.geometry)
+        self._solver = PoseSolver(dynamics.geometry.readings)
         self._legs = LegForces(dynamics, trajectory, gains.integral_limit, lag, _fastest(gains))
         body = _free_body()
         super().__init__(body, self._at, RateFeedback(

@@ -105,11 +105,12 @@ class PlatformSimulation:
 
     def sample(self) -> LegSample:
         """Return the readings of the legs' sensors, without noise."""
-        lengths = kinematics.leg_lengths(self.geometry, self.pose)
+        read = self.geometry.readings
+        lengths = kinematics.leg_lengths(read, self.pose)
         if self._resolution:
             lengths = self._resolution * np.round(lengths / self._resolution)
         return LegSample(self.time, self.pose, self.twist, lengths,
-                         kinematics.leg_rates(self.geometry, self.pose, self.twist), False)
+                         kinematics.leg_rates(read, self.pose, self.twist), False)
 
     def _braked(self) -> Array:
         """Return the forces (n,) of dry friction: those that stop the legs, as far as it can."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,50 +24,27 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.state import PlatformMeter
-from liedyn_ros.stewart.solver.kernels import charts, problem, solve as kernels
+from liedyn_ros.stewart.solver.kernels import problem, solve as kernels
 from liedyn_ros.stewart.solver.least_squares import AT_REST, LeastSquares, LengthFit
 
-KernelSettings = tuple[int, int, int, float, int, float, float, float]
-
-
-class Chart(IntEnum):
-    """The unknowns of a pose, and so the retraction of a step."""
-
-    BODY = charts.BODY  # T exp(s), a twist in the platform frame
-    SPATIAL = charts.SPATIAL  # exp(s) T, a twist in the base frame
-    ANGLES = charts.ANGLES  # position plus roll, pitch, yaw: R^6
-    QUATERNION = charts.QUATERNION  # position plus quaternion, and the equation |q|^2 = 1: R^7
-
-
-class Residual(IntEnum):
-    """The error that is driven to zero for each leg."""
-
-    SQUARED_LENGTHS = problem.SQUARED_LENGTHS
-    LENGTHS = problem.LENGTHS
-
-
 @dataclass(frozen=True, kw_only=True)
-class Method:
+class LevenbergMarquardt:
     """
-    Settings of both methods.
+    Settings of Levenberg-Marquardt by body twists, Algorithm A2 of the Stewart paper.
 
+    damping: tau in (0, 1), the first damping relative to the largest diagonal entry of J^T J.
     residual_tolerance: on a residual, relative to the two numbers of its difference.
     step_tolerance: on the norm of a step, in rad and units of the characteristic length.
     smallest_singular_value: of dL/d(body twist) in the same units; below it a pose is singular.
-    chart, residual: the form of the equations; use the default, the others are for comparison.
 
     Raises LimitError for a setting outside its range, or the errors of checks.as_number.
     """
 
+    damping: float = 1e-6
     max_iterations: int = 50
     residual_tolerance: float = 1e-14
     step_tolerance: float = 1e-14
     smallest_singular_value: float = 1e-6
-    chart: Chart = Chart.BODY
-    residual: Residual = Residual.SQUARED_LENGTHS
-
-    kernel: ClassVar[int]
-    parameter: ClassVar[str]  # the name of the setting that is the method's own
 
     def __post_init__(self) -> None:
         """Refuse settings outside their range."""
@@ -75,51 +52,17 @@ class Method:
                 isinstance(self.max_iterations, int) and 1 <= self.max_iterations <= 10_000):
             raise LimitError('max_iterations: expected an integer in [1, 10000], '
                              f'got {self.max_iterations!r}')
-        for name in (self.parameter, 'residual_tolerance', 'step_tolerance',
+        for name in ('damping', 'residual_tolerance', 'step_tolerance',
                      'smallest_singular_value'):
             if not 0.0 < checks.as_number(name, getattr(self, name)) < 1.0:
                 raise LimitError(
                     f'{name}: expected a number in (0, 1), got {getattr(self, name)!r}')
 
-    def as_tuple(self) -> KernelSettings:
+    def as_tuple(self) -> problem.Settings:
         """Return the settings as the kernels take them."""
-        return (self.kernel, int(self.chart), int(self.residual),
-                float(getattr(self, self.parameter)),
-                self.max_iterations, float(self.residual_tolerance),
-                float(self.step_tolerance), float(self.smallest_singular_value))
-
-    @property
-    def unknowns(self) -> tuple[int, ...]:
-        """Return the indices of the unknowns, as the kernels take them."""
-        return charts.SEVEN if self.chart == Chart.QUATERNION else charts.SIX
-
-
-@dataclass(frozen=True, kw_only=True)
-class LevenbergMarquardt(Method):
-    """
-    Levenberg-Marquardt, Algorithm A2.
-
-    damping: tau in (0, 1), the first damping relative to the largest diagonal entry of J^T J.
-    """
-
-    damping: float = 1e-6
-
-    kernel: ClassVar[int] = kernels.LEVENBERG_MARQUARDT
-    parameter: ClassVar[str] = 'damping'
-
-
-@dataclass(frozen=True, kw_only=True)
-class GaussNewton(Method):
-    """
-    Gauss-Newton with the half-step descent rule, Algorithm A1.
-
-    step_factor: alpha in (0, 1), tried first at every step and squared until the step descends.
-    """
-
-    step_factor: float = 0.99
-
-    kernel: ClassVar[int] = kernels.GAUSS_NEWTON
-    parameter: ClassVar[str] = 'step_factor'
+        return problem.Settings(
+            float(self.damping), self.max_iterations, float(self.residual_tolerance),
+            float(self.step_tolerance), float(self.smallest_singular_value))
 
 
 class Status(IntEnum):
@@ -187,51 +130,34 @@ class PoseSolver:
     """
     Solves poses of one platform; owns its workspace, so one for each thread.
 
-    Six lengths are met. From seven on the pose is that of weighted least squares, by the twist of
-    the body, whatever the chart: of Levenberg-Marquardt alone.
+    Six lengths are met. From seven on the pose is that of weighted least squares.
     """
 
     def __init__(
-            self, geometry: StewartGeometry, method: Method = LevenbergMarquardt(), *,
-            scale: float | None = None) -> None:
-        """
-        Take a geometry and a method.
-
-        scale: m, the unit of length of damping, steps and singular values beside radians; by
-        default the characteristic length. Raises LimitError where it is not above zero, and for
-        another method than Levenberg-Marquardt for more than six legs; LiedynError for anything
-        but a geometry.
-        """
+            self, geometry: StewartGeometry, method: LevenbergMarquardt = LevenbergMarquardt()
+    ) -> None:
+        """Take a geometry and the settings; raises LiedynError for anything but a geometry."""
         self.geometry = require_kind(
             'geometry', geometry, StewartGeometry, 'as load_geometry returns')
         self.method = method
-        self.least_squares: LeastSquares | None = None
-        if geometry.redundant:
-            if not isinstance(method, LevenbergMarquardt):
-                raise LimitError('method: expected LevenbergMarquardt for more than six legs, '
-                                 f'got {method!r}')
-            self.least_squares = LeastSquares(geometry)
+        self.least_squares = LeastSquares(geometry) if geometry.redundant else None
         self._meter = PlatformMeter(geometry)
         self._settings = method.as_tuple()
-        self._unknowns = method.unknowns
-        six = len(method.unknowns) == 6
-        self._solve = kernels.solve_six if six else kernels.solve_seven
-        self._scale = (geometry.characteristic_length if scale is None
-                       else checks.as_positive('scale', scale))
+        self._scale = geometry.characteristic_length
         self._joints = geometry.table(self._scale)
         # Buffers of our own keep the arrays' types, and so the compiled kernel, always the same.
         self._lengths, self._guess = np.empty(len(geometry.leg_names)), np.empty((4, 4))
         self._state, self._work = self._meter.empty(), np.empty(kernels.SOLVER_WORK)
 
     def __repr__(self) -> str:
-        """Return the method and the geometry."""
-        return f'<PoseSolver of {self.geometry!r} by {type(self.method).__name__}>'
+        """Return the geometry."""
+        return f'<PoseSolver of {self.geometry!r}>'
 
     def solve(
             self, lengths: ArrayLike, guess: ArrayLike, state: Array | None = None, *,
             without: ArrayLike = ()) -> Solution:
         """
-        Return the pose of leg lengths that the method reaches from a guess.
+        Return the pose of leg lengths that a solve reaches from a guess.
 
         lengths: (n,), m (rad of a crank), in the geometry's order. guess: (4, 4), platform in
         base, m. state: where the numbers of the PlatformState at that pose are wanted, the
@@ -283,7 +209,7 @@ class PoseSolver:
             return (pose, STATUSES[status], iterations,
                     float(np.abs(self.least_squares.errors).max()), float(state[-2]))
         pose = np.empty((4, 4))
-        status, iterations, residual, smallest = self._solve(
+        status, iterations, residual, smallest = kernels.solve_six(
             self._joints, self._scale, lengths, guess, twist, seconds, self._settings, pose,
             state, self._work)
         if status == problem.INVALID:
@@ -305,7 +231,7 @@ class PoseSolver:
         if self.least_squares is None:
             kernels.solve_poses(
                 self._joints, self._scale, lengths, guesses, self._settings, poses, outcome,
-                self._state, self._work, len(self._unknowns) == 7)
+                self._state, self._work)
         else:
             for k, found in enumerate(map(self.solve, lengths, guesses)):
                 poses[k], outcome[k] = found.pose, found[1:5]

@@ -18,7 +18,7 @@ from typing import Any
 from liedyn_ros.common import checks
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
-from liedyn_ros.stewart.solver.pose_solver import GaussNewton, LevenbergMarquardt, Method
+from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt
 from liedyn_ros.stewart.tracking.sensor_monitor import Sensor
 
 NOT_GIVEN = [0.0]  # leg_noises, where one number says the noise of all
@@ -69,13 +69,10 @@ class MonitorConfig:
             object.__setattr__(self, name, value)
 
 
-def method_of(settings: Any) -> Method:
-    """Return the iterative method that settings choose; raises LiedynError for its numbers."""
-    if settings['solver'] == 'levenberg_marquardt':
-        return LevenbergMarquardt(
-            damping=settings['damping'], max_iterations=settings['max_iterations'])
-    return GaussNewton(
-        step_factor=settings['step_factor'], max_iterations=settings['max_iterations'])
+def method_of(settings: Any) -> LevenbergMarquardt:
+    """Return the settings of the solver; raises LiedynError for their numbers."""
+    return LevenbergMarquardt(
+        damping=settings['damping'], max_iterations=settings['max_iterations'])
 
 
 def config_of(settings: Any, sensor: Sensor | None, legs: int = 6) -> MonitorConfig:

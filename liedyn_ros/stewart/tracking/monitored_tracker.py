@@ -33,7 +33,7 @@ from liedyn_ros.stewart.platform.flags import Flag, flag_of
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.state import PlatformMeter, time_until
 from liedyn_ros.stewart.solver.least_squares import AT_REST
-from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, Method, Status
+from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, Status
 from liedyn_ros.stewart.tracking.bias_monitor import BiasFit, BiasMonitor
 from liedyn_ros.stewart.tracking.branch.kernels.branch import KEPT_BRANCH, PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
@@ -119,13 +119,14 @@ class MonitoredTracker:
 
     def __init__(
             self, geometry: StewartGeometry, home: ArrayLike,
-            method: Method = LevenbergMarquardt(), config: MonitorConfig = MonitorConfig()
-    ) -> None:
+            method: LevenbergMarquardt = LevenbergMarquardt(),
+            config: MonitorConfig = MonitorConfig()) -> None:
         """
-        Take a geometry, the home pose (4, 4) of the platform in the base (m), a method.
+        Take a geometry, the home pose (4, 4) of the platform in the base (m), and settings.
 
         Raises the errors of PoseFollower, and LimitError for hypotheses of more legs than six.
         """
+        geometry = geometry.readings
         if geometry.redundant and config.hold_hypotheses:
             raise LimitError(
                 f'hold_hypotheses: expected false for {len(geometry.leg_names)} legs, whose '

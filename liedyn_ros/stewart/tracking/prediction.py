@@ -174,6 +174,7 @@ class MotionEstimator:
 
     def __init__(self, geometry: StewartGeometry, rate_noise: float = 0.0) -> None:
         """Take the deviation of a measured rate, m/s or rad/s; 0 where it is not known."""
+        geometry = geometry.readings
         self._geometry, self._rate_noise = geometry, rate_noise
         self._meter, self._solver = PlatformMeter(geometry), PoseSolver(geometry)
         self._unknown = (None if geometry.calibration_covariance is None or geometry.redundant

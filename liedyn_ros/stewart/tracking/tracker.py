@@ -31,7 +31,7 @@ from liedyn_ros.stewart.platform.kernels import legs
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.least_squares import AT_REST
 from liedyn_ros.stewart.solver.pose_solver import (
-    LevenbergMarquardt, Method, PoseSolver, Status, STATUSES)
+    LevenbergMarquardt, PoseSolver, Status, STATUSES)
 from liedyn_ros.stewart.tracking.kernels.guess import is_predictable, lead_to_lengths
 
 
@@ -140,14 +140,15 @@ class PoseFollower:
 
     def __init__(
             self, geometry: StewartGeometry, home: ArrayLike,
-            method: Method = LevenbergMarquardt(), meter: PlatformMeter | None = None) -> None:
+            method: LevenbergMarquardt = LevenbergMarquardt(),
+            meter: PlatformMeter | None = None) -> None:
         """
-        Take a geometry, the home pose (4, 4) of the platform in the base (m), a method.
+        Take a geometry, the home pose (4, 4) of the platform in the base (m), and settings.
 
         meter: measures the poses, if it is shared with other stages. Raises GeometryError for a
         platform that is singular at every pose, and the errors of `require_pose`.
         """
-        self.geometry = geometry
+        self.geometry = geometry = geometry.readings
         self.home = se3.require_pose('home', checks.as_array('home', home, (4, 4))).copy()
         require_regular(geometry, self.home)
         self.method = method
@@ -257,7 +258,8 @@ class PoseTracker(PoseFollower):
 
     def __init__(
             self, geometry: StewartGeometry, home: ArrayLike,
-            method: Method = LevenbergMarquardt(), meter: PlatformMeter | None = None) -> None:
+            method: LevenbergMarquardt = LevenbergMarquardt(),
+            meter: PlatformMeter | None = None) -> None:
         """Take the arguments of a PoseFollower."""
         super().__init__(geometry, home, method, meter)
         self._gate = SampleGate(geometry)

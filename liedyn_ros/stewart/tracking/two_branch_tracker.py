@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
-from liedyn_ros.stewart.solver.pose_solver import Method, PoseSolver
+from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, PoseSolver
 from liedyn_ros.stewart.tracking.branch.kernels.branch import EXACT
 from liedyn_ros.stewart.tracking.branch.monitor import Branch
 from liedyn_ros.stewart.tracking.tracker import PoseFollower, Sample, TrackedPose
@@ -53,7 +53,7 @@ class TwoBranchTracker:
     """
 
     def __init__(
-            self, geometry: StewartGeometry, home: ArrayLike, method: Method,
+            self, geometry: StewartGeometry, home: ArrayLike, method: LevenbergMarquardt,
             meter: PlatformMeter) -> None:
         """Take the arguments of a PoseFollower."""
         self._meter, self._solver = meter, PoseSolver(geometry, method)

@@ -13,21 +13,19 @@ Lengths are in metres and angles in radians here. The solves have the paper's sc
 since its damping and its steps mix radians with centimetres.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-import functools
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import SE3, SO3
-from liedyn_ros.stewart import (
-    Chart, GaussNewton, leg_lengths, LevenbergMarquardt, Method, PoseSolver, Residual,
-    StewartGeometry)
+from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
+from liedyn_ros.studies.stewart_pose.algorithms import (
+    Algorithm, Chart, Equations, Form, gauss_newton, levenberg_marquardt)
 
 CENTIMETRE = 0.01
-MAX_ITERATIONS = 200
 SAME_POSE = 1e-6  # rad and m; poses that meet the lengths lie many centimetres apart
 
 
@@ -65,8 +63,9 @@ class Table:
     title: str
     parameter: str
     axis: Array  # the parameter as the figures show it
-    values: Array  # as the method takes it
-    methods: Mapping[str, Callable[[float], Method]]
+    values: Array  # as the algorithm takes it
+    algorithm: Algorithm
+    methods: Mapping[str, Form]
     published: Array
 
 
@@ -83,27 +82,11 @@ class Cell:
         return 100.0 * np.count_nonzero(self.ends == End.TRUE_POSE) / len(self.ends)
 
 
-def gauss_newton(chart: Chart, residual: Residual, step_factor: float) -> Method:
-    """Return Algorithm A1 as the study runs it."""
-    return GaussNewton(chart=chart, residual=residual, step_factor=step_factor,
-                       max_iterations=MAX_ITERATIONS)
-
-
-def levenberg_marquardt(chart: Chart, residual: Residual, damping: float) -> Method:
-    """Return Algorithm A2 as the study runs it."""
-    return LevenbergMarquardt(chart=chart, residual=residual, damping=damping,
-                              max_iterations=MAX_ITERATIONS)
-
-
-def methods_of(
-        prefix: str, algorithm: Callable[[Chart, Residual, float], Method],
-        on_se3: Chart) -> dict[str, Callable[[float], Method]]:
+def forms(prefix: str, on_se3: Chart) -> dict[str, Form]:
     """Return the three forms of an algorithm."""
-    forms = {'R6': (Chart.ANGLES, Residual.SQUARED_LENGTHS),
-             'Quat': (Chart.QUATERNION, Residual.LENGTHS),
-             'SE(3)': (on_se3, Residual.SQUARED_LENGTHS)}
-    return {f'{prefix}-{name}': functools.partial(algorithm, *form)
-            for name, form in forms.items()}
+    return {f'{prefix}-R6': Form(Chart.ANGLES),
+            f'{prefix}-Quat': Form(Chart.QUATERNION, of_lengths=True),
+            f'{prefix}-SE(3)': Form(on_se3)}
 
 
 STEP_FACTORS = np.array([0.5 + 0.01 * k for k in range(50)])
@@ -111,12 +94,12 @@ LOG_DAMPINGS = np.array([-9.0 + 0.12 * k for k in range(50)])
 
 TABLES = (
     Table('Table 2: Gauss-Newton', 'step factor', STEP_FACTORS, STEP_FACTORS,
-          methods_of('GN', gauss_newton, Chart.BODY),
+          gauss_newton, forms('GN', Chart.BODY),
           np.array(((10, 52, 52), (0, 0, 20), (100, 100, 100), (0, 4, 54), (100, 100, 100)))),
     # The twist is spatial here: the published row is met by it, and not by the body twist that
     # the paper prints.
     Table('Table 3: Levenberg-Marquardt', 'log10 of the damping', LOG_DAMPINGS,
-          10.0 ** LOG_DAMPINGS, methods_of('LM', levenberg_marquardt, Chart.SPATIAL),
+          10.0 ** LOG_DAMPINGS, levenberg_marquardt, forms('LM', Chart.SPATIAL),
           np.array(((0, 4, 14), (0, 0, 66), (100, 100, 100), (44, 68, 12), (100, 100, 92)))))
 
 # The cells, by method and state from 0, that no reading of the paper reproduces. Its charts,
@@ -137,14 +120,16 @@ class Study:
 
     def cell(self, table: Table, method: str, state: int) -> Cell:
         """Return how one form of a table's algorithm ends from a state, counted from 0."""
-        start, make = pose_of(*STATES[state]), table.methods[method]
-        solutions = [
-            PoseSolver(self.geometry, make(value), scale=CENTIMETRE).solve(self.lengths, start)
-            for value in table.values.tolist()]
-        ends = [self._end(s.pose) if s.converged else End.NOWHERE for s in solutions]
-        return Cell(np.array(ends), np.array([s.iterations for s in solutions]))
+        equations = Equations(self.geometry, self.lengths, table.methods[method], CENTIMETRE)
+        start = equations.state(pose_of(*STATES[state]))
+        solves = [table.algorithm(equations, start, value) for value in table.values.tolist()]
+        ends = [self._end(equations.pose(x)) if converged else End.NOWHERE
+                for x, converged, _ in solves]
+        return Cell(np.array(ends), np.array([iterations for *_, iterations in solves]))
 
-    def _end(self, pose: Array) -> End:
+    def _end(self, scaled: Array) -> End:
+        pose = scaled.copy()
+        pose[:3, 3] *= CENTIMETRE
         for end, known in ((End.TRUE_POSE, self.true_pose), (End.BRANCH, self.branch)):
             if np.abs(pose - known).max() < SAME_POSE:
                 return end

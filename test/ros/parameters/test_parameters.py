@@ -38,8 +38,9 @@ WRONG = [
     ('stewart_pose', 'max_iterations', '0', 'expected integer (1 to 10000), got 0', 50),
     ('stewart_pose', 'damping', '1.0', 'expected double (1e-15 to 0.999), got 1.0', 1e-6),
     ('stewart_pose', 'damping', '.nan', 'expected finite double (1e-15 to 0.999), got nan', 1e-6),
-    ('stewart_pose', 'solver', 'newton',
-     "expected string (levenberg_marquardt or gauss_newton), got 'newton'", 'gauss_newton'),
+    ('stewart_pose', 'actuators', 'motors',
+     'expected string (joint_state or joint_state_topics or float64_topics or float64_array), '
+     "got 'motors'", 'joint_state'),
     ('stewart_pose', 'use_leg_rates', '1', 'expected bool (any), got 1', True),
     ('stewart_pose', 'home_position', '[0.0, 0.5]',
      'expected double_array in m (3 values), got [0.0, 0.5]', [0.0]),
@@ -114,10 +115,10 @@ def test_a_malformed_geometry_is_named_and_can_be_set_right(bench, tmp_path, old
 
 
 def test_all_wrong_values_are_named_at_once(bench):
-    node = bench.start(StewartPoseNode, solver='newton', max_age=-1.0)
+    node = bench.start(StewartPoseNode, actuators='motors', max_age=-1.0)
     bench.until_logged(node, 'not configured: ')
     line, = bench.logged(node)
-    assert 'parameter solver' in line
+    assert 'parameter actuators' in line
     assert 'parameter max_age: expected double in s (0 to 3600), got -1.0' in line
 
 
@@ -145,10 +146,10 @@ def test_an_error_of_rclpy_is_not_lost(bench, monkeypatch):
 
 
 def test_a_wrong_value_keeps_the_node_silent(bench):
-    node = PoseBench(bench, solver='newton')
+    node = PoseBench(bench, actuators='motors')
     bench.until_logged(node.node, 'not configured')
     node.send_pose(NEAR)
-    assert bench.set_parameters(node.node, solver='gauss_newton')[0].successful
+    assert bench.set_parameters(node.node, actuators='joint_state')[0].successful
     for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
         assert bench.call(ChangeState, 'stewart_pose/change_state',
                           transition=Transition(id=transition)).success
@@ -177,7 +178,7 @@ def test_what_is_safe_is_set_at_run_time(tracking):
 
 
 @pytest.mark.parametrize(('parameter', 'value', 'reason'), [
-    ('solver', 'gauss_newton', 'expected to be set while the node is unconfigured'),
+    ('actuators', 'float64_topics', 'expected to be set while the node is unconfigured'),
     ('queue_depth', 5, 'expected to be set while the node is unconfigured'),
     ('autostart', False, 'expected to be set while the node is unconfigured'),
     ('marker_rate', -1.0, 'out of range Min: 0.0, Max: 100.0, value: -1.0'),

@@ -19,7 +19,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     BranchSource, Flag, leg_lengths, load_geometry, MonitorConfig, MonitoredTracker,
-    OrientationSensor, PlatformMeter, PoseSolver)
+    OrientationSensor, PlatformMeter, PoseSolver, StewartGeometry)
 from liedyn_ros.stewart.assembly.modes import MachineModes
 from liedyn_ros.stewart.certificate.pose import TravelProof
 from liedyn_ros.stewart.tracking.start_modes import StartModes
@@ -99,6 +99,58 @@ def test_a_platform_that_moved_in_a_gap_is_never_silent(machine, gap):
     for k in range(50):
         assert_not_silent(tracker.track(
             begin + k * PERIOD, leg_lengths(geometry, poses[-1])), poses[-1])
+
+
+@pytest.mark.parametrize('seed', range(1, 4))
+@pytest.mark.parametrize('machine', MACHINES)
+def test_a_vibration_before_a_gap_bounds_no_way_within_it(machine, seed):
+    geometry = load_geometry(config_file(f'{machine}.yaml'))
+    poses, first = crossing(geometry, seed)
+    axis = se3.log(se3.inverse(poses[0]) @ poses[first // 3])
+    tracker = MonitoredTracker(geometry, geometry.home)
+    for k in range(150):
+        shaken = geometry.home @ se3.exp(axis * (1.0 + 0.02 * np.sin(0.19 * k)))
+        tracker.track(SECOND + k * PERIOD, leg_lengths(geometry, shaken))
+    begin = SECOND + 150 * PERIOD + 3 * SECOND
+    for k in range(50):
+        assert_not_silent(tracker.track(
+            begin + k * PERIOD, leg_lengths(geometry, poses[-1])), poses[-1])
+
+
+def hexapod(seed):
+    """Return a random platform of struts, 1 m in size."""
+    rng = np.random.default_rng(seed)
+    of_base, of_platform = rng.uniform(5.0, 28.0, 2)
+    sides = [(third, side) for third in (0.0, 120.0, 240.0) for side in (-1.0, 1.0)]
+    base, platform = (radius * np.array([
+        (np.cos(angle), np.sin(angle), 0.0) for angle in np.radians(angles)])
+        for radius, angles in (
+            (rng.uniform(1.0, 2.0), [third + side * of_base for third, side in sides]),
+            (1.0, [third + side * (60.0 - of_platform) for third, side in sides])))
+    home = np.eye(4)
+    home[2, 3] = rng.uniform(1.0, 3.0)
+    lengths = np.linalg.norm(home[:3, 3] + platform - base, axis=1)
+    return StewartGeometry(
+        tuple('abcdef'), base, platform, np.outer(lengths, [0.1, 9.0]), home=home)
+
+
+@pytest.mark.parametrize('seed', [28, 39, 46, 48, 65])
+def test_a_short_gap_of_a_fast_stream_across_a_singularity_is_not_silent(seed):
+    """Filters that were judged 2 ms ahead do not tell what a shaken motion does in 0.4 s."""
+    geometry = hexapod(seed)
+    poses, first = crossing(geometry, seed)
+    screw = se3.log(se3.inverse(poses[0]) @ poses[1])
+    times = np.arange(0.0, 4.0, 0.002)
+    ways = (len(poses) - 1) * 0.5 * (1.0 - np.cos(0.25 * np.pi * times)) * (
+        1.0 + 0.02 * np.sin(6.0 * np.pi * times))
+    middle = times[np.argmin(abs(ways - first))]
+    tracker = MonitoredTracker(geometry, geometry.home)
+    rng = np.random.default_rng(seed)
+    for time, way in zip(times, np.minimum(ways, len(poses) - 1)):
+        if middle - 1.0 < time < middle + 1.2 and abs(time - middle) > 0.2:
+            truth = geometry.home @ se3.exp(way * screw)
+            lengths = leg_lengths(geometry, truth) + 1e-7 * rng.normal(size=6)
+            assert_not_silent(tracker.track(round(1e9 * (1.0 + time)), lengths), truth)
 
 
 def test_a_clock_set_back_behind_a_singularity_is_never_silent(geometry):

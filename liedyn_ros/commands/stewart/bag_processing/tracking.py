@@ -87,7 +87,7 @@ def actuators_of(settings: Mapping[str, Any]) -> LegActuators:
 def platform_of(settings: Mapping[str, Any]) -> tuple[StewartGeometry, Array]:
     """Return the geometry and the pose (4, 4), m, of home that settings name."""
     geometry = load_geometry(Path(settings['geometry_file'] or config_file(
-        'stewart_geometry.yaml')))
+        'stewart_geometry.yaml'))).readings
     home = home_of(geometry, settings)
     return replace(geometry, home=home), home
 

@@ -133,7 +133,8 @@ class Task:
 
 def read_task(options: argparse.Namespace) -> Task:
     """Return the task that the options set. Raises LiedynError, ModuleNotFoundError."""
-    geometry, settings = load_geometry(options.geometry), node_settings(options.params)
+    geometry = load_geometry(options.geometry).readings
+    settings = node_settings(options.params)
     home = home_of(geometry, settings) if options.home is None else pose_of(options.home)
     actuators = _actuators(geometry, settings)
     base, target = (None if pose is None else pose_of(pose)

@@ -33,7 +33,8 @@ from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.input_gate import AgeGate
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
-    Flag, Method, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator, PoseSolver)
+    Flag, LevenbergMarquardt, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator,
+    PoseSolver)
 from liedyn_ros.stewart.home import require_home
 from liedyn_ros.stewart.reports.health import certifier_of, describe, PoseHealth
 from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
@@ -276,7 +277,7 @@ class StewartPoseNode(ManagedNode):
         stream.start()
 
     def _open_services(
-            self, platform: Platform, method: Method, config: MonitorConfig) -> None:
+            self, platform: Platform, method: LevenbergMarquardt, config: MonitorConfig) -> None:
         """Open services on streams: one that takes long delays no other."""
         geometry, rate_noise = platform.geometry, self.parameters['leg_rate_noise']
         quick = Stream(self, name='services', guarded=False)

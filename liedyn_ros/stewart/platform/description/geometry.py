@@ -67,6 +67,7 @@ class StewartGeometry:
     positive where it pushes the platform away; infinite without a limit. Where they are left out
     wires pull, and others have none.
     home: (4, 4), m, a pose on the assembly mode of the machine, where it starts, or None.
+    encoders: the same legs by what is read, where other joints than those of the drives are.
     characteristic_length: m, the platform joints' radius of gyration, which turns radians into
     metres.
 
@@ -88,6 +89,7 @@ class StewartGeometry:
     leg_latency: Array = field(default_factory=lambda: NONE)
     force_limits: Array = field(default_factory=lambda: NONE)
     home: Array | None = field(default=None, repr=False)
+    encoders: StewartGeometry | None = field(default=None, repr=False)
     characteristic_length: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -97,6 +99,9 @@ class StewartGeometry:
         base = checks.as_array('base_joints', self.base_joints, (n, 3))
         platform = checks.as_array('platform_joints', self.platform_joints, (n, 3))
         leg_types = checked_leg_types(names, self.leg_types or (Strut(),) * n)
+        if self.encoders is not None and self.encoders.leg_names != names:
+            raise NameSetError(f'encoders: expected those of {list(names)}, got '
+                               f'{list(self.encoders.leg_names)}', names=names)
         masses = self.masses
         if masses is not None and len(masses.legs) != n:
             if masses.legs:
@@ -151,6 +156,11 @@ class StewartGeometry:
                 value = value.copy()
                 value.setflags(write=False)
             object.__setattr__(self, key, value)
+
+    @cached_property
+    def readings(self) -> StewartGeometry:
+        """Return the geometry of what is read of the legs: of the encoders, or itself."""
+        return self if self.encoders is None else replace(self.encoders, home=self.home)
 
     @property
     def plain(self) -> bool:
@@ -230,7 +240,8 @@ class StewartGeometry:
         rows = [self.leg_names.index(name) for name in chosen]
         masses, covariance = self.masses, self.calibration_covariance
         return replace(
-            self, leg_names=tuple(chosen), leg_types=tuple(self.leg_types[row] for row in rows),
+            self, encoders=None if self.encoders is None else self.encoders.six(names),
+            leg_names=tuple(chosen), leg_types=tuple(self.leg_types[row] for row in rows),
             masses=None if masses is None else replace(
                 masses, legs=tuple(masses.legs[row] for row in rows)),
             calibration_covariance=None if covariance is None else of_legs(

@@ -61,8 +61,9 @@ def load_geometry(path: str | Path) -> StewartGeometry:
         geometry = _geometry(read(path, 'geometry'))
     except LiedynError as error:
         raise GeometryError(f'{path}: {error}') from error
-    if fault := architectural_fault(geometry):
-        warnings.warn(f'{path}: {fault}', DescriptionWarning, stacklevel=2)
+    for each in {geometry, geometry.readings}:
+        if fault := architectural_fault(each):
+            warnings.warn(f'{path}: {fault}', DescriptionWarning, stacklevel=2)
     largest = geometry.characteristic_length
     if coarse := {name: leg.lead for name, leg in zip(geometry.leg_names, geometry.leg_types)
                   if isinstance(leg, OffsetStrut) and abs(leg.lead) > largest}:
@@ -85,39 +86,52 @@ def geometry_of(mapping: Any) -> StewartGeometry:
 
 def _geometry(root: Node) -> StewartGeometry:
     """Return the geometry in a file, poses being of its tool."""
-    legs = root.take('legs')
-    named = legs.items()
-    n = len(named)
-    base, platform, limits, noise, latency = (
-        np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 2)), np.zeros(n), np.zeros(n))
-    cones = {'base_cone': unlimited_cones(1.0, n), 'platform_cone': unlimited_cones(-1.0, n)}
-    leg_types: list[LegType] = []
-    forces: list[list[float]] = []
-    for k, (_, leg) in enumerate(named):
-        base[k], platform[k] = leg.take('base').numbers(3), leg.take('platform').numbers(3)
-        leg_type, limits[k] = _leg_type(leg)
-        leg_types.append(leg_type)
-        for key, rows in cones.items():
-            cone = leg.optional(key)
-            if cone is not None:
-                rows[k] = *cone.take('axis').numbers(3), cone.take('angle').number()
-                cone.finish()
-        noise[k], latency[k] = (leg.take(key, 0.0).number() for key in ('noise', 'latency'))
-        forces.append(leg.take('force', list(usual_forces(leg_type))).numbers(2, infinite=True))
-        leg.finish()
+    named = root.take('legs').items()
     names = tuple(leg_name for leg_name, _ in named)
+    beside = [leg.optional('encoder') for _, leg in named]
+    legs = [_leg(leg) for _, leg in named]
     title, diameter = root.take('name', 'stewart_platform').text(), root.take('leg_diameter', 0.0)
     masses, tool, home = (root.optional(key) for key in ('masses', 'tool', 'home'))
     covariance = _covariance(root.optional('calibration_covariance'))
     root.finish()
     machine = None if masses is None else read_masses(
-        masses, names, [leg_type.driven for leg_type in leg_types])
-    geometry = StewartGeometry(
-        names, base, platform, limits, title, cones['base_cone'], cones['platform_cone'],
-        diameter.number(), tuple(leg_types), machine, covariance, noise, latency,
-        np.array(forces))
-    geometry = geometry if tool is None else with_tool(geometry, tool_of(tool))
-    return geometry if home is None else replace(geometry, home=tool_of(home))
+        masses, names, [leg['leg_types'].driven for leg in legs])
+    frame, at = (None if node is None else tool_of(node) for node in (tool, home))
+
+    def platform_of(rows: list[dict[str, Any]], **others: Any) -> StewartGeometry:
+        """Return the platform of legs, which a calibration knows by their readings."""
+        parts: dict[str, Any] = {key: [row[key] for row in rows] for key in rows[0]}
+        parts['leg_types'] = tuple(parts['leg_types'])
+        geometry = StewartGeometry(names, name=title, **parts, **others)
+        geometry = geometry if frame is None else with_tool(geometry, frame)
+        return geometry if at is None else replace(geometry, home=at)
+
+    readings = [leg if node is None else _leg(node) for leg, node in zip(legs, beside)]
+    if not any(beside):
+        return platform_of(legs, leg_diameter=diameter.number(), masses=machine,
+                           calibration_covariance=covariance)
+    return platform_of(
+        legs, leg_diameter=diameter.number(), masses=machine,
+        encoders=platform_of(readings, calibration_covariance=covariance))
+
+
+def _leg(leg: Node) -> dict[str, Any]:
+    """Return the rows of a leg, or of an encoder beside it, by part of a geometry."""
+    leg_type, limits = _leg_type(leg)
+    row: dict[str, Any] = {
+        'base_joints': leg.take('base').numbers(3), 'leg_types': leg_type,
+        'platform_joints': leg.take('platform').numbers(3), 'length_limits': limits}
+    for key, usual in (('base_cone', 1.0), ('platform_cone', -1.0)):
+        cone = leg.optional(key)
+        row[f'{key}s'] = unlimited_cones(usual, 1)[0]
+        if cone is not None:
+            row[f'{key}s'] = [*cone.take('axis').numbers(3), cone.take('angle').number()]
+            cone.finish()
+    row |= {f'leg_{key}': leg.take(key, 0.0).number() for key in ('noise', 'latency')}
+    row['force_limits'] = leg.take('force', list(usual_forces(leg_type))).numbers(
+        2, infinite=True)
+    leg.finish()
+    return row
 
 
 def _covariance(node: Node | None) -> Array | None:
@@ -244,7 +258,7 @@ def _vector(node: Node, key: str) -> tuple[float, ...]:
 
 def updated_geometry(source: str | Path, geometry: StewartGeometry) -> str:
     """
-    Return the text of a geometry file with the joints and the covariance of a geometry of it.
+    Return the text of a geometry file with the joints and the covariance of readings of it.
 
     Limits, leg types, masses and the tool stay; comments are lost. Raises GeometryError for a
     geometry whose legs are others, or for a file that cannot be read.
@@ -261,8 +275,8 @@ def updated_geometry(source: str | Path, geometry: StewartGeometry) -> str:
         if covariance is not None:
             covariance = turned_covariance(covariance, len(platform), pose[:3, :3].T)
     for name, base, joint in zip(geometry.leg_names, geometry.base_joints, platform):
-        content['legs'][name] = {
-            **content['legs'][name], 'base': base.tolist(), 'platform': joint.tolist()}
+        leg = content['legs'][name]
+        leg.get('encoder', leg).update(base=base.tolist(), platform=joint.tolist())
     content.pop('calibration_covariance', None)
     if covariance is not None:
         content['calibration_covariance'] = [

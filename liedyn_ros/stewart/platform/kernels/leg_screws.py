@@ -82,18 +82,6 @@ def add_turns(table, r, p, trivialization, squared, out):
 
 
 @kernel
-def with_turn(table, i, r, p, m, f):
-    """Return a squared rod's moment about the platform's centre and force with its turn's."""
-    at = row_at(table, i)
-    row = table[at:at + ROW]
-    if row[PITCH] == 0.0:
-        return m, f
-    turn, pull = turn_wrench(table, row, i, r, p)
-    scale = twice_length(table, i, r, p)
-    return (vec3.axpy(scale, mat3.apply(r, turn), m), vec3.axpy(scale, mat3.apply(r, pull), f))
-
-
-@kernel
 def twice_length(table, i, r, p):
     """Return d(rod^2)/d(rod)."""
     leg = legs.leg_vector(table, i, r, p)

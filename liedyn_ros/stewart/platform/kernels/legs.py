@@ -74,17 +74,10 @@ def squared_residual(joints, squared, r, p, out):
 
 
 @kernel
-def length_residual(squared, out):
-    """Turn differences of squared lengths into differences of lengths."""
-    for i in range(len(squared)):
-        out[i] /= (squared[i] + out[i]) ** 0.5 + squared[i] ** 0.5
-
-
-@kernel
-def squared_jacobian(joints, r, p, trivialization, out):
-    """Write the n by 6 derivative of the squared lengths by the twist, row by row."""
+def squared_jacobian(joints, r, p, out):
+    """Write the n by 6 derivative of the squared lengths by the body twist, row by row."""
     for i in range(count_legs(joints)):
-        m, f = leg_screw(joints, i, r, leg_vector(joints, i, r, p), trivialization)
+        m, f = leg_screw(joints, i, r, leg_vector(joints, i, r, p), BODY)
         vec3.store(out, 6 * i, vec3.scale(2.0, m))
         vec3.store(out, 6 * i + 3, vec3.scale(2.0, f))
 

@@ -6,12 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Levenberg-Marquardt in any chart: Algorithm A2 of the Stewart paper, corrected (11.5)."""
+"""Levenberg-Marquardt by body twists: Algorithm A2 of the Stewart paper, corrected (11.5)."""
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels.cholesky import (
     factor_cholesky, solve_cholesky_negated)
-from liedyn_ros.stewart.solver.kernels import normal_equations, problem
+from liedyn_ros.stewart.solver.kernels import problem
+
+SIX = (0, 1, 2, 3, 4, 5)  # order of the matrices, see factor_cholesky
 
 
 @kernel
@@ -20,27 +22,26 @@ def levenberg_marquardt(
     """
     Move the state x to where the residuals vanish; return (status, iterations).
 
-    Lengths are in units of the characteristic length, unless the caller chose another unit. So the
-    damping and the steps mean the same on a platform of any size.
+    Lengths are in units of the characteristic length. So the damping and the steps mean the same
+    on a platform of any size.
     """
-    unknowns = equations.unknowns
-    jacobian, a, factor, r, r_new, g, step, x_new = problem.solver_views(work, unknowns)
+    jacobian, a, factor, r, r_new, g, step, x_new = problem.solver_views(work)
     half_square = problem.length_residuals(equations, x, r)
     problem.residual_jacobian(equations, x, jacobian)
-    mu = tau * normal_equations.assemble(unknowns, jacobian, r, a, g)
+    mu = tau * assemble(jacobian, r, a, g)
     nu = 2.0
     for k in range(max_iterations):
-        if problem.largest_residual(r, unknowns) <= tolerance:
+        if problem.largest_residual(r) <= tolerance:
             return problem.CONVERGED, k
-        if not factor_cholesky(unknowns, a, mu, 0.0, factor):
+        if not factor_cholesky(SIX, a, mu, 0.0, factor):
             return problem.SINGULAR, k
-        solve_cholesky_negated(unknowns, factor, g, step)
-        if problem.norm(step, unknowns) <= step_tolerance:
+        solve_cholesky_negated(SIX, factor, g, step)
+        if problem.norm(step) <= step_tolerance:
             return problem.STALLED, k + 1
-        problem.step_state(equations, x, step, 1.0, x_new)
+        problem.step_state(x, step, x_new)
         half_square_new = problem.length_residuals(equations, x_new, r_new)
         predicted = 0.0
-        for i in range(len(unknowns)):
+        for i in range(6):
             predicted += 0.5 * step[i] * (mu * step[i] - g[i])
         gain = (half_square - half_square_new) / predicted
         if gain > 0.0:
@@ -48,12 +49,34 @@ def levenberg_marquardt(
             problem.copy_values(r_new, r)
             half_square = half_square_new
             problem.residual_jacobian(equations, x, jacobian)
-            normal_equations.assemble(unknowns, jacobian, r, a, g)
+            assemble(jacobian, r, a, g)
             mu *= max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3)
             nu = 2.0
         else:
             mu *= nu
             nu *= 2.0
-    if problem.largest_residual(r, unknowns) <= tolerance:
+    if problem.largest_residual(r) <= tolerance:
         return problem.CONVERGED, max_iterations
     return problem.MAX_ITERATIONS, max_iterations
+
+
+@kernel
+def assemble(jacobian, residual, a, g):
+    """
+    Write the lower triangle of A = J^T J and g = J^T r; return A's largest diagonal entry (11.5).
+
+    Matrices are flat, row by row.
+    """
+    for i in range(6):
+        g[i] = 0.0
+        for k in range(6):
+            g[i] += jacobian[6 * k + i] * residual[k]
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(6):
+                total += jacobian[6 * k + i] * jacobian[6 * k + j]
+            a[6 * i + j] = total
+    largest = 0.0
+    for i in range(6):
+        largest = max(largest, a[7 * i])
+    return largest

@@ -6,23 +6,19 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One solve (11.5, 11.6), and a batch: scale to the characteristic length, run, scale back."""
+"""One solve (11.5), and a batch: scale to the characteristic length, run, scale back."""
 
 import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import CUBE, MATRIX, METHOD, NUMBER, SOLVED, TRUTH, VECTOR
+from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, SOLVED, VECTOR
 from liedyn_ros.lie.kernels import motion, so3
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 from liedyn_ros.stewart.platform.kernels import state as platform
-from liedyn_ros.stewart.solver.kernels import charts, problem
-from liedyn_ros.stewart.solver.kernels.gauss_newton import gauss_newton
+from liedyn_ros.stewart.solver.kernels import problem
 from liedyn_ros.stewart.solver.kernels.levenberg_marquardt import levenberg_marquardt
 
 SOLVER_WORK = problem.PROBLEM_WORK + platform.STATE_WORK  # numbers in a workspace
-
-LEVENBERG_MARQUARDT = 0
-GAUSS_NEWTON = 1
 
 ORTHONORMAL = 1e-6  # by how much a guess may differ from a pose
 MAX_MISS = 3.0  # times the residual of a guess, for that of where it is moved on
@@ -31,25 +27,13 @@ MAX_MISS = 3.0  # times the residual of a guess, for that of where it is moved o
 @kernel
 def solve_six(
         joints: VECTOR, scale: NUMBER, lengths: VECTOR, guess: MATRIX, twist: VECTOR,
-        seconds: NUMBER, settings: METHOD, pose: MATRIX, state: VECTOR, work: VECTOR) -> SOLVED:
-    """Solve for six unknowns as solve_pose, from a guess moved on for a time (s) at a twist."""
+        seconds: NUMBER, settings: problem.Settings, pose: MATRIX, state: VECTOR, work: VECTOR
+        ) -> SOLVED:
+    """Solve as solve_pose, from a guess moved on for a time (s) at a twist."""
     start(guess, twist, seconds, pose)
-    if seconds != 0.0 and leads_astray(
-            joints, scale, lengths, guess, pose, settings, work, charts.SIX):
+    if seconds != 0.0 and leads_astray(joints, scale, lengths, guess, pose, work):
         start(guess, twist, 0.0, pose)
-    return solve_pose(joints, scale, lengths, pose, settings, pose, state, work, charts.SIX)
-
-
-@kernel
-def solve_seven(
-        joints: VECTOR, scale: NUMBER, lengths: VECTOR, guess: MATRIX, twist: VECTOR,
-        seconds: NUMBER, settings: METHOD, pose: MATRIX, state: VECTOR, work: VECTOR):
-    """Solve for seven unknowns; as `solve_six`."""
-    start(guess, twist, seconds, pose)
-    if seconds != 0.0 and leads_astray(
-            joints, scale, lengths, guess, pose, settings, work, charts.SEVEN):
-        start(guess, twist, 0.0, pose)
-    return solve_pose(joints, scale, lengths, pose, settings, pose, state, work, charts.SEVEN)
+    return solve_pose(joints, scale, lengths, pose, settings, pose, state, work)
 
 
 @kernel
@@ -64,50 +48,43 @@ def start(guess, twist, seconds, pose):
 
 
 @kernel
-def leads_astray(joints, scale, lengths, guess, moved, settings, work, unknowns):
+def leads_astray(joints, scale, lengths, guess, moved, work):
     """
     Return whether a guess that is moved on misses the lengths by much more than the guess itself.
 
     So it is where a reading has jumped, and the twist is that of the jump.
     """
     x, squared = problem.state(work)
-    equations = problem.Equations(joints, squared, settings[1], settings[2], unknowns)
-    residuals = problem.solver_views(work, unknowns)[3]
-    if not load_problem(joints, lengths, guess, scale, settings[1], x, squared):
+    equations, residuals = problem.Equations(joints, squared), problem.solver_views(work)[3]
+    if not load_problem(joints, lengths, guess, scale, x, squared):
         return False
     before = problem.length_residuals(equations, x, residuals)
-    load_problem(joints, lengths, moved, scale, settings[1], x, squared)
+    load_problem(joints, lengths, moved, scale, x, squared)
     return problem.length_residuals(equations, x, residuals) > MAX_MISS ** 2 * before
 
 
 @kernel
-def solve_pose(joints, scale, lengths, guess, settings, pose, state, work, unknowns):
+def solve_pose(joints, scale, lengths, guess, settings, pose, state, work):
     """
     Solve the pose (4 by 4) of six leg lengths from a guess (4 by 4); write the state there.
 
     The guess may stand where the pose is written. The joints, a platform's table, are in units of
-    `scale` (m), as a rule the characteristic length. The settings are (method, chart, form of the
-    residual, tau or alpha, max iterations, residual and step tolerance, smallest singular value
-    allowed). Returns (status, iterations, largest length error in m, smallest singular value of
-    dL/d(twist) with lengths in units of the scale, or the least transmission).
+    `scale` (m), the characteristic length. Returns (status, iterations, largest length error in m,
+    smallest singular value of dL/d(twist) with lengths in units of the scale, or the least
+    transmission).
     """
-    method, chart, form, parameter, limit, tolerance, step_tolerance, singular = settings
     x, squared = problem.state(work)
-    if not load_problem(joints, lengths, guess, scale, chart, x, squared):
+    if not load_problem(joints, lengths, guess, scale, x, squared):
         return problem.INVALID, 0, np.nan, np.nan
-    equations = problem.Equations(joints, squared, chart, form, unknowns)
-    tolerance *= problem.rounding_scale(equations)
-    if method == LEVENBERG_MARQUARDT:
-        status, iterations = levenberg_marquardt(
-            equations, x, work, parameter, limit, tolerance, step_tolerance)
-    else:
-        status, iterations = gauss_newton(
-            equations, x, work, parameter, limit, tolerance, step_tolerance)
-    r, p = charts.state_pose(chart, x)
+    equations = problem.Equations(joints, squared)
+    status, iterations = levenberg_marquardt(
+        equations, x, work, settings.damping, settings.iterations,
+        settings.tolerance * problem.rounding_scale(equations), settings.step_tolerance)
+    r, p = problem.state_pose(x)
     residual, transmission = length_error(joints, squared, r, p, work)
     platform.write_platform_state(joints, r, p, state, work[problem.PROBLEM_WORK:])
     smallest = min(abs(state[platform.VALUE]), transmission)
-    if not smallest > singular:
+    if not smallest > settings.singular:
         status = problem.SINGULAR
     store_solution(r, p, scale, pose)
     return status, iterations, scale * residual, smallest
@@ -115,25 +92,20 @@ def solve_pose(joints, scale, lengths, guess, settings, pose, state, work, unkno
 
 @kernel
 def solve_poses(
-        joints: VECTOR, scale: NUMBER, lengths: MATRIX, guess: CUBE, settings: METHOD,
-        poses: CUBE, outcome: MATRIX, state: VECTOR, work: VECTOR, seven: TRUTH):
+        joints: VECTOR, scale: NUMBER, lengths: MATRIX, guess: CUBE, settings: problem.Settings,
+        poses: CUBE, outcome: MATRIX, state: VECTOR, work: VECTOR):
     """
-    Solve n poses, by seven unknowns or six.
+    Solve n poses.
 
     Rows of outcome are (status, iterations, residual, smallest singular value).
     """
     for n in range(lengths.shape[0]):
-        if seven:
-            solved = solve_pose(joints, scale, lengths[n], guess[n], settings, poses[n], state,
-                                work, charts.SEVEN)
-        else:
-            solved = solve_pose(joints, scale, lengths[n], guess[n], settings, poses[n], state,
-                                work, charts.SIX)
-        outcome[n, 0], outcome[n, 1], outcome[n, 2], outcome[n, 3] = solved
+        outcome[n, 0], outcome[n, 1], outcome[n, 2], outcome[n, 3] = solve_pose(
+            joints, scale, lengths[n], guess[n], settings, poses[n], state, work)
 
 
 @kernel
-def load_problem(joints, lengths, guess, scale, chart, x, squared):
+def load_problem(joints, lengths, guess, scale, x, squared):
     """Write the scaled state, driven ends and squared lengths; return whether all can be used."""
     usable = True
     if len(joints) == leg_rows.ENDS:
@@ -153,19 +125,19 @@ def load_problem(joints, lengths, guess, scale, chart, x, squared):
         usable &= abs(rotation[i] - r[i]) <= ORTHONORMAL
     for j in range(4):
         usable &= abs(guess[3, j] - (j == 3)) <= ORTHONORMAL
-    charts.store_state(chart, rotation, p, x)
+    problem.store_state(rotation, p, x)
     return usable
 
 
 @kernel
 def length_error(joints, squared, r, p, work):
     """Return the largest length error of a pose, and the least transmission of a drive."""
-    error = problem.solver_views(work, charts.SIX)[3]
+    error = problem.solver_views(work)[3]
     leg_types.settle_all_ends(joints, r, p)
     legs.lengths(joints, r, p, error)
     for i in range(6):
         error[i] -= squared[i] ** 0.5
-    return problem.largest_residual(error, charts.SIX), leg_types.least_drive(joints, r, p)
+    return problem.largest_residual(error), leg_types.least_drive(joints, r, p)
 
 
 @kernel

@@ -136,7 +136,6 @@ def test_a_biased_wire_is_named_by_lengths_alone(bench):
 
 @pytest.mark.parametrize(('parameters', 'reason'), [
     ({'hold_hypotheses': True}, 'hold_hypotheses: expected false for 8 legs'),
-    ({'solver': 'gauss_newton'}, 'method: expected LevenbergMarquardt'),
     ({'leg_noises': [1e-3] * 6}, 'leg_noises: expected 8 numbers above 0'),
     ({'actuator_names': [f'motor_{k}' for k in range(6)]}, 'actuator_names: expected one of each'),
     ({'actuator_scale': [0.5] * 6}, 'actuator_scale, one for each leg: expected'),

@@ -25,7 +25,7 @@ from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
-    leg_lengths, Method, PlatformMeter, PoseCertifier, PoseSolver, Solution, Start)
+    leg_lengths, LevenbergMarquardt, PlatformMeter, PoseCertifier, PoseSolver, Solution, Start)
 from liedyn_ros.stewart.reports.health import (
     certificate_fields, certificate_of, describe, length_fields, outcome_fields, refusal_fields)
 
@@ -34,9 +34,10 @@ class StewartServices:
     """Answers every request: success, or a message that names the fault."""
 
     def __init__(
-            self, node: ManagedNode, stream: Stream, platform: Platform, method: Method,
-            singularity_warning: float, certifier: PoseCertifier | None,
-            reset: Callable[[], None], confirm: Callable[[], None]) -> None:
+            self, node: ManagedNode, stream: Stream, platform: Platform,
+            method: LevenbergMarquardt, singularity_warning: float,
+            certifier: PoseCertifier | None, reset: Callable[[], None],
+            confirm: Callable[[], None]) -> None:
         """
         Open the services on a stream.
 

@@ -21,23 +21,25 @@ import numpy as np
 
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import INTEGERS, MATRIX, METHOD, NUMBER, TRUTH, VECTOR, WHOLE
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, TRUTH, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import motion, vec3
 from liedyn_ros.linear_algebra.kernels.singular_values import (
     orthogonalize_columns, write_identity)
 from liedyn_ros.stewart.platform.kernels import leg_rows
 from liedyn_ros.stewart.platform.kernels import state as platform
 from liedyn_ros.stewart.solver.kernels.biases import copy_pose
-from liedyn_ros.stewart.solver.kernels.problem import CONVERGED
+from liedyn_ros.stewart.solver.kernels.problem import CONVERGED, Settings
 from liedyn_ros.stewart.solver.kernels.solve import solve_six, SOLVER_WORK
 from liedyn_ros.stewart.tracking.branch.kernels.branch import (
     KEPT_BRANCH, PREDICTION_LIMIT, SURE)
 from liedyn_ros.stewart.tracking.branch.kernels.separation import separation
+from liedyn_ros.stewart.tracking.kernels.guess import is_predictable
 
 LOOK_NS = 100_000_000  # between two looks at home, and over which rates are measured
 STOOD = 45.0  # chi-square of six legs' noise at two times, 1000 to 1, in variances of one
 SAME = 1e-3  # separation of two solves of one pose, at most
-HALF, WHOLE_WAY = 0.5, 1.0  # rad, characteristic lengths: where a search for other poses starts
+# Rad, characteristic lengths: where a search for other poses starts, along each way (11.14).
+WAYS = (-2.0, -1.5, -1.0, -0.5, 0.5, 1.0, 1.5, 2.0)
 # Sources of the evidence of a branch, as in StewartStatus.
 UNSURE, HOME, MOTION, SENSOR, PROVED = range(5)
 # Reasons why a branch rests on nothing.
@@ -46,6 +48,7 @@ NO_REASON, START, GAP, HOME_DISAGREES = range(4)
 EVIDENCE = Bundle(
     'BranchEvidence',
     home=MATRIX, last=MATRIX, seen=MATRIX,  # (4, 4), m; seen at the last look
+    left=MATRIX,  # (4, 4), m, from which the way of the last half second is measured
     second=MATRIX,  # (4, 4), m, the likeliest other pose that was found
     led=MATRIX,  # (4, 4), m, to which a solve from home leads
     guess=MATRIX, found=MATRIX, twist=VECTOR,  # of a solve
@@ -56,19 +59,20 @@ EVIDENCE = Bundle(
 evidence_of = EVIDENCE.view
 
 # Numbers. STARTED: whether a pose was judged. RESTARTED: whether a motion was lost. GREATEST: rate
-# of this session, rad and characteristic lengths a second, over LOOKS looks. SEEN: whether there
-# was a look since the start. REGULAR: looks away from any singularity. VALUE, SLOPE: of home and
-# of the last pose. APART, ODDS: of the likeliest other pose from the reference, and its odds.
-(SOURCE, REASON, STARTED, RESTARTED, GREATEST, LOOKS, SEEN, REGULAR, HOME_VALUE, HOME_SLOPE,
- LAST_VALUE, LAST_SLOPE, APART, ODDS, NUMBERS) = range(15)
-LAST_AT, SEEN_AT, STAMPS = range(3)  # ns
+# of this session, rad and characteristic lengths a second, over LOOKS looks. WIDEST: greatest way
+# of half a second: a vibration goes nowhere, however fast. SEEN: whether there was a look since
+# the start. REGULAR: looks away from any singularity. VALUE, SLOPE: of home and of the last pose.
+# APART, ODDS: of the likeliest other pose from the reference, and its odds.
+(SOURCE, REASON, STARTED, RESTARTED, GREATEST, WIDEST, LOOKS, SEEN, REGULAR, HOME_VALUE,
+ HOME_SLOPE, LAST_VALUE, LAST_SLOPE, APART, ODDS, NUMBERS) = range(16)
+LAST_AT, SEEN_AT, LEFT_AT, SPAN, STAMPS = range(5)  # ns; SPAN: between the last two poses
 
 
 def empty_evidence():
     """Return the buffer of the evidence of a platform without home."""
     pose = np.eye(4)
     return EVIDENCE.pack(
-        home=pose, last=pose, seen=pose, second=pose, led=pose, guess=pose, found=pose,
+        home=pose, last=pose, seen=pose, left=pose, second=pose, led=pose, guess=pose, found=pose,
         twist=np.zeros(6), columns=np.zeros((6, 6)), mix=np.zeros((6, 6)), size=np.zeros(6),
         ways=np.zeros((3, 6)),
         values=np.zeros(platform.COUNT), other=np.zeros(platform.COUNT),
@@ -122,7 +126,7 @@ def keep_evidence(buffer: VECTOR, stamp_ns: WHOLE, pose: MATRIX, values: VECTOR)
 
 @kernel
 def judge_evidence(
-        buffer: VECTOR, legs: VECTOR, scale: NUMBER, settings: METHOD, stamp_ns: WHOLE,
+        buffer: VECTOR, legs: VECTOR, scale: NUMBER, settings: Settings, stamp_ns: WHOLE,
         lengths: VECTOR, pose: MATRIX, values: VECTOR, from_home: TRUTH, noise: NUMBER) -> None:
     """
     Judge the pose (4, 4), m, of a sample, whose state is measured.
@@ -139,7 +143,7 @@ def judge_evidence(
         numbers[STARTED] = 1.0
         if not home_chooses(evidence, legs, scale, settings, lengths, pose, values):
             numbers[REASON] = START
-    elif gap > 1e9 * PREDICTION_LIMIT:
+    elif not is_predictable(1e-9 * gap, 1e-9 * evidence.stamps[SPAN]):
         bridge(evidence, legs, scale, settings, 1e-9 * gap, lengths, pose, values, noise)
     else:
         follow(evidence, legs, scale, settings, stamp_ns, lengths, pose, values)
@@ -158,7 +162,9 @@ def forget(evidence):
 def keep(evidence, stamp_ns, pose, values):
     """Keep a pose and its state."""
     copy_pose(pose, evidence.last)
-    evidence.stamps[LAST_AT] = stamp_ns
+    stamps = evidence.stamps
+    if stamp_ns != stamps[LAST_AT]:  # no other pose of the same sample
+        stamps[SPAN], stamps[LAST_AT] = stamp_ns - stamps[LAST_AT], stamp_ns
     evidence.numbers[LAST_VALUE] = values[platform.VALUE]
     evidence.numbers[LAST_SLOPE] = values[platform.SLOPE]
 
@@ -178,7 +184,10 @@ def bridge(evidence, legs, scale, settings, gap, lengths, pose, values, noise):
         return
     reach, numbers[SEEN] = math.inf, 0.0
     if numbers[LOOKS] > 0.0:
-        reach = numbers[GREATEST] * gap * math.exp(SURE / numbers[LOOKS])
+        rate = numbers[GREATEST]
+        if gap > PREDICTION_LIMIT:
+            rate = min(rate, numbers[WIDEST] / PREDICTION_LIMIT)
+        reach = rate * gap * math.exp(SURE / numbers[LOOKS])
     if apart > reach:
         reach = math.inf
     search_others(evidence, legs, scale, settings, lengths, evidence.last, pose, values)
@@ -198,7 +207,11 @@ def follow(evidence, legs, scale, settings, stamp_ns, lengths, pose, values):
             return
         rate = 1e9 * apart_of(evidence, scale, evidence.seen, pose) / since
         numbers[GREATEST] = max(numbers[GREATEST], rate)
+        numbers[WIDEST] = max(numbers[WIDEST], apart_of(evidence, scale, evidence.left, pose))
         numbers[LOOKS] += 1.0
+    if first or stamp_ns - evidence.stamps[LEFT_AT] >= 1e9 * PREDICTION_LIMIT:
+        evidence.stamps[LEFT_AT] = stamp_ns
+        copy_pose(pose, evidence.left)
     numbers[SEEN], evidence.stamps[SEEN_AT] = 1.0, stamp_ns
     copy_pose(pose, evidence.seen)
     numbers[REGULAR] += 1.0 if abs(values[platform.VALUE]) > KEPT_BRANCH else 0.0
@@ -253,7 +266,7 @@ def search_others(evidence, legs, scale, settings, lengths, reference, pose, val
     for least in range(3):
         write_weak_twist(evidence, scale, least)
     for least in range(3):
-        for share in (-WHOLE_WAY, -HALF, HALF, WHOLE_WAY):
+        for share in WAYS:
             motion.move_pose(pose, evidence.ways[least], share, evidence.guess)
             status, _, _, _ = solve_six(
                 legs, scale, lengths, evidence.guess, evidence.twist, 0.0, settings,
