@@ -312,7 +312,7 @@ class _Reader:
 def _inertia(there: Any, number: int) -> SpatialInertia | None:
     """Return the inertia of a body, from its principal moments."""
     mass = float(there.body_mass[number])
-    if not mass:
+    if not (mass or there.body_inertia[number].any()):  # boundinertia gives one without mass, too
         return None
     pose = placed(there.body_ipos[number], there.body_iquat[number])
     about = pose[:3, :3] @ np.diag(there.body_inertia[number]) @ pose[:3, :3].T

@@ -13,6 +13,7 @@ import pytest
 from support.comparison import assert_same
 from support.witnesses.mujoco_twin import assert_twin
 
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_mjcf
 
 trimesh = pytest.importorskip('trimesh')
@@ -107,3 +108,11 @@ def test_a_mesh_in_the_text_needs_no_file():
         assert_twin(text, model, None, 1e-6)
         assert model.body('a').inertia.mass == pytest.approx(1000.0)  # 1 * 2 * 3 / 6 m^3
         assert_same(model.body('a').inertia.center_of_mass, [0.25, 0.5, 0.75])
+
+
+def test_a_body_without_mass_may_have_an_inertia() -> None:
+    model = load_mjcf(
+        '<mujoco><compiler boundinertia="0.5"/><worldbody><body name="a"><joint axis="0 0 1"/>'
+        '<body name="b"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></body>'
+        '</worldbody></mujoco>')
+    assert_same(Dynamics(model).mass_matrix(model.neutral()), [[1.5]])
