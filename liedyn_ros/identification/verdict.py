@@ -35,9 +35,7 @@ SAMPLES = 3.0  # independent samples for each unknown
 COSTLY = 1.1  # times the error of least squares, from which consistency costs accuracy
 EXCESS = 5.0  # times what the noise of an effort leaves, from which a term is missing
 REACH = np.pi  # rad or m, of joints without limits
-SAMPLES_OF_EFFECT, SAMPLES_OF_COURSE = 10, 200
-STEP = 1e-4  # rad or m, of a held joint, by which its effect is found
-ROUNDING = 1e-6  # of an effect
+SAMPLES_OF_EFFECT = 10
 ALONE = 1.0 - 1e-6  # of a parameter that motions tell by itself
 CONSISTENCY_LEVEL = 0.999  # share of recordings of right bodies that say no others
 ZERO_DEVIATIONS = 2.0  # standard deviations, below which an unknown may be zero
@@ -105,26 +103,25 @@ def _is_told(model: Model, equations: Equations, fit: RobustFit) -> bool:
 
 
 def with_held(verdict: Verdict, held: Sequence[str], whole: Model, model: Model, motion: Motion,
-              equations: Equations, unseen: HeldOut, sure: bool = False) -> Verdict:
+              equations: Equations, held_out: dict[str, Array], sure: bool = False) -> Verdict:
     """
     Return a verdict that names the joints of the whole model which nobody measured, as held.
 
-    They are suspected of having moved where efforts are known to less than their own noise, such
-    a motion can have that effect, and more than what was gained, and the errors of all joints are
-    in the proportion that it would give them. Nothing is offered then, unless somebody is sure.
+    They are suspected of having moved where efforts are known to less than their own noise, and
+    such a motion can have that effect, and more than what was gained. Nothing is offered then,
+    unless somebody is sure.
     """
     if not held:
         return verdict
     reasons = [f'held, as the options say: {", ".join(held)}. Parameters are wrong if one of them '
                'moved in truth: identify them only where it stood still']
-    held_out = unseen.errors()
     times = _over_noise(model, motion, equations, held_out)
     effect = _effect(held, whole, model, motion, equations)
     before = np.minimum(held_out['given'], held_out['refitted friction'])
     suspect = [f'{name} {each:.3g}' for name, each, most, error, old in zip(
         equations.joints, times, effect, held_out['consistent'], before)
         if each > EXCESS and most > max(error, old - error)]
-    if suspect and _like_motions(held, whole, model, motion, equations, unseen):
+    if suspect:
         reasons.append('errors are far above the noise of the efforts (times it: '
                        f'{", ".join(suspect)}): a held joint may have moved, or a term is '
                        'missing' + ('' if sure else '. The given model stays: record the held '
@@ -156,39 +153,6 @@ def _effect(held: Sequence[str], whole: Model, model: Model, motion: Motion,
             result = np.maximum(result, np.abs(forces[1] - forces[0])[rows] + size * np.abs(
                 dynamics.mass_matrix(q)[rows, joint.vi]))
     return result
-
-
-def _like_motions(held: Sequence[str], whole: Model, model: Model, motion: Motion,
-                  equations: Equations, unseen: HeldOut) -> bool:
-    """
-    Return whether errors of all joints are in the proportion that a motion of a held one gives.
-
-    At each sample those are the effects of its place and of its acceleration. They explain the
-    share 2 / f of errors that have nothing to do with it.
-    """
-    dynamics, at = Dynamics(whole), [whole.joint(name) for name in model.coordinate_names]
-    rows = [whole.joint(name).vi for name in equations.joints]
-    errors = unseen.forces - unseen.predicted['consistent']
-    size = np.maximum(np.sqrt(np.mean(errors**2, axis=0)), 1e-300)
-    chosen = np.unique(np.linspace(0, len(errors) - 1, SAMPLES_OF_COURSE).astype(int))
-    places = np.minimum(np.searchsorted(motion.time, unseen.time[chosen]), len(motion.time) - 1)
-    explained: Array = np.zeros(len(held))
-    for error, k in zip(errors[chosen] / size, places):
-        q, v, a = whole.neutral(), np.zeros(whole.nv), np.zeros(whole.nv)
-        q[[each.qi for each in at]] = motion.q[k]
-        v[[each.vi for each in at]], a[[each.vi for each in at]] = motion.v[k], motion.a[k]
-        mass = dynamics.mass_matrix(q)
-        for n, name in enumerate(held):
-            moved = q.copy()
-            moved[whole.joint(name).qi] += STEP
-            ways = np.column_stack([(dynamics.inverse(moved, v, a) - dynamics.inverse(q, v, a)),
-                                    STEP * mass[:, whole.joint(name).vi]])[rows] / size[:, None]
-            left, values, _ = np.linalg.svd(ways, full_matrices=False)
-            told = left[:, values > ROUNDING * STEP].T @ error
-            explained[n] += told @ told
-    total = float(((errors[chosen] / size)**2).sum())
-    by_chance = min(2.0 / len(rows), 1.0)
-    return bool((explained >= (0.5 + 0.5 * by_chance) * total * (1.0 - ROUNDING)).any())
 
 
 def _over_noise(model: Model, motion: Motion, equations: Equations, held_out: dict[str, Array]

@@ -89,7 +89,7 @@ def _with_held(result: Identification, whole: Model, seen: set[str], sure: bool
              if name not in result.given.coordinate_names and name not in seen]
     return replace(result, verdict=with_held(
         result.verdict, names, whole, result.given, result.motion, result.equations,
-        result.unseen, sure))
+        result.held_out, sure))
 
 
 def _write(options: argparse.Namespace, result: Identification, whole: Model,
