@@ -39,7 +39,6 @@ WORDS = {'position': ('position', 'pos', 'q', 'angle'),
          'effort': ('effort', 'torque', 'tau', 'force')}
 TIMES = 'time', 't', 'stamp', 'timestamp', '__time', 'time_s', 'log_time'
 DELIMITERS = ',', ';', '\t', '|'
-_UNIT = re.compile(r'^(.*?)\s*(?:\[(?!\d+\])([^\]]*)\]|\(([^)]*)\))\s*$')
 
 
 @dataclass(frozen=True)
@@ -211,10 +210,14 @@ def whole_name(name: str) -> re.Pattern[str]:
 
 
 def split_unit(column: str) -> tuple[str, str | None]:
-    """Return name and unit of a column."""
-    found = _UNIT.match(column)
-    return (column.strip(), None) if found is None else (
-        found[1].strip(), found[2] if found[2] is not None else found[3])
+    """Return name and unit of a column, in time that grows with its length alone."""
+    text = column.strip()
+    for begin, end in ('[]', '()'):
+        name, found, unit = text[:-1].rpartition(begin)
+        if found and text.endswith(end) and end not in unit and not (
+                begin == '[' and unit.isdecimal()):  # the number of an entry
+            return name.strip(), unit
+    return text, None
 
 
 def _factor(where: str, columns: Columns, kind: str, name: str, column: str) -> float:

@@ -17,6 +17,7 @@ import pytest
 
 from liedyn_ros.common.errors import DescriptionError, LiedynError
 from liedyn_ros.recordings import tables
+from liedyn_ros.recordings.pose_tables import pose_table
 
 
 def pipe(path: Path) -> None:
@@ -39,6 +40,18 @@ def wide(path: Path) -> None:
 
 def no_text(path: Path) -> None:
     path.write_bytes(b'time,\xff\xfe\n')
+
+
+@pytest.mark.parametrize('text', ['[', '(', ' ', ' [', '[ ', '.', '_', 'a'])
+def test_long_names_of_columns_take_no_time(tmp_path: Path, text: str) -> None:
+    """100 000 brackets held the reader for 99 s: a unit was looked for behind each."""
+    path, begin = tmp_path / 'table.csv', time.process_time()
+    path.write_text(f'time,x{100_000 * text}]x\n0.0,1.0\n')
+    with pytest.raises(LiedynError):
+        tables.table_samples([path], ['x1'])
+    with pytest.raises(LiedynError):
+        pose_table(path, ['x1'])
+    assert time.process_time() - begin < 5.0
 
 
 @pytest.mark.parametrize('suffix', tables.TABLES)
