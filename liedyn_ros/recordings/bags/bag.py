@@ -278,7 +278,7 @@ def _compression(path: Path) -> str:
         text = read_file(path / METADATA).decode()
     except (DescriptionError, UnicodeDecodeError):
         return ''
-    found = re.search(r'^\s*compression_mode:\s*[\'"]?(\w+)', text, re.MULTILINE)
+    found = re.search(r'^[ \t]*compression_mode:[ \t]*[\'"]?(\w+)', text, re.MULTILINE)
     return '' if found is None else found[1].lower()
 
 
