@@ -155,7 +155,7 @@ def bounds(found: Calibration, machine: Machine, poses: Array, others: Array) ->
     rows = Problem(parameters, exact, given.start, poses).at(truth).derivatives.reshape(
         -1, parameters.size)
     _, jacobians = values_and_jacobians(machine.geometry, others)
-    by_errors = errors_by_geometry(jacobians, others, machine.readings(others), 7)
+    by_errors = errors_by_geometry(jacobians, others, machine.readings(others), 8)
     moved = np.linalg.solve(jacobians, by_errors @ parameters.basis)[:, 3:].reshape(
         -1, parameters.size)
     draws = np.random.default_rng(33).normal(size=(parameters.size, DRAWS))

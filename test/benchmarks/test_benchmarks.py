@@ -91,5 +91,5 @@ def test_calibrations_of_a_few_platforms():
     assert 0.4 < found['squared errors over those of the bound, mean'] < 2.0
     row = calibration.trials('full, frames unknown', argparse.Namespace(
         trials=2, **vars(HERE)))
-    assert (row['numbers'], row['offered']) == (30, 1.0)
+    assert (row['numbers'], row['offered']) == (36, 1.0)
     assert 0.4 < row['NEES over numbers'] < 2.0
