@@ -131,7 +131,8 @@ def one_platform(geometry: StewartGeometry, home: Array, rng: np.random.Generato
     others = spread(geometry, home, HELD_OUT, rng)
     readings = machine.readings(others)
     before = PoseSolver(geometry).solve_batch(readings, others).poses
-    after = PoseSolver(found.geometry).solve_batch(found.offsets + readings, others).poses
+    after = PoseSolver(found.geometry).solve_batch(
+        found.offsets + found.scales * readings, others).poses
     return {
         'offered': found.offered, 'before': apart(before, others), 'after': apart(after, others),
         'left': float(np.sqrt(((found.errors - machine.errors)[:, :7] ** 2).mean())),
