@@ -134,6 +134,7 @@ def modules_imported():
             if path.name != '__init__.py'}
 
 
+@pytest.mark.full
 def test_no_modules_import_in_a_circle():
     """Imports inside functions count."""
     TopologicalSorter(modules_imported()).prepare()  # raises CycleError

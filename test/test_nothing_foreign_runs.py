@@ -70,6 +70,7 @@ def test_nothing_that_is_read_is_run():
     assert {file: each for file, each in found.items() if each} == {}
 
 
+@pytest.mark.full
 def test_files_are_read_in_one_place():
     found = set()
     for path in (ROOT / 'liedyn_ros').rglob('*.py'):

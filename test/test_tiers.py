@@ -9,17 +9,18 @@
 """What `make test` leaves out, and what is printed of margins."""
 
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 
 from support.margins import table
-from support.tiers import core_of, MAX_CASES
+from support.tiers import core_of, MAX_CASES, MAX_STARTS
 
 
-def case(name, full=False, **indices):
+def case(name, full=False, folder='lie', **indices):
     """Return a collected case of a test, with the places of its parameters' values."""
     callspec = {'callspec': SimpleNamespace(indices=indices)} if indices else {}
     return SimpleHashable(
-        path='test_file.py', name=name, originalname=name, nodeid=f'{name}{indices}',
+        path=Path(folder, 'test_file.py'), name=name, originalname=name, nodeid=f'{name}{indices}',
         indices=indices,
         get_closest_marker=lambda _: full or None, **callspec)
 
@@ -33,16 +34,18 @@ class SimpleHashable(SimpleNamespace):
 
 def test_every_function_and_every_value_of_a_parameter_is_in_the_core():
     alone = case('test_alone')
-    grid = [case('test_grid', a=a, b=b) for a, b in product(range(7), range(4))]
+    grid = [case('test_grid', a=a, b=b) for a, b in product(range(4), range(3))]
     many = [case('test_many', a=a) for a in range(72)]
-    core = core_of([alone, *grid, *many, case('test_statistics', full=True)])
+    started = [case('test_start', folder='nodes', a=a) for a in range(5)]
+    core = core_of([alone, *grid, *many, *started, case('test_statistics', full=True)])
     assert alone in core
     chosen = [item for item in grid if item in core]
-    assert 7 <= len(chosen) <= MAX_CASES
-    assert {item.indices['a'] for item in chosen} == set(range(7))
-    assert {item.indices['b'] for item in chosen} == set(range(4))
+    assert 4 <= len(chosen) <= MAX_CASES
+    assert {item.indices['a'] for item in chosen} == set(range(4))
+    assert {item.indices['b'] for item in chosen} == set(range(3))
     assert sum(item in core for item in many) == MAX_CASES
-    assert len(core) == 1 + len(chosen) + MAX_CASES
+    assert sum(item in core for item in started) == MAX_STARTS
+    assert len(core) == 1 + len(chosen) + MAX_CASES + MAX_STARTS
 
 
 def test_the_core_is_the_same_whatever_else_is_collected():

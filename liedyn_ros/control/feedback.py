@@ -108,8 +108,8 @@ class Feedback:
     which the authority stops. The integral rests where the bound binds.
 
     tolerance (nv,) are errors of a machine that does not do what it is asked for: of its base, a
-    disturbance that sets in at once, as great as its weight, makes 0.27 of them (0.36,
-    RateFeedback), and of the joints, one as great as their authority.
+    disturbance that sets in at once, as great as its weight, makes 0.27 of them, or 0.36
+    by RateFeedback, and of the joints, one as great as their authority.
     """
 
     rate_gain, error_gain = 3.0, 3.0  # of (s + pole)^3, times pole and pole^2

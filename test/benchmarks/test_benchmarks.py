@@ -11,12 +11,13 @@
 import argparse
 import json
 
-
 from benchmarks import document
 from benchmarks.nodes.accounts import account, joined, Loss
 from benchmarks.record import origin
 from benchmarks.stewart import calibration
 from benchmarks.stewart.document import with_tables
+import pytest
+
 from liedyn_ros.commands.work import HERE
 
 MS = 1_000_000
@@ -82,6 +83,7 @@ def test_a_table_of_the_tracker_is_written_beside_its_page(tmp_path, monkeypatch
     assert 'old' not in written and with_tables(written, tmp_path) == written
 
 
+@pytest.mark.full
 def test_calibrations_of_a_few_platforms():
     """Errors fall to a few per cent, and are as large as the covariance says."""
     found = calibration.summary([calibration.random_platform(k) for k in range(3)])

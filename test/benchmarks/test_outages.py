@@ -40,6 +40,7 @@ def test_a_flight_without_commands_hovers_by_itself_and_goes_on(mujoco):
     assert passed.phase in (Phase.FOLLOWING.value, Phase.WAITING.value)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('mujoco', [False, True])
 def test_a_platform_without_commands_brakes_and_goes_on(mujoco):
     if mujoco:

@@ -261,6 +261,7 @@ def full(monkeypatch):
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.full
 def test_a_full_disk(tmp_path, capsys, request):
     paths = write_bag(tmp_path / 'arm', arm()), write_bag(
         tmp_path / 'legs', legs(), topic='/leg_states')

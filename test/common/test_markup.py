@@ -30,6 +30,7 @@ MEANING = re.compile(r'[*`\[\]<>!|~\\{}"\']|&(?!#\d+;)|^\s|^#|^[-+=]|^\d+[.)] |(
 ANY = st.text(max_size=60) | st.sampled_from(TEXTS)
 
 
+@pytest.mark.full
 @given(ANY)
 @example('1. a')
 @example('_a_b_')

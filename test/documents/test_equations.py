@@ -39,6 +39,8 @@ WITHOUT_EQUATION = {
     'export/kernels/arrays.py': 'whether arrays in a file lie where they should',
     'export/kernels/buffers.py': 'sizes of buffers in a file',
     'export/kernels/constants.py': 'whether indices in a file are those of a tree',
+    'export/kernels/interface.py': 'what each argument of the C library is',
+    'export/kernels/loop_partials.py': 'calls of kernels with equations',
     'export/kernels/loops.py': 'parts of a work area, and calls of kernels with equations',
     'export/kernels/machine.py': 'whether indices in a file are those of closed loops',
     'export/kernels/platform.py': 'places of the parts of a platform in a work area',
@@ -46,7 +48,7 @@ WITHOUT_EQUATION = {
     'export/kernels/work.py': 'sizes of the parts of a work area',
     'lie/kernels/mat3.py': 'sums and products of matrices: each docstring is the formula',
     'lie/kernels/vec3.py': 'sums and products of vectors: each docstring is the formula',
-    'stewart/tracking/kernels/guess.py': 'comparisons: each docstring is the formula',
+    'stewart/tracking/branch/kernels/guess.py': 'comparisons: each docstring is the formula',
 }
 
 

@@ -238,6 +238,7 @@ def reaches(geometry, pose):
         return False
 
 
+@pytest.mark.full
 @HOST
 def test_the_twist_is_that_of_the_filtered_rates(tmp_path):
     geometry, home = platform(MASSIVE)

@@ -75,6 +75,7 @@ def kernels_named(path):
             yield getattr(names.get(node.value.id), node.attr, None)
 
 
+@pytest.mark.full
 def test_each_kernel_that_python_names_is_in_a_room():
     lacking = {f'{module_of(path)}: {each.__qualname__}' for path in MODULES
                for each in kernels_named(path) if isinstance(each, Kernel)}

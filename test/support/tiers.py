@@ -11,7 +11,8 @@ The tests of ``make test``: every test function, by a sample of its cases; ``pyt
 
 ``make test-all`` runs all. A test marked ``full`` is left out of the core: statistics,
 executables, documents. Of a function with parameters the core takes each value of each parameter
-once, in as few cases as that needs, and at most MAX_CASES. The choice depends on the cases alone.
+once, in as few cases as that needs, and at most MAX_CASES: fewer where a case starts a node, a
+command or a browser, which takes a second. The choice depends on the cases alone.
 """
 
 from collections import defaultdict
@@ -19,7 +20,8 @@ from zlib import crc32
 
 import pytest
 
-MAX_CASES = 7
+MAX_CASES, MAX_STARTS = 4, 2
+STARTS = {'commands', 'launch', 'nodes', 'view'}  # folders of tests that start something
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,15 +45,16 @@ def core_of(items: list[pytest.Item]) -> set[pytest.Item]:
     for item in items:
         if item.get_closest_marker('full') is None:
             cases[str(item.path), getattr(item, 'originalname', item.name)].append(item)
-    return {item for each in cases.values() for item in sample(each)}
+    return {item for each in cases.values() for item in sample(
+        each, MAX_CASES if STARTS.isdisjoint(each[0].path.parts) else MAX_STARTS)}
 
 
-def sample(cases: list[pytest.Item]) -> list[pytest.Item]:
+def sample(cases: list[pytest.Item], most: int) -> list[pytest.Item]:
     """Return cases with each value of each parameter, as few as a greedy choice needs."""
     left = {item: _values(item) for item in sorted(cases, key=lambda item: crc32(
         item.nodeid.encode()))}
     missing, chosen = set().union(*left.values()), []
-    while len(chosen) < MAX_CASES and (missing or not chosen):
+    while len(chosen) < most and (missing or not chosen):
         best = max(left, key=lambda item: len(left[item] & missing))
         chosen.append(best)
         missing -= left.pop(best)

@@ -36,6 +36,7 @@ def test_links_are_looked_at_without_a_browser(tmp_path, monkeypatch, capsys):
         'a.html: b.html leads nowhere', '1 pages, 1 faults; links alone, without a browser']
 
 
+@pytest.mark.full
 @pytest.mark.skipif(site_pages.BROWSER is None, reason='no browser chromium with Playwright here')
 def test_what_a_phone_cuts_off_is_found_and_what_scrolls_is_not(tmp_path):
     write(tmp_path, 'cut', WIDE)

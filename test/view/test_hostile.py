@@ -78,6 +78,7 @@ def test_texts_of_topics_and_descriptions_are_no_markup(tab, page):
     assert tab.faults == []
 
 
+@pytest.mark.full
 def test_an_error_that_takes_the_place_of_what_if_is_no_markup(tab, page, monkeypatch):
     def fail(*_):
         raise ValueError(' '.join(TEXTS))
@@ -93,6 +94,7 @@ def test_an_error_that_takes_the_place_of_what_if_is_no_markup(tab, page, monkey
     assert told_to(tab, page.address) == []
 
 
+@pytest.mark.full
 def test_a_recording_of_hostile_names_runs_nothing(tab, tmp_path):
     urdf = hostile_urdf()
     path = tmp_path / 'recorded.html'

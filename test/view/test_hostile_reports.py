@@ -101,6 +101,7 @@ def report_of_a_platform(folder):
     return folder / 'platform' / 'report.html'
 
 
+@pytest.mark.full
 def test_reports_of_hostile_names_run_nothing(tab, tmp_path):
     pytest.importorskip('clarabel')
     pages = [*reports_of_an_arm(tmp_path), report_of_a_platform(tmp_path)]

@@ -19,7 +19,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.tracking.branch.kernels.branch import empty_monitor
 from liedyn_ros.stewart.tracking.branch.kernels.evidence import empty_evidence
-from liedyn_ros.stewart.tracking.kernels.guess import is_predictable, lead_to_lengths
+from liedyn_ros.stewart.tracking.branch.kernels.guess import is_predictable, lead_to_lengths
 from liedyn_ros.stewart.tracking.legs.kernels.motion_bank import empty_filter, motion_size
 
 # Parts of the numbers, FOLLOWER in all. NOISE: m, of a leg. GOOD: how many good poses there are, 2

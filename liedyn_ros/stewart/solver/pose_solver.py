@@ -27,6 +27,7 @@ from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.kernels import problem, solve as kernels
 from liedyn_ros.stewart.solver.least_squares import AT_REST, LeastSquares, LengthFit
 
+
 @dataclass(frozen=True, kw_only=True)
 class LevenbergMarquardt:
     """

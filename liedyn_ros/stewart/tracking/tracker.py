@@ -32,7 +32,7 @@ from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.least_squares import AT_REST
 from liedyn_ros.stewart.solver.pose_solver import (
     LevenbergMarquardt, PoseSolver, Status, STATUSES)
-from liedyn_ros.stewart.tracking.kernels.guess import is_predictable, lead_to_lengths
+from liedyn_ros.stewart.tracking.branch.kernels.guess import is_predictable, lead_to_lengths
 
 
 class Sample(NamedTuple):

@@ -184,6 +184,7 @@ def test_reasons_beyond_the_usual_ones_are_counted():
     assert reasons.firsts() == ['a', 'b', 'c 1; 1 more that differ by numbers']
 
 
+@pytest.mark.full
 def test_several_bags_are_done_by_several_processes_and_not_twice(arm, tmp_path, capsys):
     urdf, bags, _ = arm
     given = [*map(str, bags), '--model', str(urdf), '--folder', str(tmp_path / 'many')]

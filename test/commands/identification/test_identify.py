@@ -62,6 +62,7 @@ def test_a_bag_leads_to_a_better_urdf_and_a_report(tmp_path, capsys):
     assert numbers['offered'] and set(numbers['bodies']) <= {'base', 'upper', 'fore'}
 
 
+@pytest.mark.full
 def test_the_report_is_one_page_that_needs_nothing_else(tmp_path):
     urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
     run = csv_table(tmp_path / 'run.csv', arm_recording())
@@ -71,7 +72,7 @@ def test_the_report_is_one_page_that_needs_nothing_else(tmp_path):
     for wanted in ('The identified model is offered', 'Errors on parts held out', 'elbow: error',
                    'Parameters that the recording tells', 'What the recording does not tell',
                    'mass of base: known only in sums', 'Settings and versions',
-                   f'<td>liedyn_ros</td><td>{__version__}</td>', str(run)):
+                   '>liedyn_ros</td>', f'>{__version__}</td>', str(run)):
         assert wanted in page
     assert page.count('<polyline') == (6 + 3) * len(JOINTS)
     assert not re.search(r'\b(nan|inf)\b', re.sub(r'<script>.*</script>', '', page))
@@ -104,6 +105,7 @@ def test_joints_that_stood_still_are_held(tmp_path):
     assert np.array_equal(recording.q, np.loadtxt(path, delimiter=',', skiprows=1)[:, 2:4])
 
 
+@pytest.mark.full
 def test_a_held_joint_that_moved_is_suspected(tmp_path, capsys):
     """The efforts of the others show it; of a joint that stood still, the verdict only says so."""
     urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'

@@ -47,6 +47,7 @@ def deviations(folder):
             for name, each in found.items()}
 
 
+@pytest.mark.full
 def test_what_a_motion_left_open_is_told_by_the_next_one(tmp_path, capsys):
     urdf, rng = wrong_urdf(tmp_path / 'arm.urdf'), np.random.default_rng(1)
     one, two = tmp_path / 'one', tmp_path / 'two'

@@ -13,6 +13,7 @@ import re
 import shutil
 
 import numpy as np
+import pytest
 from support.platforms.calibration import built, seen, spread
 from support.recordings.calibration_tables import (
     leg_columns, measured_columns, stands_bag, write_table)
@@ -29,6 +30,7 @@ COMMANDS = [line for block in re.findall(r'```sh\n(.*?)```', GUIDE, re.DOTALL)
 RUN = [line for line in COMMANDS if line.startswith('liedyn ')]
 
 
+@pytest.mark.full
 def test_from_a_folder_with_a_table_to_a_calibrated_platform(tmp_path):
     source = config_file('stewart_geometry.yaml')
     shutil.copy(source, tmp_path / 'my_platform.yaml')

@@ -31,6 +31,7 @@ def test_the_command_writes_a_picture_of_each_orientation(tmp_path, monkeypatch,
     assert 'nowhere.yaml' in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_a_platform_that_hangs_has_the_map_of_the_one_that_stands(tmp_path, capsys):
     text = config_file('stewart_geometry.yaml').read_text()
     data, volumes = yaml.safe_load(text), []

@@ -119,6 +119,7 @@ def test_large_errors_are_never_offered():
         assert not found.offered and match in ' '.join(found.objections)
 
 
+@pytest.mark.full
 def test_errors_are_within_the_stated_covariance():
     squares = []
     for seed in range(3):

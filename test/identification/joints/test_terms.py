@@ -149,6 +149,7 @@ def test_true_scales_lie_within_the_stated_spread(memory):
     assert 0.3 < np.mean(np.square(squares)) < 2.2
 
 
+@pytest.mark.full
 def test_a_five_bar_has_friction_by_load_and_of_stribeck():
     """The load of its motors is what they give without friction, loops included."""
     model = without_friction(five_bar())

@@ -97,6 +97,7 @@ def test_rotors_and_joints_lag(bench):
     assert speed == pytest.approx(-9.81 / 20.0 * (60.0 * fallen / 9.81)**(2.0 / 3.0), rel=0.05)
 
 
+@pytest.mark.full
 def test_effort_rates_make_up_for_lag(context, namespace):
     errors = {mode: flown(context, f'{namespace}/{mode}', mode)
               for mode in ('efforts', 'effort_rates')}

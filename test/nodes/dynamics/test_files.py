@@ -36,6 +36,7 @@ FILES = {
     'no text': '\x00\x01\x02', 'nothing': '', 'a number': '1', 'a list': '[]'}
 
 
+@pytest.mark.full
 @pytest.mark.smoke
 def test_bad_files_are_refused_and_the_model_kept(bench, tmp_path):
     server, x = ServerBench(bench, model_file=AERIAL.name), Motion(AERIAL)
@@ -66,6 +67,7 @@ def test_a_name_that_no_file_can_have_is_refused_by_name(bench, parameter):
     assert server.call(DescribeModel, 'describe_model').name == 'aerial_manipulator'
 
 
+@pytest.mark.full
 def test_spoilt_files_load_or_are_refused(bench, tmp_path):
     server, served = ServerBench(bench, model_file=AERIAL.name), 'aerial_manipulator'
     for suffix, text in mutation_cases.cases(60, 40, seed=1):

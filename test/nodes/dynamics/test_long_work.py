@@ -182,6 +182,7 @@ def test_a_goal_has_a_bound_of_time(client, limit, reason):
     assert reason in result.message
 
 
+@pytest.mark.full
 def test_a_small_goal_waits_for_no_large_ones_and_too_many_are_rejected(client, monkeypatch):
     """Behind as many large ones as are worked on side by side it waited for hours."""
     monkeypatch.setattr(goals, 'MAX_WAITING', 1)

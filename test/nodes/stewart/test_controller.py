@@ -186,6 +186,7 @@ def test_a_pose_without_its_twist_is_no_state(bench):
     assert controller.forces == []
 
 
+@pytest.mark.full
 def test_the_loop_tracks_and_force_rates_make_up_for_lag(bench):
     """
     Legs lag by 30 ms, which the controller knows after 0.9 s.
@@ -265,5 +266,6 @@ def test_without_poses_it_rests_by_its_legs_and_reports_an_error(bench):
 
     bench.until(lambda: error() >= {'motion', 'states'}, 'both errors', feel)
     assert any(begin < ns(forces) <= controller.stamp_ns for forces in controller.forces)
+    back = {Phase.FOLLOWING.value, Phase.WAITING.value}  # its platform stands at home
     controller.until(lambda: any(
-        status.message == Phase.FOLLOWING.value for status in told[-1].status), 'poses again')
+        status.message in back for status in told[-1].status), 'poses again')

@@ -65,6 +65,7 @@ def within(squares, count, degrees):
     return chi2.ppf(RATIO, count * degrees) < squares < chi2.isf(RATIO, count * degrees)
 
 
+@pytest.mark.full
 def test_true_errors_are_within_the_stated_covariance(errors_of_many):
     squares = sum(nees(found, machine) for found, machine, _, _ in errors_of_many)
     assert within(squares, len(errors_of_many), 48)
@@ -233,6 +234,7 @@ def test_scales_are_found(geometry, home):
     assert nees(found, machine, scales) < chi2.isf(RATIO, 48)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('drifts, scaled', [(True, False), (False, True), (True, True)])
 def test_regions_hold_the_truth_beside_drift_and_scales(geometry, home, drifts, scaled):
     """20 um of drift, and scales too small to be found: the paper's failures, 0 % before."""

@@ -52,6 +52,7 @@ def test_errors_obey_the_poles_whatever_the_lag(coordinate, lag):
         atol=0.03 * 0.02)
 
 
+@pytest.mark.full
 def test_force_rates_make_up_for_lag():
     """Largest errors of attitude and position from 1.5 to 2.2 s."""
     def worst(lag, known):

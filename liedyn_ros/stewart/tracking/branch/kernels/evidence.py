@@ -32,8 +32,8 @@ from liedyn_ros.stewart.solver.kernels.problem import CONVERGED, Settings
 from liedyn_ros.stewart.solver.kernels.solve import solve_six, SOLVER_WORK
 from liedyn_ros.stewart.tracking.branch.kernels.branch import (
     KEPT_BRANCH, PREDICTION_LIMIT, SURE)
+from liedyn_ros.stewart.tracking.branch.kernels.guess import is_predictable
 from liedyn_ros.stewart.tracking.branch.kernels.separation import separation
-from liedyn_ros.stewart.tracking.kernels.guess import is_predictable
 
 LOOK_NS = 100_000_000  # between two looks at home, and over which rates are measured
 STOOD = 45.0  # chi-square of six legs' noise at two times, 1000 to 1, in variances of one
