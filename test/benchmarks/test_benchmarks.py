@@ -11,13 +11,13 @@
 import argparse
 import json
 
+import pytest
+
 from benchmarks import document
 from benchmarks.nodes.accounts import account, joined, Loss
 from benchmarks.record import origin
 from benchmarks.stewart import calibration
 from benchmarks.stewart.document import with_tables
-import pytest
-
 from liedyn_ros.commands.work import HERE
 
 MS = 1_000_000
