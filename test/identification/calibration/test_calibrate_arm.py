@@ -8,6 +8,8 @@
 
 """Arms whose geometry is wrong: poses of a tool frame tell what of it matters."""
 
+import re
+
 from mpmath import mp
 import numpy as np
 import pytest
@@ -185,6 +187,7 @@ def test_readings_that_count_otherwise_are_named(way, swept):
         said, offered = ' '.join(found.objections), found.offered
     except (LimitError, ConvergenceError) as error:
         said, offered = str(error), False
+    said = re.sub(r'(\d)\.\d+deg', r'\1deg', said)  # a zero off by less than a degree is found too
     assert not offered and f'--reads {option}' in said
     assert calibrate_arm(model, 'tool', q, places).offered
 
