@@ -36,9 +36,10 @@ CHECKED := test/jit test/linear_algebra test/dynamics/test_equations_of_motion.p
   test/dynamics/constrained/partial_derivatives/test_parameter_products.py
 
 # Processes that share the tests, each of them whole files, in the order of test/conftest.py. They
-# wait for nodes to find each other and for other processes: so two more than processors.
+# wait for nodes to find each other and for other processes: so two more than processors. One that a
+# test ends is not replaced: it would run that test again, and hang again.
 TEST_JOBS ?= $(shell echo $$(($$(nproc) + 2)))
-JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile --no-loadscope-reorder
+JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile --no-loadscope-reorder --max-worker-restart=0
 
 SHELL := bash
 .SHELLFLAGS := -eo pipefail -c

@@ -75,7 +75,7 @@ if WORKER != '0' and 'ROS_DOMAIN_ID' in os.environ:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Accept the options of pytest-xdist where it is missing: one process runs all tests then."""
     if find_spec('xdist') is None:
-        for option in ('--numprocesses', '--dist'):
+        for option in ('--numprocesses', '--dist', '--max-worker-restart'):
             parser.addoption(option)
         parser.addoption('--no-loadscope-reorder', action='store_true')
 
