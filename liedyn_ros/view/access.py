@@ -37,6 +37,7 @@ import msgspec
 import viser
 from viser.infra import _infra
 from websockets.asyncio.server import serve, ServerConnection
+from websockets.datastructures import MultipleValuesError
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.protocol import State
@@ -157,8 +158,12 @@ class Gate:
                 self._browsers -= 1
 
         def process(connection: Any, request: Request) -> Response | None:
-            return self._judge(connection, request) or _with_headers(
-                process_request(connection, request), request)
+            try:
+                return self._judge(connection, request) or _with_headers(
+                    process_request(connection, request), request)
+            except (MultipleValuesError, OSError, ValueError):
+                return _refused(connection, HTTPStatus.BAD_REQUEST,
+                                'expected each header once, and a path that a file may have')
         return serve(handle, host, port, process_request=process, **{
             **options, 'max_size': MAX_MESSAGE, 'logger': self._logger,
             'create_connection': _Connection})

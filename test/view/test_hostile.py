@@ -116,6 +116,23 @@ def asked(page, path, **headers):
         connection.close()
 
 
+def test_a_request_that_viser_cannot_serve_is_refused(page):
+    """Of a header that comes twice, viser and the gate might each look at another one."""
+    own = f'127.0.0.1:{page.server.get_port()}'
+    for path, *headers in (
+            ('', f'Host: {own}', 'Host: evil.example'), ('', f'Host: {own}', f'Host: {own}'),
+            ('', f'Host: {own}', 'Origin: http://['),
+            ('', f'Host: {own}', f'Origin: http://{own}', 'Origin: null'),
+            ('', f'Host: {own}', 'Upgrade: a', 'Upgrade: b'),
+            ('', f'Host: {own}', 'Accept-Encoding: gzip', 'Accept-Encoding: br'),
+            ('%00', f'Host: {own}'), ('n' * 5000, f'Host: {own}')):
+        with socket.create_connection(('127.0.0.1', page.server.get_port()), 60.0) as connection:
+            lines = '\r\n'.join((f'GET /{access.TOKEN}/{path} HTTP/1.1', *headers, '', ''))
+            connection.sendall(lines.encode())
+            wanted = (b'400', b'404') if path else (b'400',)
+            assert connection.recv(64).split()[1] in wanted, (path[:9], headers)
+
+
 def opened(page, path=None, **headers):
     """Return the status by which a connection of a browser is refused, 101 where it is open."""
     async def open_one():
