@@ -10,10 +10,14 @@
 
 from itertools import product
 from pathlib import Path
+import signal
+import subprocess
+from threading import Event
 from types import SimpleNamespace
 
+import pytest
 from support.margins import table
-from support.tiers import core_of, MAX_CASES, MAX_STARTS
+from support.tiers import bounded, core_of, MAX_CASES, MAX_STARTS
 
 
 def case(name, full=False, folder='lie', **indices):
@@ -34,15 +38,15 @@ class SimpleHashable(SimpleNamespace):
 
 def test_every_function_and_every_value_of_a_parameter_is_in_the_core():
     alone = case('test_alone')
-    grid = [case('test_grid', a=a, b=b) for a, b in product(range(4), range(3))]
+    grid = [case('test_grid', a=a, b=b) for a, b in product(range(3), range(2))]
     many = [case('test_many', a=a) for a in range(72)]
     started = [case('test_start', folder='nodes', a=a) for a in range(5)]
     core = core_of([alone, *grid, *many, *started, case('test_statistics', full=True)])
     assert alone in core
     chosen = [item for item in grid if item in core]
-    assert 4 <= len(chosen) <= MAX_CASES
-    assert {item.indices['a'] for item in chosen} == set(range(4))
-    assert {item.indices['b'] for item in chosen} == set(range(3))
+    assert len(chosen) == MAX_CASES
+    assert {item.indices['a'] for item in chosen} == set(range(3))
+    assert {item.indices['b'] for item in chosen} == set(range(2))
     assert sum(item in core for item in many) == MAX_CASES
     assert sum(item in core for item in started) == MAX_STARTS
     assert len(core) == 1 + len(chosen) + MAX_CASES + MAX_STARTS
@@ -52,6 +56,13 @@ def test_the_core_is_the_same_whatever_else_is_collected():
     grid = [case('test_grid', a=a, b=b) for a, b in product(range(7), range(4))]
     others = [case('test_other', a=a) for a in range(20)]
     assert core_of(grid) == {item for item in core_of(grid[::-1] + others) if item in grid}
+
+
+@pytest.mark.parametrize('wait', [Event().wait, lambda: subprocess.run(['sleep', 'infinity'])])
+def test_a_test_that_waits_for_ever_fails(wait):
+    with pytest.raises(pytest.fail.Exception), bounded(1000.0), bounded(0.1):
+        wait()
+    assert signal.getitimer(signal.ITIMER_REAL)[0] > 0.0  # that of this test
 
 
 def test_margins_of_several_runs_stand_beside_each_other(tmp_path):

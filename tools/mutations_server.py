@@ -44,8 +44,7 @@ class Server:
             [sys.executable, '-m', 'liedyn_ros.nodes.dynamics.server', '--ros-args', '--log-level',
              'fatal', '-p', f'model_file:={MODEL}'])
         try:
-            while not self._call(self._describe, DescribeModel.Request()).success:
-                time.sleep(0.1)
+            self._wait(lambda: self._call(self._describe, DescribeModel.Request()).success)
         except BaseException:  # after which nobody calls __exit__
             self.__exit__()
             raise
@@ -54,7 +53,7 @@ class Server:
     def __exit__(self, *_: Any) -> None:
         """End the server."""
         self._process.terminate()
-        self._process.wait()
+        self._process.wait(TIMEOUT)
         rclpy.shutdown()
 
     def read_case(self, suffix: str, text: str) -> str:

@@ -52,6 +52,7 @@ QUESTIONS = (
     ('calibrate robot geometry', 'guides/calibrate_arm', 'nnadeau/pybotics#888'),
     ('load MJCF model', 'model_format', ''),
 )
+TIMEOUT = 300.0  # s
 ASK = """
 const fs = require('fs'), vm = require('vm'), [site, ...questions] = process.argv.slice(1);
 const nothing = () => null;
@@ -73,7 +74,7 @@ console.log(vm.runInContext(`Search.performTermsSearch = rankedPages; JSON.strin
 def pages_for(site: Path, questions: list[str]) -> list[list[str]]:
     """Return the pages that the search of a site finds for each question, best first."""
     done = subprocess.run(['node', '-e', ASK, str(site), *questions], check=True,
-                          stdout=subprocess.PIPE, text=True)
+                          stdout=subprocess.PIPE, text=True, timeout=TIMEOUT)
     return [list(dict.fromkeys(pages)) for pages in json.loads(done.stdout)]
 
 

@@ -13,20 +13,62 @@ The tests of ``make test``: every test function, by a sample of its cases; ``pyt
 executables, documents. Of a function with parameters the core takes each value of each parameter
 once, in as few cases as that needs, and at most MAX_CASES: fewer where a case starts a node, a
 command or a browser, which takes a second. The choice depends on the cases alone.
+
+A test that hangs fails: each has a bound of time. Only one that never comes back from compiled
+code ends its process, by faulthandler_timeout.
 """
 
 from collections import defaultdict
+from collections.abc import Generator
+from contextlib import contextmanager
+import signal
+from typing import Any
 from zlib import crc32
 
 import pytest
 
-MAX_CASES, MAX_STARTS = 4, 2
+MAX_CASES, MAX_STARTS = 3, 1
+LONGEST, LONGEST_OF_FULL = 300.0, 1000.0  # s; what is built for a test may take the second
+AGAIN = 30.0  # s, after which it comes again: Python loses a signal in a callback of its collector
 STARTS = {'commands', 'launch', 'nodes', 'view'}  # folders of tests that start something
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option."""
     parser.addoption('--core', action='store_true', help='run the core alone, as make test does')
+
+
+@contextmanager
+def bounded(seconds: float) -> Generator[None, None, None]:
+    """Fail what takes longer than some seconds; what it waits for is in the traceback."""
+    def end(*_: Any) -> None:
+        pytest.fail(f'expected an end within {seconds:g} s')
+
+    before = signal.signal(signal.SIGALRM, end)
+    left = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *left)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Bound the time of a test."""
+    full = item.get_closest_marker('full') is not None
+    with bounded(LONGEST_OF_FULL if full else LONGEST):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup() -> Generator[None, Any, Any]:
+    """Bound the time of what a test needs, and of what ends it."""
+    with bounded(LONGEST_OF_FULL):
+        return (yield)
+
+
+pytest_runtest_teardown = pytest_runtest_setup
 
 
 @pytest.hookimpl(trylast=True)
