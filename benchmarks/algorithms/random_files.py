@@ -162,22 +162,11 @@ def of_library(form: str, text: str, path: Path) -> str:
     except (ValueError, RuntimeError, ImportError) as error:
         return 'read here alone' if refused(path) else f'differs: {error}'
     dynamics = Dynamics(model, dissipation=False)
-    tau = np.array(bias) + (0.0 if form == 'urdf' else _springs(model, q))
     apart = max(off(dynamics.mass_matrix(q), mass),
-                off(dynamics.inverse(q, v, np.zeros(model.nv)), tau, np.abs(mass).max()))
+                off(dynamics.inverse(q, v, np.zeros(model.nv)), bias, np.abs(mass).max()))
     if apart > SAME:
         return 'differs: mass matrix or bias'
     return 'equal' if form == 'sdf' or not _pinocchio_apart(path, model) else 'differs: limits'
-
-
-def _springs(model: Model, q: Array) -> Array:
-    """Return the forces of springs, which Drake's bias lacks."""
-    table, found = model.link_table, np.zeros(model.nv)
-    for joint in model.joint_list:
-        if JOINT_TYPES[joint.type_name].nq == JOINT_TYPES[joint.type_name].nv:
-            found[joint.v_slice] = table.stiffness[joint.v_slice] * (
-                q[joint.q_slice] - table.rest[joint.v_slice])
-    return found
 
 
 def _pinocchio_apart(path: Path, model: Model) -> bool:

@@ -16,8 +16,9 @@ robot_descriptions, example-robot-data). Each has a row: degrees of freedom, the
 difference of mass matrix and bias forces at a random state, and, of machines with loops, of the
 motions that the constraints leave and of accelerations at a closed configuration. MJCF stands
 beside MuJoCo, and where it has loops beside Pinocchio too, URDF beside Pinocchio, SDF beside Drake
-(where it is installed). What is named as not read is off in the other library.
-Accelerations are those of a dense solution. A URDF beside the robot.yaml of
+(where it is installed). Drake closes no loops: each is cut at its joint, which moves a link of no
+mass there, and the rows hold that link on the child. What is named as not read is off in the other
+library. Accelerations are those of a dense solution. A URDF beside the robot.yaml of
 example-parallel-robots has its loops. Closures that do not meet, as lengths in a file are
 rounded, get a tolerance of 1e-7 m. --summary prints one row a folder, and the files that differ or
 that one reader alone refuses.
@@ -35,7 +36,7 @@ import warnings
 import numpy as np
 
 from benchmarks.algorithms.robot_witnesses import (
-    moving, of_mujoco, of_pinocchio, refused, Witness)
+    moving, of_drake, of_mujoco, of_pinocchio, refused, Witness)
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, DescriptionWarning, LiedynError
 from liedyn_ros.common.xacro_reader import expand
@@ -44,8 +45,8 @@ from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, ConstraintFunction, mjcf_functions)
 from liedyn_ros.model import annotate, load_model, Model
 
-_RANK = 1e-9  # of the largest singular value
-_TOLERANCE, _RANK_WITHIN = 1e-7, 1e-6  # m, and the same for rows that meet only within it
+_TOLERANCE = 1e-7  # m
+_ROUNDED = 1e-5  # of the largest singular value: rows that axes of a file tell apart by rounding
 EQUAL = 1e-6  # as files have six digits, and MuJoCo's meshes single precision
 _EQUAL_WITHIN = 1e-5  # where closures meet within _TOLERANCE alone, as lengths are centimetres
 _FORMATS = {'.xml': '<mujoco', '.urdf': '<robot', '.sdf': '<sdf'}
@@ -98,7 +99,7 @@ def _compared(path: Path) -> Row:
         return Row(name, 'refused by both' if theirs else 'refused here alone', remarks=words)
     if not model.nv:
         return Row(name, 'equal' if not refused(path) else 'read here alone', '0')
-    there = refused(path)
+    there = refused(path, model)
     if there:
         return Row(name, 'read here alone', str(model.nv), remarks=' '.join(there.split())[:150])
     try:
@@ -124,38 +125,38 @@ def _loops(path: Path, model: Model) -> tuple[list[tuple[float, ...]], tuple[str
     if path.suffix == '.xml':
         functions, witnesses = mjcf_functions(path, model), [of_mujoco, of_pinocchio]
     if path.suffix == '.sdf':
-        return [], ('loops not compared: Drake closes none',)
-    dynamics, rank = ConstrainedDynamics(model, dissipation=False, functions=functions), _RANK
+        witnesses = [of_drake]
+    dynamics = ConstrainedDynamics(model, dissipation=False, functions=functions)
     try:
         q = assemble(dynamics)
     except ConvergenceError:
         dynamics = ConstrainedDynamics(replace(model, closures=tuple(
             replace(closure, tolerance=_TOLERANCE) for closure in model.closures)),
             dissipation=False, functions=functions)
-        q, rank = assemble(dynamics), _RANK_WITHIN
+        q = assemble(dynamics)
         remarks.append(f'closures with a tolerance of {_TOLERANCE} m')
     tau = np.random.default_rng(1).normal(size=model.nv)
     found, differences = dynamics.forward(q, np.zeros(model.nv), tau), []
     for witness_of in witnesses:
         theirs = witness_of(path, dynamics, q)
         remarks += theirs.remarks
-        differences.append((_apart(dynamics.jacobian(q), theirs.rows, rank),
-                            _off(found.a, accelerations(theirs, tau, rank))))
+        differences.append((_apart(dynamics.jacobian(q), theirs.rows, found.rank),
+                            _off(found.a, accelerations(theirs, tau, found.rank))))
     return [*zip(*differences)], tuple(remarks)
 
 
-def accelerations(of: Witness, tau: Array, rank: float = _RANK) -> Array:
-    """Return the accelerations at rest by a dense solution, rows of any rank."""
+def accelerations(of: Witness, tau: Array, rank: int) -> Array:
+    """Return the accelerations at rest by a dense solution of rows of a rank."""
     free = null_space(of.rows, rank)
     return np.asarray(free @ np.linalg.solve(free.T @ of.mass @ free, free.T @ (tau - of.bias)))
 
 
-def null_space(rows: Array, rank: float = _RANK) -> Array:
-    """Return the motions that rows leave free, as columns."""
-    if not len(rows):
-        return np.eye(rows.shape[1])
+def null_space(rows: Array, rank: int) -> Array:
+    """Return the motions that rows of a rank leave free, as columns."""
     _, values, right = np.linalg.svd(rows)
-    return np.asarray(right[int((values > rank * values[0]).sum()):].T)
+    if len(values) > rank and values[rank] > _ROUNDED * values[0]:
+        raise ValueError(f'expected rows of rank {rank}, got singular values {values}')
+    return np.asarray(right[rank:].T)
 
 
 def _off(mine: Array, theirs: Array, least: float = 0.0) -> float:
@@ -163,11 +164,9 @@ def _off(mine: Array, theirs: Array, least: float = 0.0) -> float:
     return float(np.abs(mine - theirs).max() / (max(least, np.abs(theirs).max()) or 1.0))
 
 
-def _apart(mine: Array, theirs: Array, rank: float) -> float:
+def _apart(mine: Array, theirs: Array, rank: int) -> float:
     """Return the sine of the largest angle between the motions that rows leave free."""
     a, b = null_space(mine, rank), null_space(theirs, rank)
-    if a.shape != b.shape:
-        return 1.0
     return float(np.linalg.norm(a - b @ (b.T @ a), 2)) if a.size else 0.0
 
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 import logging
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -27,8 +28,8 @@ from liedyn_ros.model import Joint, JOINT_TYPES, Model
 _SAME_TREE = 1e-6  # of the largest entry: beyond it Pinocchio reads other mass properties
 
 
-def refused(path: Path) -> str | None:
-    """Return why the library of a format refuses a file, None where it reads it."""
+def refused(path: Path, model: Model | None = None) -> str | None:
+    """Return why the library of a format refuses a file, or its tree of a model, None if not."""
     try:
         if path.suffix == '.xml':
             import mujoco
@@ -37,7 +38,7 @@ def refused(path: Path) -> str | None:
             import pinocchio as pin
             pin.buildModelFromUrdf(str(path))
         else:
-            _plant(path)
+            _plant(path, model)
     except (ValueError, RuntimeError, ImportError) as error:  # as all three raise
         return str(error) or type(error).__name__
     return None
@@ -49,6 +50,8 @@ def moving(path: Path, model: Model) -> tuple[Array, Array, Array, Array, tuple[
     q, v = model.random(rng), rng.normal(size=model.nv)
     q[np.abs(q) > 10.0] = 1.0  # where a limit says that there is none
     if path.suffix == '.sdf':
+        for joint in model.joint_list:
+            v[joint.v_slice] *= joint.type_name != 'free'
         return (q, v, *_of_drake(path, model, q, v), ())
     if path.suffix == '.xml':
         import mujoco
@@ -76,42 +79,97 @@ def moving(path: Path, model: Model) -> tuple[Array, Array, Array, Array, tuple[
     return q, v, moves @ mass @ moves.T, layout.from_effort(q, bias + mass @ own), remarks
 
 
-def _plant(path: Path) -> Any:
-    """Return Drake's plant of the only model of an SDF file."""
+def _plant(path: Path, model: Model | None = None) -> Any:
+    """Return Drake's plant of the only model of an SDF file, its loops cut where it has some."""
     from pydrake.multibody.parsing import Parser
     from pydrake.multibody.plant import MultibodyPlant
     logging.getLogger('drake').setLevel(logging.ERROR)  # else it warns of each shape
     plant = MultibodyPlant(0.0)
     parser = Parser(plant)
-    parser.package_map().PopulateFromFolder(str(path.parent.parent))
-    parser.AddModels(str(path))
+    parser.package_map().PopulateFromFolder(path.parent.parent)
+    if model is not None and (model.closures or model.couplings):
+        parser.AddModelsFromString(_cut(path, model), 'sdf')
+    else:
+        parser.AddModels(path)
     plant.Finalize()
     return plant
 
 
-def _of_drake(path: Path, model: Model, q: Array, v: Array) -> tuple[Array, Array]:
-    """Return mass matrix and bias of Drake; its floating bases are still, as in q and v."""
-    plant = _plant(path)
-    if plant.num_velocities() != model.nv:
-        raise ValueError(f'Drake has {plant.num_velocities()} degrees of freedom')
-    context, order = plant.CreateDefaultContext(), np.zeros(model.nv, dtype=int)
-    there, speed = plant.GetPositions(context), plant.GetVelocities(context)
+def _cut(path: Path, model: Model) -> str:
+    """
+    Return an SDF in which each joint that closes a loop moves a link of its own, without mass.
+
+    That link, named as the joint, stands where the joint's child does. Gearboxes are taken out, as
+    Drake has none.
+    """
+    root, closed = ElementTree.parse(path).getroot(), {each.name for each in model.closures}
+    whole = next(root.iter('model'))
+    for link in whole.findall('link'):
+        for tag in ('visual', 'collision', 'sensor'):
+            for each in link.findall(tag):
+                link.remove(each)
+    for joint in whole.findall('joint'):
+        if joint.get('type') == 'gearbox':
+            whole.remove(joint)
+        elif joint.get('name') in closed:
+            child = next(joint.iter('child'))
+            twin = ElementTree.SubElement(whole, 'link', name=f'{joint.get("name")}_twin')
+            twin.extend(whole.findall(f"link[@name='{str(child.text).strip()}']/pose"))
+            inertial, child.text = ElementTree.SubElement(twin, 'inertial'), twin.get('name')
+            ElementTree.SubElement(inertial, 'mass').text = '0'
+            moments = ElementTree.SubElement(inertial, 'inertia')
+            for name in ('ixx', 'iyy', 'izz'):
+                ElementTree.SubElement(moments, name).text = '0'
+    return ElementTree.tostring(root, encoding='unicode')
+
+
+def _at_drake(path: Path, model: Model, q: Array, v: Array) -> tuple[Any, Any, Array]:
+    """Return Drake's plant and context at q and v, and its velocities by ours."""
+    plant = _plant(path, model)
+    context, rates = plant.CreateDefaultContext(), np.zeros((plant.num_velocities(), model.nv))
+    there = plant.GetPositions(context)
     for joint in model.joint_list:
-        size = JOINT_TYPES[joint.type_name].nv
-        if size and JOINT_TYPES[joint.type_name].nq == size:
+        kind = JOINT_TYPES[joint.type_name]
+        if joint.type_name == 'free':
+            body, pose = plant.GetBodyByName(joint.child), joint.placement @ joint.motion(
+                q[joint.q_slice])
+            if not body.is_floating_base_body():  # else the next call ends the process
+                raise ValueError(f'Drake holds {joint.child}, which floats here')
+            at, rate = body.floating_positions_start(), body.floating_velocities_start_in_v()
+            there[at:at + 4] = np.roll(so3.to_quaternion(pose[:3, :3]), 1)
+            there[at + 4:at + 7] = pose[:3, 3]
+            for i in (0, 3):  # both along the axes of the world
+                rates[rate + i:rate + i + 3, joint.vi + i:joint.vi + i + 3] = pose[:3, :3]
+        elif kind.nv:
             scope, _, name = joint.name.rpartition('::')
             theirs = plant.GetJointByName(name, *(
                 [plant.GetModelInstanceByName(f'{model.name}::{scope}')] if scope else []))
             at, rate = theirs.position_start(), theirs.velocity_start()
-            there[at:at + size], speed[rate:rate + size] = q[joint.q_slice], v[joint.v_slice]
-            order[joint.v_slice] = np.arange(rate, rate + size)
-        elif size:
-            raise ValueError('bases that float are not compared with Drake')
+            ball = joint.motion(q[joint.q_slice])[:3, :3] if kind.nq > kind.nv else None
+            there[at:at + kind.nv] = q[joint.q_slice] if ball is None else so3.to_rpy(ball)
+            rates[rate:rate + kind.nv, joint.v_slice] = np.eye(kind.nv) if ball is None else ball
     plant.SetPositions(context, there)
-    plant.SetVelocities(context, speed)
+    plant.SetVelocities(context, rates @ v)
     plant.mutable_gravity_field().set_gravity_vector(model.gravity)
+    return plant, context, rates
+
+
+def _of_drake(path: Path, model: Model, q: Array, v: Array) -> tuple[Array, Array]:
+    """Return mass matrix and bias of Drake, whose floating bases are still in v."""
+    plant, context, rates = _at_drake(path, model, q, v)
     bias = plant.CalcBiasTerm(context) - plant.CalcGravityGeneralizedForces(context)
-    return plant.CalcMassMatrix(context)[np.ix_(order, order)], bias[order]
+    mass = plant.CalcMassMatrix(context)
+    return rates.T @ mass @ rates, rates.T @ bias + springs(model, q)
+
+
+def springs(model: Model, q: Array) -> Array:
+    """Return the forces of springs (nv,), which the bias of Drake and of Pinocchio lacks."""
+    table, found = model.link_table, np.zeros(model.nv)
+    for joint in model.joint_list:
+        if JOINT_TYPES[joint.type_name].nq == JOINT_TYPES[joint.type_name].nv:
+            found[joint.v_slice] = table.stiffness[joint.v_slice] * (
+                q[joint.q_slice] - table.rest[joint.v_slice])
+    return found
 
 
 class Witness(NamedTuple):
@@ -121,6 +179,54 @@ class Witness(NamedTuple):
     bias: Array
     rows: Array
     remarks: tuple[str, ...] = ()
+
+
+def of_drake(path: Path, dynamics: ConstrainedDynamics, q: Array) -> Witness:
+    """
+    Return what Drake has of a machine whose loops are cut, with rows that close them.
+
+    Each joint that closes a loop is read and moved by Drake too: its coordinates are found where
+    the link that it moves is that of the loop, and leave the rows, as that link has no mass.
+    """
+    from pydrake.multibody.tree import JacobianWrtVariable
+    model, still = dynamics.model, np.zeros(dynamics.model.nv)
+    mass, bias = _of_drake(path, model, q, still)
+    plant, context, rates = _at_drake(path, model, q, still)
+    rows, remarks = [np.zeros((0, model.nv))], list[str]()
+    for closure in model.closures:
+        joint, twin = (of(f'{closure.name}{end}') for of, end in (
+            (plant.GetJointByName, ''), (plant.GetBodyByName, '_twin')))
+        body = plant.GetBodyByName(closure.body_b)
+        place, rate = joint.position_start(), slice(
+            joint.velocity_start(), joint.velocity_start() + joint.num_velocities())
+        for _ in range(50):
+            jacobian = plant.CalcJacobianSpatialVelocity(
+                context, JacobianWrtVariable.kV, twin.body_frame(), np.zeros(3),
+                body.body_frame(), body.body_frame())
+            away = plant.CalcRelativeTransform(
+                context, body.body_frame(), twin.body_frame()).GetAsMatrix4()
+            gap = np.concatenate((so3.log(away[:3, :3]), away[:3, 3]))
+            step = np.linalg.lstsq(jacobian[:, rate], -gap, rcond=None)[0]
+            there = plant.GetPositions(context)
+            there[place:place + len(step)] += step
+            plant.SetPositions(context, there)
+            if np.abs(step).max(initial=0.0) < 1e-14:
+                break
+        left, values, _ = np.linalg.svd(jacobian[:, rate])
+        rows.append(left[:, len(values):].T @ jacobian @ rates)
+        remarks.append(f'{closure.name} {np.abs(gap).max():.0e}')
+    said = (f'gaps in Drake: {", ".join(remarks)}',) if remarks else ()
+    return Witness(mass, bias, np.vstack([*rows, *coupled(model)]), said)
+
+
+def coupled(model: Model) -> Iterator[Array]:
+    """Yield the row (1, nv) of each coupling."""
+    for coupling in model.couplings:
+        row = np.zeros((1, model.nv))
+        row[0, model.joint(coupling.joint).vi] = 1.0
+        for leader, factor in ((coupling.leader, coupling.multiplier), *coupling.further):
+            row[0, model.joint(leader).vi] -= factor
+        yield row
 
 
 def of_mujoco(path: Path, dynamics: ConstrainedDynamics, q: Array) -> Witness:
@@ -175,6 +281,10 @@ def _machine(mujoco: Any, path: Path) -> tuple[Any, tuple[str, ...]]:
             geom.size, geom.density = [1e-6, 0.0, 0.0], 0.0
     for mesh in missing:
         spec.delete(mesh)
+    for texture in spec.textures:  # which is drawn alone
+        texture.file, texture.builtin = '', mujoco.mjtBuiltin.mjBUILTIN_FLAT
+        texture.cubefiles = 6 * ['']
+        texture.width = texture.height = 1
     machine = spec.compile()
     remarks = [f'{len(names)} meshes missing'] if names else []
     several = np.isin(machine.jnt_type, (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL))
@@ -228,12 +338,7 @@ def of_pinocchio(path: Path, dynamics: ConstrainedDynamics, q: Array) -> Witness
         each.calc(read, data, place)  # the Jacobian reads the frames from it
         jacobian = pin.getConstraintJacobian(read, data, each, place)  # its own has garbage
         rows.append(np.reshape(jacobian, (-1, model.nv))[:, back])
-    for coupling in model.couplings:
-        row = np.zeros((1, model.nv))
-        row[0, model.joint(coupling.joint).vi] = 1.0
-        for leader, factor in ((coupling.leader, coupling.multiplier), *coupling.further):
-            row[0, model.joint(leader).vi] -= factor
-        rows.append(row)
+    rows += coupled(model)
     rows += [np.atleast_2d(function.jacobian(q)) for function in dynamics.functions]
     return Witness(mass, bias, np.vstack(rows), tuple(remarks))
 
@@ -288,15 +393,11 @@ def _tree_at(pin: Any, twin: Any, model: Model, q: Array) -> tuple[Array, Array,
     twin.gravity.linear = np.array(model.gravity)
     mass = np.triu(pin.crba(twin, data, theirs))
     mass = (mass + np.triu(mass, 1).T + np.diag(armature))[np.ix_(back, back)]
-    zero, table, spring = np.zeros(twin.nv), model.link_table, np.zeros(model.nv)
+    zero = np.zeros(twin.nv)
     bias = pin.rnea(twin, data, theirs, zero, zero)[back]
-    for joint in model.joint_list:  # which neither of its readers knows
-        if JOINT_TYPES[joint.type_name].nq == JOINT_TYPES[joint.type_name].nv:
-            spring[joint.v_slice] = table.stiffness[joint.v_slice] * (
-                q[joint.q_slice] - table.rest[joint.v_slice])
     pin.computeJointJacobians(twin, data, theirs)
     pin.updateFramePlacements(twin, data)
-    return mass, bias + spring, data, back
+    return mass, bias + springs(model, q), data, back
 
 
 def _places(twin: Any, model: Model) -> Iterator[tuple[Joint, int, int, int, int]]:

@@ -38,6 +38,8 @@ WORDS = {'position': ('position', 'pos', 'q', 'angle'),
          'velocity': ('velocity', 'vel', 'v', 'dq', 'qd'),
          'effort': ('effort', 'torque', 'tau', 'force')}
 TIMES = 'time', 't', 'stamp', 'timestamp', '__time', 'time_s', 'log_time'
+_LAST_UNIT = re.compile(  # of a name such as q_deg or time_ms; a single letter may be a name's
+    r'[_ ]((?:rad|deg|mm|m)[_/]s|rad|deg|mm|rev|rpm|Nm|kN|ms|us|ns)$')
 DELIMITERS = ',', ';', '\t', '|'
 
 
@@ -217,6 +219,8 @@ def split_unit(column: str) -> tuple[str, str | None]:
         if found and text.endswith(end) and end not in unit and not (
                 begin == '[' and unit.isdecimal()):  # the number of an entry
             return name.strip(), unit
+    if last := _LAST_UNIT.search(text[-10:]):
+        return text[:-len(last[0])], last[1].replace('_', '/')
     return text, None
 
 

@@ -55,11 +55,13 @@ def test_columns_are_found_by_the_names_of_joints(pattern, kinds, tmp_path):
         assert np.array_equal(got, expected[:, ::-1])
 
 
-def test_units_of_the_header_and_of_the_call_lead_to_si(tmp_path):
+@pytest.mark.parametrize(('time', 'angle', 'speed'), [
+    (' [ms]', ' [deg]', ' (rpm)'), ('_ms', '_deg', ' rpm')])
+def test_units_of_the_header_and_of_the_call_lead_to_si(time, angle, speed, tmp_path):
     q, v, tau = motion()
-    columns = {'time [ms]': 1e3 * TIME}
+    columns = {f'time{time}': 1e3 * TIME}
     for k, name in enumerate(NAMES):
-        columns |= {f'{name}_q [deg]': np.degrees(q[:, k]), f'{name}_v (rpm)':
+        columns |= {f'{name}_q{angle}': np.degrees(q[:, k]), f'{name}_v{speed}':
                     30.0 / np.pi * v[:, k], f'{name}_i': tau[:, k] / (k + 2.0)}
     path = table(tmp_path / 'run.csv', columns)
     found = table_samples([path], NAMES, Columns(

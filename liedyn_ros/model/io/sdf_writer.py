@@ -104,8 +104,7 @@ class _Writer:
 
     def _add_link(self, body: Body) -> None:
         if body.name == GROUND:
-            raise DescriptionError(f'expected no body {GROUND} with mass, the ground in SDF, got '
-                                   'one')
+            raise DescriptionError(f'expected no body {GROUND}, the ground of SDF, got one')
         link = add(self._element, 'link', name=body.name)
         add_pose(link, self._poses[body.name])
         if body.inertia is not None:

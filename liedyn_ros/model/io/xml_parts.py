@@ -94,7 +94,7 @@ class Vocabulary:
                 for each in dict.fromkeys(_beyond(inner, self._block[word])):
                     self._name(remarks, (word, said(inner)), word, each, _named(inner, False))
             elif word in self.read.get(tag, ()):
-                if word in self.read:
+                if word in self.read or (not len(inner) and word not in _FREE):
                     self._visit(inner, owner, remarks)
             elif not self.is_known(tag, word, text) and _is_on(inner, f'{word}=true' in
                                                                self.quiet.get(tag, ())):

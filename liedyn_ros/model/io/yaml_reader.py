@@ -115,10 +115,8 @@ def _with_pairs(model: Model, builder: ModelBuilder, root: Node) -> Model:
     replaced = [node.text() for node in root.take('joint_name', []).sequence()]
     for name, node in zip(replaced, root.take('joint_type', []).sequence(len(replaced))):
         kind, _, axes = node.text().upper().partition('_')
-        if kind == 'SPHERICAL':
-            builder.replace_joint(name, 'spherical')
-        elif kind == 'FIXED':
-            builder.replace_joint(name, 'fixed')
+        if kind in ('SPHERICAL', 'FIXED'):
+            builder.replace_joint(name, kind.lower())
         elif kind == 'UJOINT' and len(axes) == 2 and set(axes) <= set(_AXES):
             builder.replace_joint(
                 name, 'universal', axis=_AXES[axes[0]], second_axis=_AXES[axes[1]])
@@ -254,14 +252,11 @@ def _placement(steps: Node) -> Array:
         (key, value), *more = step.items() or [('', step)]
         if more or key not in ('x', 'y', 'z', 'rx', 'ry', 'rz', 'xyz', 'rpy'):
             step.fail('one of x, y, z, rx, ry, rz, xyz, rpy with a value')
-        if key == 'xyz':
-            moved = pose(value.numbers(3))
-        elif key == 'rpy':
-            moved = pose(rpy=value.angles(3))
-        elif key in ('x', 'y', 'z'):
-            moved = pose(value.number() * np.eye(3)['xyz'.index(key)])
+        axis = np.eye(3)['xyz'.find(key[-1])]
+        if key[0] == 'r':
+            moved = pose(rpy=value.angles(3) if key == 'rpy' else value.angle() * axis)
         else:
-            moved = pose(rpy=value.angle() * np.eye(3)['xyz'.index(key[1])])
+            moved = pose(value.numbers(3) if key == 'xyz' else value.number() * axis)
         result = moved if result is IDENTITY else result @ moved
     return result
 

@@ -154,6 +154,8 @@ def test_gravity_to_1_5_is_in_physics() -> None:
              f'<model name="m">{ARM}</model></world>')
     assert_same(load_sdf(f'<sdf version="1.5">{world}</sdf>').gravity, [0, 0, -1.6])
     assert_same(load_sdf(f'<gazebo version="1.2">{world}</gazebo>').gravity, [0, 0, -1.6])
+    late = load_sdf(f'<sdf version="1.6">{world}</sdf>')
+    assert late.gravity[2] == -9.8 and 'gravity of physics not read' in late.warnings[0]
     for version in ('1.0', 'x', '-1'):
         with pytest.raises(DescriptionError):
             load_sdf(f'<sdf version="{version}">{world}</sdf>')

@@ -39,7 +39,7 @@ def test_every_word_of_the_schema_is_read_quiet_or_named(words, schema, named) -
     assert not {word for element, each in words.read.items() for word in each
                 if element in known and word not in known[element] and word in words.read
                 and word not in ('loop', 'coupling', 'mujoco', 'loop_joint',
-                                 'virtual_joint')}
+                                 'virtual_joint', 'contact')}
     assert set(words.quiet) <= set(words.read)  # else nothing looks into them
 
 
@@ -51,6 +51,9 @@ URDFS = {  # a part of a URDF that nobody knows, and its name in the warning
     'a link': (LINK.format('<gravity>0.5</gravity>'), "links ['a']: gravity"),
     'an inertial': (LINK.format('').replace('<mass', '<scale value="2"/><mass'),
                     "links ['a']: scale of inertial"),
+    'an inertia of Bullet': (
+        LINK.format('<contact><stiffness value="9"/><inertia_scaling value="3"/></contact>'),
+        "links ['a']: inertia_scaling of contact not read"),
     'a robot': (LINK.format('') + '<wind speed="3"/>', "robots ['r']: wind"),
     'a link without gravity': (LINK.format('<gravity>0</gravity>'),
                                "links ['a']: gravity not read: gravity acts"),
@@ -106,6 +109,16 @@ SDFS = {
         f'<link name="a">{MASS}</link><joint name="j" type="revolute"><parent>world</parent>'
         '<child>a</child><axis/><physics><simbody><gain>3</gain></simbody></physics></joint>',
         "joints ['j']: gain of simbody"),
+    'a ball with damping': (
+        f'<link name="a">{MASS}</link><joint name="j" type="ball"><parent>world</parent><child>a'
+        '</child><axis><dynamics><damping>3</damping></dynamics></axis></joint>',
+        "joints ['j']: ['dynamics'] not read"),
+    'a rotor of two axes': (
+        f'<link name="a">{MASS}</link><joint name="j" type="universal"><parent>world</parent>'
+        '<child>a</child><axis><xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2>'
+        '<drake:rotor_inertia>3</drake:rotor_inertia></joint>', "joints ['j']: ['drake:rotor"),
+    'a unit': ('<link name="a"><inertial><mass unit="g">1</mass></inertial></link>',
+               "links ['a']: unit of mass not read"),
     'a plugin': (f'<link name="a">{MASS}</link><plugin name="gz::sim::systems::Hydrodynamics" '
                  'filename="gz-sim-hydrodynamics-system"/>', 'plugin')}
 

@@ -235,8 +235,9 @@ def upgraded(root: Element) -> Element:
             SubElement(axis, 'use_parent_model_frame').text = 'true'
     if version < (1, 6):
         for world in root.value.findall('world'):
-            for gravity in world.findall('physics/gravity')[:1]:
-                world.append(gravity)
+            world.extend(world.findall('physics/gravity')[:1])
+            for physics in world.findall('physics'):
+                physics[:] = [each for each in physics if each.tag != 'gravity']
     return with_leaves(root)
 
 

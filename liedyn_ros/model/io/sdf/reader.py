@@ -7,6 +7,7 @@
 # language governing permissions and limitations under the License.
 """SDF, the description format of Gazebo; masses are as given or, where it says auto, of shapes."""
 
+from collections.abc import Sequence
 from heapq import heappop, heappush
 import math
 import os
@@ -28,7 +29,7 @@ from liedyn_ros.model.io.sdf.nesting import (
     is_true, MODEL, NamedFramePoses, Nesting, placed, pose_of, text_of, upgraded, WORLD)
 from liedyn_ros.model.io.sdf_writer import TYPES
 from liedyn_ros.model.io.xml_parts import (
-    DRAKE, given_limits, inertia_in, model_of_file, MOMENTS, Remarks, shapes_of,
+    DRAKE, given_limits, inertia_in, is_off, model_of_file, MOMENTS, Remarks, shapes_of,
     Vocabulary)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import IDENTITY
@@ -91,6 +92,8 @@ class _Reader:
             beside.extend(each for each in world.value
                           if each.tag not in ('model', 'include', 'physics'))
             unread += WORDS.unread(beside)
+            if world.value.find('physics/gravity') is not None:
+                unread.append('gravity of physics not read: from SDF 1.6 on it is of the world')
         self._builder = ModelBuilder(name, given if gravity is None else gravity)
         self._root.version('1.6', NEWEST, self._builder.add_warning)
         to, at = placed(self._model)
@@ -158,6 +161,8 @@ class _Reader:
             self._builder.add_body(body, None)
             self._builder.add_joint(f'{name}/link', 'fixed', body, str(link), placement=held)
         self._held.add(str(link))
+        if kind != 'fixed':
+            self._name_lost(joint, kind, _tags(kind))
         if backwards:
             self._swapped.add(name)
         with joint.context():
@@ -168,26 +173,24 @@ class _Reader:
     def _forces(self, joint: Element, kind: str, backwards: bool) -> dict[str, Any]:
         """Return the limits, friction, damping and spring of a joint, one each for each axis."""
         name, values, limits = joint.text('name'), dict[str, list[float]](), []
+        keys = tuple(_BOUNDS)[2 * (kind == 'continuous'):]
         for tag in _tags(kind)[::-1 if backwards else 1]:
             axis = joint.take(tag)
             limit, dynamics = axis.optional('limit'), axis.optional('dynamics')
             bounds = {} if limit is None else {
-                key: value for key in _BOUNDS
+                key: value for key in keys
                 if abs(value := limit.number(key, np.inf, infinite=True)) < _UNLIMITED and not (
                     key in ('velocity', 'effort') and value < 0.0)}
-            if kind == 'continuous':
-                bounds = {key: bounds[key] for key in ('velocity', 'effort') if key in bounds}
             limits += [_BOUNDS | given_limits(name, bounds, self._remarks)]
             for key, own in (('damping', 'damping'), ('friction', 'friction'),
                              ('stiffness', 'spring_stiffness'), ('rest', 'spring_reference')):
                 values.setdefault(key, []).append(
                     0.0 if dynamics is None else dynamics.number(own, 0.0))
-        if len(limits) == 1 and kind != 'screw':  # the inertia of a rotor, as Drake has it
+        if len(limits) == 1:  # the inertia of a rotor, as Drake has it
             values['armature'] = [joint.number(f'{DRAKE}rotor_inertia', 0.0)
                                   * joint.number(f'{DRAKE}gear_ratio', 1.0)**2]
         return {**values, 'limits': {
-            key: [each[key] for each in limits] for key in _BOUNDS
-            if kind != 'continuous' or key in ('velocity', 'effort')} if limits else {}}
+            key: [each[key] for each in limits] for key in keys} if limits else {}}
 
     def _axes(self, joint: Element, kind: str, backwards: bool = False) -> dict[str, Any]:
         """Return the axes of a joint, in its frame, and its pitch, by the names of the builder."""
@@ -205,11 +208,18 @@ class _Reader:
             self._builder.add_closure(
                 name, CLOSURES[kind], parent, child, placement_a=a, placement_b=b,
                 **self._axes(joint, kind))
-        lost = [tag for tag in ('dynamics', 'limit')
-                if joint.value.find(f'axis/{tag}') is not None]
-        self._builder.add_warning(
-            f'joint {name}: {child} is held twice, so this joint is a closure'
-            f'{f"; its {listed(lost)} are not read" if lost else ""}')
+        self._name_lost(joint, 'closure')
+        self._builder.add_warning(f'joint {name}: {child} is held twice, so it is a closure')
+
+    def _name_lost(self, joint: Element, kind: str, tags: Sequence[str] = ()) -> None:
+        """Name the forces and limits of a joint beside those of the axes that are read."""
+        lost = [tag for tag in ('dynamics', 'limit') if any(
+            not is_off(each.text) for axis in set(_AXES).difference(tags)
+            for part in joint.value.findall(f'{axis}/{tag}') for each in part.iter())]
+        rotor = len(tags) != 1 and joint.number(f'{DRAKE}rotor_inertia', 0.0)
+        if lost := lost + ['drake:rotor_inertia'] * bool(rotor):
+            self._remarks.add('joint', f'{listed(lost)} not read, which a {kind} has not',
+                              joint.text('name'))
 
     def _add_roots(self) -> None:
         """Hold the links that no joint holds, or let them float."""
@@ -232,14 +242,10 @@ class _Reader:
         for joint in self._model.each('joint'):
             if joint.value.get('type') == 'gearbox':
                 self._add_gearbox(joint)
-            for tag in _AXES:
-                axis = joint.optional(tag)
-                mimic = None if axis is None else axis.optional('mimic')
-                if mimic is None:
-                    continue
+            for tag, mimic in ((key, each) for key in _AXES for axis in joint.each(key)
+                               for each in axis.each('mimic')):
                 multiplier = mimic.number('multiplier', 1.0)
-                offset = mimic.number('offset', 0.0) - multiplier * mimic.number(
-                    'reference', 0.0)
+                offset = mimic.number('offset', 0.0) - multiplier * mimic.number('reference', 0.0)
                 with mimic.context():
                     self._builder.add_coupling(
                         coordinate(joint.text('name'), tag),
@@ -269,6 +275,7 @@ class _Reader:
                 f'{reference or "a reference body"}, along its axes: not read: add a coupling by '
                 'annotate')
             return
+        self._name_lost(gearbox, 'gearbox')
         (leader, first), (follower, second) = turns
         with gearbox.context():
             self._builder.add_coupling(follower, leader, -ratio * first * second, 0.0)
