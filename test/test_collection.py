@@ -70,6 +70,7 @@ def found_in_tests(look):
     return {name: each for name, each in found.items() if each}
 
 
+@pytest.mark.full
 def test_no_case_is_passed_over_silently():
     assert found_in_tests(passed_over) == {}
 

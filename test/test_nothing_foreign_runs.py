@@ -64,6 +64,7 @@ def findings(text):
                 yield f'{name}(allow_pickle=...)'
 
 
+@pytest.mark.full
 def test_nothing_that_is_read_is_run():
     found = {file: list(findings((ROOT / file).read_text(encoding='utf-8'))) for file in files()}
     assert len(found) > 500

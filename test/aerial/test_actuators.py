@@ -124,6 +124,7 @@ def test_known_lags_do_not_show(machine, reference, factor, begin, apart):
     assert (worst(errors) < 2.0 * plain).all()
 
 
+@pytest.mark.full
 def test_rates_beat_efforts(machine, reference):
     """At 0.1 s errors are 3 to 40 times smaller, and less than half with lags known 20 % wrong."""
     lags = Lags(0.1, 0.1)

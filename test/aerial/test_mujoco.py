@@ -39,6 +39,7 @@ def test_it_moves_as_our_dynamics_do(machine, reference, floating):
     np.testing.assert_allclose(model.difference(q, twin.q), 0.0, atol=2e-3)
 
 
+@pytest.mark.full
 def test_a_flight_in_it_follows_the_reference_and_the_ground_holds(machine, reference):
     simulation = MujocoSimulation(machine, reference.at(0.0).q, 0.002)
     control = FlightControl(machine, reference)

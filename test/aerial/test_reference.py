@@ -10,6 +10,7 @@
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.aerial import Reference
 from liedyn_ros.common.errors import LiedynError
@@ -69,12 +70,12 @@ def test_rotor_speeds_are_those_of_the_theory(machine, reference):
     assert 602.0 < speeds.min() and speeds.max() < 995.0
 
 
-@pytest.mark.parametrize(('part', 'reason'), [
-    ({'period': 0.0}, 'period: expected a positive number of s, got 0.0'),
-    ({'rise_time': np.inf}, 'rise_time: expected a positive number'),
-    ({'radius': np.nan}, r'\[0\]: expected a finite number, got nan'),
-    ({'joint_sweep': np.zeros(3)}, r'joint_sweep: expected shape \(6,\), got \(3,\)'),
+@pytest.mark.parametrize(('part', 'name'), [
+    ({'period': 0.0}, 'period'),
+    ({'rise_time': np.inf}, 'rise_time'),
+    ({'radius': np.nan}, 'radius, height, yaw_amplitude, yaw_frequency'),
+    ({'joint_sweep': np.zeros(3)}, 'joint_sweep'),
 ])
-def test_refuses(part, reason):
-    with pytest.raises(LiedynError, match=reason):
+def test_refuses(part, name):
+    with refused(LiedynError, name):
         Reference(**part)

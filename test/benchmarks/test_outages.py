@@ -61,6 +61,7 @@ def test_silence_in_strong_wind_ends_in_a_stop_that_was_told_before_it_turns_ove
     assert Phase.BLIND.value in passed.phases
 
 
+@pytest.mark.full
 def test_a_steady_wind_is_known_without_states():
     """What differs are masses that are 20 % off; 18.5 degrees were seen where it was not."""
     outage = Outage('states', 'states', 1.4, begin=4.0)
@@ -69,6 +70,7 @@ def test_a_steady_wind_is_known_without_states():
     assert passed.attitude < 8.0 and passed.phase != Phase.STOPPED.value
 
 
+@pytest.mark.full
 def test_arms_that_are_swung_out_end_a_silence_earlier():
     """There errors grow by themselves: a flight of 1.4 s went on, and turned to 28 degrees."""
     outage = Outage('states', 'states', 2.0, begin=9.0)

@@ -70,6 +70,7 @@ def test_a_lost_process_is_made_good(tmp_path, paths):
     assert found == in_order(results_of(work_parts.numbers, parts))
 
 
+@pytest.mark.full
 def test_a_cluster_of_two_workers_gives_the_same_bit_for_bit(tmp_path):
     parts = [(str(tmp_path), seed) for seed in range(6)]
     (tmp_path / 'arm.urdf').write_text(to_urdf(true_arm()))

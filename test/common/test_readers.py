@@ -115,7 +115,7 @@ def test_an_alias_bomb_is_counted(tmp_path: Path, place: str) -> None:
     lines = ['a0: &a0 [x, x]', *(f'a{i}: &a{i} [*a{i - 1}, *a{i - 1}]' for i in range(1, 26))]
     with refused(DescriptionError, expected=1000000):
         read_yaml(tmp_path, '\n'.join([*lines, place]))
-    with pytest.raises(DescriptionError, match='each key once and a text, got a list, a mapping'):
+    with refused(DescriptionError, expected='each key once and a text'):
         read_yaml(tmp_path, 'a: &a [x]\n*a : 1')
 
 

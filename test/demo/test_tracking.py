@@ -84,6 +84,7 @@ def test_a_recording_is_judged_by_what_it_holds(capsys, made, outcome, reason):
     assert 'nan' not in str(verdict)
 
 
+@pytest.mark.full
 def test_errors_are_judged_by_the_reported_deviations():
     """One pose of all is off by 1 mm along x, one number of six times as many."""
     tracking = recorded(wrong=7)

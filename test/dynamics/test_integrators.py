@@ -195,6 +195,7 @@ def test_a_machine_without_joints_stays(step: Step) -> None:
     assert q.shape == v.shape == (0,)
 
 
+@pytest.mark.full
 def test_energy_error_of_verlet_is_bounded(weightless: Dynamics) -> None:
     """The error of the second half of 20 s at a coarse step is that of the first half."""
     q = weightless.model.neutral()

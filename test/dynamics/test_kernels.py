@@ -71,6 +71,7 @@ def test_sine_and_cosine_of_four_numbers_are_those_of_each() -> None:
         np.testing.assert_array_equal(table[1:].T, [sine_cosine(each) for each in four])
 
 
+@pytest.mark.full
 def test_articulated_inertia_is_its_dense_matrix() -> None:
     square = RNG.normal(size=(6, 6))
     dense = square @ square.T
@@ -85,6 +86,7 @@ def test_articulated_inertia_is_its_dense_matrix() -> None:
         adjoint.T @ dense @ adjoint, atol=1e-12)
 
 
+@pytest.mark.full
 def test_rigid_inertia_is_its_articulated_one() -> None:  # (Kim 21, 23, 31)
     body = 1.7, tuple(RNG.normal(size=3)), tuple(RNG.normal(size=6))
     r, p = tuple(so3.exp(RNG.normal(size=3)).ravel()), tuple(RNG.normal(size=3))
@@ -99,6 +101,7 @@ def test_rigid_inertia_is_its_articulated_one() -> None:  # (Kim 21, 23, 31)
         matrix(articulated.transport(r, p, articulated.of_rigid(body))), atol=1e-12)
 
 
+@pytest.mark.full
 def test_rates_of_rigid_inertias_are_their_dense_matrices() -> None:
     blocks = np.zeros((3, coriolis.BLOCKS))
     body, twist = (1.7, tuple(RNG.normal(size=3)), tuple(RNG.normal(size=6))), RNG.normal(size=6)

@@ -76,6 +76,7 @@ def test_example_robots(paths: list[str], floating: bool) -> None:
             assert_same_forward_dynamics(model, twin, rng)
 
 
+@pytest.mark.full
 def test_the_table_in_the_documents_is_that_of_the_reader() -> None:
     if not FAMILIES:
         pytest.skip('needs the example-robot-data wheel')

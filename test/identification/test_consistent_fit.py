@@ -65,6 +65,7 @@ def by_cholesky(matrix, target, priors, weight):
     return unknowns(found.x)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(('rows', 'weight'), ((60, 1.0), (60, 1e-2), (12, 1.0)))
 def test_the_minimum_is_that_of_a_search_over_cholesky_factors(rows, weight) -> None:
     """With fewer rows than unknowns too, where the prior decides."""

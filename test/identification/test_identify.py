@@ -209,6 +209,7 @@ def mostly_friction(sign):
     return given, Recording(model, time, q, tau)
 
 
+@pytest.mark.full
 def test_a_joint_that_is_mostly_friction_gives_no_evidence_of_its_unit() -> None:
     """Friction that lags imitates an inertia below 0."""
     told = [each for each in identify(*mostly_friction(1.0)).verdict.remarks
@@ -263,6 +264,7 @@ def test_the_proposed_motion_is_accepted_beside_a_slow_first_recording() -> None
     assert (errors[2] < np.minimum(errors[0], errors[1])).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('memory', (0.0, 0.9, 0.97))
 def test_the_truth_lies_within_the_stated_covariance(memory: float) -> None:
     """In 95 % of trials each, within what ten trials can tell."""
@@ -319,16 +321,16 @@ def test_what_does_not_move_is_said() -> None:
     assert any(last in each for each in result.verdict.advice)
 
 
-@pytest.mark.parametrize(('change', 'error', 'message'), (
-    ({'time': lambda x: x[::-1]}, StampError, 'stamps that increase'),
-    ({'time': lambda x: np.where(np.arange(len(x)) == 7, x[6], x)}, StampError, 'sample 7'),
-    ({'q': lambda x: x[:, :2]}, ShapeError, r'q: expected shape \(3000, 4\)'),
-    ({'tau': lambda x: np.where(x == x[5], np.nan, x)}, ValueError, r'tau\[5, 0\]')))
-def test_bad_recordings_are_refused(change, error, message) -> None:
+@pytest.mark.parametrize(('change', 'error', 'name'), (
+    ({'time': lambda x: x[::-1]}, StampError, 'time'),
+    ({'time': lambda x: np.where(np.arange(len(x)) == 7, x[6], x)}, StampError, 'time'),
+    ({'q': lambda x: x[:, :2]}, ShapeError, 'q'),
+    ({'tau': lambda x: np.where(x == x[5], np.nan, x)}, ValueError, 'tau')))
+def test_bad_recordings_are_refused(change, error, name) -> None:
     time, q, _, _, tau = arm_motion(ARM, 1, 30.0, 100.0)
     given = {'time': time, 'q': q, 'tau': tau}
     given |= {name: by(given[name]) for name, by in change.items()}
-    with pytest.raises(error, match=message):
+    with refused(error, name):
         Recording(ARM, **given)
 
 
@@ -359,7 +361,7 @@ def test_a_model_without_joints_is_refused() -> None:
     builder.add_joint('post_joint', 'fixed', None, 'post')
     model = builder.build()
     nothing = np.zeros((100, 0))
-    with pytest.raises(ShapeError, match='expected joints that move'):
+    with refused(ShapeError, expected=1):
         identify(model, Recording(model, 0.01 * np.arange(100), nothing, nothing))
 
 

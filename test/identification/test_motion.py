@@ -85,6 +85,7 @@ def recorded(noise: str, rate: float = 200.0):
     return Recording(ARM, time, q, tau), time, a
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('noise', (
     'quantized', 'filtered by the driver', 'coloured', 'a line'))
 def test_cut_offs_of_other_noise_are_near_the_best(noise: str) -> None:

@@ -73,6 +73,7 @@ def test_a_model_with_a_payload_is_the_model_and_its_columns(loaded):
     assert np.allclose(regressor.torque(q, v, a)[:, at:at + 10] @ TRUE, rest, atol=1e-12)
 
 
+@pytest.mark.full
 def test_the_covariance_holds_with_coloured_noise(loaded):
     """In 40 trials, over all ten numbers; noise remembers 0.9 of its last sample."""
     errors = []

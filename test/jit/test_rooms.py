@@ -82,6 +82,7 @@ def test_each_kernel_that_python_names_is_in_a_room():
     assert lacking == set()
 
 
+@pytest.mark.full
 def test_each_entry_of_the_sources_is_in_its_room():
     for part in parts():
         found = rooms.functions(part.room)
@@ -89,6 +90,7 @@ def test_each_entry_of_the_sources_is_in_its_room():
             name for name in found if name.startswith(f'{part.module}:')}
 
 
+@pytest.mark.full
 def test_no_module_that_users_import_needs_numba():
     names = [module_of(path) for path in MODULES if 'studies' not in path.parts
              and 'commands' not in path.parts and path.name != '__main__.py']
@@ -122,6 +124,7 @@ def test_a_caller_that_is_older_than_its_source_is_not_used(tmp_path, monkeypatc
         rooms._caller.__wrapped__()
 
 
+@pytest.mark.full
 def test_a_process_that_compiles_imports_all_that_has_kernels(monkeypatch):
     monkeypatch.setenv('LIEDYN_JIT', '1')
     done = run('-c', 'import liedyn_ros.export, liedyn_ros.identification, liedyn_ros.stewart')

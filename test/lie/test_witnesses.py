@@ -83,6 +83,7 @@ def test_jacobians_are_differences_of_exp_and_log(group, n, xi):
         np.testing.assert_allclose(right.T / 2e-5, group.right_jacobian_inverse(x), atol=1e-8)
 
 
+@pytest.mark.full
 def test_kernels_on_twists_and_wrenches_are_the_matrices(xi):  # (1.1, 1.2, 1.3)
     a, b = se3.exp(xi[0]), se3.exp(xi[20])
     pose_a, pose_b = se3_kernels.load(a.ravel(), 0), se3_kernels.load(b.ravel(), 0)

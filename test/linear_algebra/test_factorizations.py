@@ -141,6 +141,7 @@ def test_qr(shape, condition):
     assert ratio == pytest.approx(diagonal[-1] / diagonal[0], rel=1e-13 * condition)
 
 
+@pytest.mark.full
 def test_qr_applies_and_solves():
     rng = np.random.default_rng(4)
     other, matrix, b = rng.normal(size=(3, 5)), rng.normal(size=(7, 4)), rng.normal(size=7)

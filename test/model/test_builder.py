@@ -89,33 +89,32 @@ def test_limits_and_resistances_follow_the_coordinates() -> None:
     np.testing.assert_array_equal(model.link_table.friction, [0] * 6 + [0.3, 0.3])
 
 
-@pytest.mark.parametrize('arguments, error, message', [
-    ({'type_name': 'hinge'}, ModelError, r"j: expected a type of \['fixed', .*, got 'hinge'"),
-    ({'axis': None}, ModelError, 'joint j: expected an axis for type revolute, got None'),
-    ({'type_name': 'free'}, ModelError, 'joint j: expected no axis for type free'),
-    ({'axis': (0, 0, 0)}, ModelError, 'joint j: axis: expected a direction'),
-    ({'axis': (0, 1)}, ShapeError, r'joint j: axis: expected shape \(3,\), got \(2,\)'),
-    ({'second_axis': (1, 0, 0)}, ModelError, 'expected no second axis for type revolute'),
-    ({'type_name': 'universal'}, ModelError, 'a second axis for type universal, got none'),
-    ({'type_name': 'universal', 'second_axis': (1, 0, 1)}, ModelError, 'perpendicular axes'),
-    ({'pitch': 0.1}, ModelError, 'joint j: expected no pitch for type revolute, got 0.1'),
-    ({'placement': 2 * np.eye(4)}, NotInGroupError, 'joint j: placement: expected '),
-    ({'placement': np.diag([1, 1, -1, 1])}, NotInGroupError, 'expected det R = 1'),
-    ({'type_name': 'continuous', 'limits': {'lower': 0}}, ModelError, 'no bounds of position'),
-    ({'limits': {'lower': 1, 'upper': 0}}, LimitError,
-     r'joint j: limits: expected lower <= upper, got \[1.0\] and \[0.0\]'),
-    ({'limits': {'velocity': -1}}, LimitError, 'joint j: limits velocity: expected at least 0'),
-    ({'limits': {'effort': (1, 2)}}, ShapeError, r'expected one number or 1, got shape \(2,\)'),
-    ({'limits': {'lower': np.nan}}, LimitError, 'limits lower: expected numbers, got NaN'),
-    ({'limits': {'low': 1}}, ModelError, r"limits of \['lower', .*'jerk'\], got \['low'\]"),
-    ({'limits': {'lower': 'a'}}, LiedynError, 'limits lower: expected an array of real numbers'),
-    ({'damping': 'x'}, LiedynError, "joint j: damping: expected an array of real numbers, got 'x"),
-    ({'damping': -1}, ModelError, 'joint j: damping: expected finite numbers of at least 0'),
-    ({'friction': np.inf}, ModelError, 'joint j: friction: expected finite numbers'),
+@pytest.mark.parametrize('arguments, error, name', [
+    ({'type_name': 'hinge'}, ModelError, 'hinge'),
+    ({'axis': None}, ModelError, 'joint j'),
+    ({'type_name': 'free'}, ModelError, 'joint j'),
+    ({'axis': (0, 0, 0)}, ModelError, 'axis'),
+    ({'axis': (0, 1)}, ShapeError, 'joint j: axis'),
+    ({'second_axis': (1, 0, 0)}, ModelError, 'joint j'),
+    ({'type_name': 'universal'}, ModelError, 'joint j'),
+    ({'type_name': 'universal', 'second_axis': (1, 0, 1)}, ModelError, 'joint j'),
+    ({'pitch': 0.1}, ModelError, 'joint j'),
+    ({'placement': 2 * np.eye(4)}, NotInGroupError, 'joint j: placement'),
+    ({'placement': np.diag([1, 1, -1, 1])}, NotInGroupError, 'joint j: placement'),
+    ({'type_name': 'continuous', 'limits': {'lower': 0}}, ModelError, 'joint j'),
+    ({'limits': {'lower': 1, 'upper': 0}}, LimitError, 'limits'),
+    ({'limits': {'velocity': -1}}, LimitError, 'limits velocity'),
+    ({'limits': {'effort': (1, 2)}}, ShapeError, 'limits effort'),
+    ({'limits': {'lower': np.nan}}, LimitError, 'limits lower'),
+    ({'limits': {'low': 1}}, ModelError, 'joint j'),
+    ({'limits': {'lower': 'a'}}, LiedynError, 'joint j: limits lower'),
+    ({'damping': 'x'}, LiedynError, 'joint j: damping'),
+    ({'damping': -1}, ModelError, 'damping'),
+    ({'friction': np.inf}, ModelError, 'friction'),
 ])
 def test_refuses_joints(
-        arguments: dict[str, object], error: type[LiedynError], message: str) -> None:
-    with pytest.raises(error, match=message):
+        arguments: dict[str, object], error: type[LiedynError], name: str) -> None:
+    with refused(error, name):
         builder_of('a').add_joint(**{
             'name': 'j', 'type_name': 'revolute', 'parent': None, 'child': 'a', 'axis': (0, 0, 1),
             **arguments})

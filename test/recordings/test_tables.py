@@ -147,15 +147,15 @@ def test_a_comma_may_end_header_and_rows(ends, tmp_path):
     assert found.position.tolist() == [[1.0, 2.0]] * 2
 
 
-@pytest.mark.parametrize('columns, message', [
-    (Columns(units={'torque': 'N mm'}), 'unit: expected kinds of .*effort.*got .torque'),
-    (Columns(scale={'arm_2': 1.35}), "scale: expected joints of .*got 'arm_2'")])
-def test_units_and_scales_of_nothing_are_refused(columns, message, tmp_path):
+@pytest.mark.parametrize('columns, name', [
+    (Columns(units={'torque': 'N mm'}), 'torque'),
+    (Columns(scale={'arm_2': 1.35}), 'arm_2')])
+def test_units_and_scales_of_nothing_are_refused(columns, name, tmp_path):
     path = table(tmp_path / 'run.csv', {'t': TIME, **named('{joint}.{kind}')})
     samples = read_samples([path], NAMES)
     for call in (lambda: read_samples([path], NAMES, columns=columns),
                  lambda: in_units(samples, columns)):
-        with pytest.raises(NameSetError, match=message):
+        with refused(NameSetError, name):
             call()
 
 
@@ -171,24 +171,24 @@ def arm(limits):
 LIMITED = arm({'lower': -1.1, 'upper': 1.1})
 
 
-@pytest.mark.parametrize('scale, message', [
-    ((180.0 / np.pi, 1.0), 'position of arm_1: expected rad .* degrees that fit'),
-    ((1.0, 1e3), 'position of arm_1_2: expected m .* mm that fit')])
-def test_positions_beyond_limits_that_fit_in_another_unit_are_refused(scale, message, tmp_path):
+@pytest.mark.parametrize('scale, name', [
+    ((180.0 / np.pi, 1.0), 'arm_1'),
+    ((1.0, 1e3), 'arm_1_2')])
+def test_positions_beyond_limits_that_fit_in_another_unit_are_refused(scale, name, tmp_path):
     q = motion()[0] * scale
     path = table(tmp_path / 'run.csv', {'t': TIME, 'arm_1.q': q[:, 0], 'arm_1_2.q': q[:, 1]})
-    with pytest.raises(LimitError, match=message):
+    with refused(LimitError, name):
         model_samples(LIMITED, read_samples([path], NAMES))
 
 
-@pytest.mark.parametrize('q_scale, v_scale, message', [
-    (180.0 / np.pi, 1.0, 'velocity of arm_1: .* degrees'),
-    (1.0, 180.0 / np.pi, 'velocity of arm_1: .* degrees')])
-def test_velocities_that_are_no_rates_of_positions_are_refused(q_scale, v_scale, message,
+@pytest.mark.parametrize('q_scale, v_scale, name', [
+    (180.0 / np.pi, 1.0, 'arm_1'),
+    (1.0, 180.0 / np.pi, 'arm_1')])
+def test_velocities_that_are_no_rates_of_positions_are_refused(q_scale, v_scale, name,
                                                                tmp_path):
     path = table(tmp_path / 'run.csv', {
         't': TIME, **named('{joint}.{kind}', scale=(q_scale, v_scale, 1.0))})
-    with pytest.raises(LimitError, match=message):
+    with refused(LimitError, name):
         model_samples(arm({}), read_samples([path], NAMES))
 
 

@@ -196,21 +196,19 @@ def on_bodies(machine: ConstrainedDynamics, q: Array, wrench: Array) -> Array:
     return result
 
 
-@pytest.mark.parametrize(('limits', 'error', 'words'), [
-    (lambda: [ClosureLimits('cable', most=-30.0)], LimitError,
-     r'^closure_force: expected less than -30 to hold cable still on the path, got -29.43 at s ='),
-    (lambda: [ClosureLimits('cable', least=-10.0)], LimitError,
-     r'least_closure_force: expected more than -10 to hold cable still on the path, got -29.43'),
-    (lambda: [ClosureLimits('cabel', most=0.0)], ModelError, "the nearest is 'cable'"),
-    (lambda: [ClosureLimits('cable', most=0.0, along='force_z')], ModelError, 'along_rod'),
-    (lambda: [ClosureLimits('cable', most=0.0)] * 2, NameSetError, 'closures: expected each once'),
-    (lambda: [ClosureLimits('cable', 1.0, 1.0)], LimitError,
-     r'closures\[cable\].least: expected less than most, 1.0, got 1.0'),
-    (lambda: [ClosureLimits('cable', most=np.nan)], LimitError, 'nan'),
-    (lambda: [ClosureLimits('cable', rate=0.0)], LimitError, 'rate: expected a limit above 0'),
-    (lambda: [ClosureLimits('cable', along=[0.0, 0.0, 1.0])], LiedynError, 'along')])
-def test_bad_limits_of_closures_are_refused(limits, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+@pytest.mark.parametrize(('limits', 'error', 'name'), [
+    (lambda: [ClosureLimits('cable', most=-30.0)], LimitError, 'cable'),
+    (lambda: [ClosureLimits('cable', least=-10.0)], LimitError, 'cable'),
+    (lambda: [ClosureLimits('cabel', most=0.0)], ModelError, 'cabel'),
+    (lambda: [ClosureLimits('cable', most=0.0, along='force_z')], ModelError, 'force_z'),
+    (lambda: [ClosureLimits('cable', most=0.0)] * 2, NameSetError, 'closures'),
+    (lambda: [ClosureLimits('cable', 1.0, 1.0)], LimitError, 'closures[cable].least'),
+    (lambda: [ClosureLimits('cable', most=np.nan)], LimitError, 'closures[cable].least'),
+    (lambda: [ClosureLimits('cable', rate=0.0)], LimitError, 'closures[cable].rate'),
+    (lambda: [ClosureLimits('cable', along=[0.0, 0.0, 1.0])], LiedynError,
+     'closures[cable].along')])
+def test_bad_limits_of_closures_are_refused(limits, error: type[Exception], name: str) -> None:
+    with refused(error, name):
         hoisted(MotionLimits(torque={'hook_slide': FORCE}, closures=limits()))
 
 

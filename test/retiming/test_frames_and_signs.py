@@ -178,19 +178,17 @@ def test_what_moves_no_inertia_is_bounded_by_no_torque() -> None:
     assert wheel(4.0, MotionLimits(torque=6.0, velocity=2.0), inertia=0.0).duration > 2.0
 
 
-@pytest.mark.parametrize(('limits', 'error', 'words'), [
-    (lambda: MotionLimits(torque=TORQUE, least_torque={'elbow': 20.0}), LimitError,
-     'least_torque: expected less than the torque, 20 of elbow, got 20'),
-    (lambda: MotionLimits(torque=TORQUE, least_torque={'elbow': np.nan}), LiedynError, 'nan'),
-    (lambda: MotionLimits(torque=TORQUE, least_torque={'contact': 9.0}), LimitError,
-     'least_torque: expected more than 9 to hold contact still on the path, got 4'),
+@pytest.mark.parametrize(('limits', 'error', 'name'), [
+    (lambda: MotionLimits(torque=TORQUE, least_torque={'elbow': 20.0}), LimitError, 'elbow'),
+    (lambda: MotionLimits(torque=TORQUE, least_torque={'elbow': np.nan}), LiedynError, 'elbow'),
+    (lambda: MotionLimits(torque=TORQUE, least_torque={'contact': 9.0}), LimitError, 'contact'),
     (lambda: MotionLimits(torque=TORQUE, frames=[FrameLimits('tool', velocity=1.0)]), ModelError,
      'tool'),
     (lambda: MotionLimits(frames=[FrameLimits('box', velocity=0.0)]), LimitError,
-     r'frames\[box\].velocity: expected a limit above 0, got 0.0'),
-    (lambda: MotionLimits(frames=[FrameLimits('box')] * 2), NameSetError, 'expected each once')])
-def test_bad_limits_are_refused(limits, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+     'frames[box].velocity'),
+    (lambda: MotionLimits(frames=[FrameLimits('box')] * 2), NameSetError, 'frames')])
+def test_bad_limits_are_refused(limits, error: type[Exception], name: str) -> None:
+    with refused(error, name):
         carried(limits())
 
 

@@ -62,6 +62,7 @@ def searched(run: Retimed, start: Array) -> float:
     return float(found.fun) if room(found.x).min() > -1e-4 else np.inf
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('joints', [1, 2])
 @pytest.mark.parametrize('rate', [5.0, 20.0])
 def test_a_general_search_from_random_laws_finds_no_faster_run(joints: int, rate: float) -> None:

@@ -143,15 +143,15 @@ def test_the_time_is_the_integral_of_the_inverse_speed(run: Retimed) -> None:
     assert travel_time(run.grid, run.unknowns)[-1] == run.duration
 
 
-@pytest.mark.parametrize(('start', 'words'), [
-    (MovingEnd(0.0), r'start.speed: expected a finite speed above 0, .* got 0.0'),
+@pytest.mark.parametrize(('start', 'name'), [
+    (MovingEnd(0.0), 'start.speed'),
     (MovingEnd(-1.0), 'start.speed'), (MovingEnd(np.nan), 'start.speed'),
     (MovingEnd(np.inf), 'start.speed'),
-    (MovingEnd(1.0, np.nan), 'start.acceleration: expected a finite number or None'),
-    (MovingEnd(9.0), r'torque: expected at most 6 of turn on a path that is passed at'),
-    (MovingEnd(1.0, 4.0), r'torque: expected at most 6 of turn on a path that is passed at')])
-def test_ends_that_cannot_be_passed_are_refused(start: MovingEnd, words: str) -> None:
-    with pytest.raises(LimitError, match=words):
+    (MovingEnd(1.0, np.nan), 'start.acceleration'),
+    (MovingEnd(9.0), 'torque'),
+    (MovingEnd(1.0, 4.0), 'torque')])
+def test_ends_that_cannot_be_passed_are_refused(start: MovingEnd, name: str) -> None:
+    with refused(LimitError, name):
         retime(wheel(), line(), LIMITS['torque'], start=start)
 
 
@@ -162,6 +162,7 @@ def test_ends_far_beyond_limits_of_rates_name_limit_and_joint(
         retime(arm, run.law.path, run.limits, start=start)
 
 
+@pytest.mark.full
 def test_an_arm_stops_along_its_path_from_any_instant(arm: Dynamics, run: Retimed) -> None:
     stronger = MotionLimits(velocity=np.inf, torque=1.05 * TORQUES, torque_rate=21.0 * TORQUES)
     for share in (0.3, 0.8):
@@ -203,6 +204,7 @@ def assert_goes_on(before: Retimed, instant: float, again: Retimed, names: tuple
 MOTION = 'q', 'v', 'a', 'torque'
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('strict', [True, False])
 def test_a_run_planned_again_at_its_own_limits_is_never_refused_nor_slower(
         arm: Dynamics, coarse: Retimed, strict: bool) -> None:

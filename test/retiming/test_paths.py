@@ -182,9 +182,9 @@ def test_corners_are_rounded_near_their_waypoints(blend: float) -> None:
         assert_same(before, after, 1e-5, floor=np.abs(getattr(path(places), name)).max())
 
 
-@pytest.mark.parametrize(('blend', 'words'), [(0.0, 'above 0'), (-1.0, 'above 0')])
-def test_bad_blends_are_refused(blend: float, words: str) -> None:
-    with pytest.raises(LimitError, match=words):
+@pytest.mark.parametrize(('blend', 'name'), [(0.0, 'blend'), (-1.0, 'blend')])
+def test_bad_blends_are_refused(blend: float, name: str) -> None:
+    with refused(LimitError, name):
         BlendedPath(ld.load(ARM).model, [[0.0], [1.0]], blend)
 
 
@@ -197,7 +197,7 @@ def test_parts_of_a_path_are_the_path() -> None:
 
 @pytest.mark.parametrize(('start', 'end'), [(-0.1, 1.0), (1.0, 1.0), (0.5, 9.0), (np.nan, 1.0)])
 def test_parts_beyond_a_path_are_refused(start: float, end: float) -> None:
-    with pytest.raises(LimitError, match=r'expected 0 <= start < end <= 2\.3'):
+    with refused(LimitError, expected='0 <= start < end <= 2.3'):
         PathPart(arm_path()[1], start, end)
 
 

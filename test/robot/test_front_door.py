@@ -148,7 +148,7 @@ def test_what_is_no_model_is_refused():
         ld.Dynamics('arm.urdf')
     with refused(ld.LiedynError, 'text of robot', got="{'side': 'left'}"):
         ld.load(URDF, arguments={'side': 'left'})
-    with pytest.raises(ld.LiedynError, match=r'^expected no options of a file for a Model, got'):
+    with refused(ld.LiedynError, got="['floating']"):
         ld.load(ld.load(URDF).model, floating=True)
     with pytest.raises(ld.LiedynError):
         ld.load('no_such_file.urdf')

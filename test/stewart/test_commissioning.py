@@ -328,6 +328,7 @@ def test_an_explanation_of_every_leg_is_simpler_than_one_that_leaves_a_leg(geome
         ('offset', (k,)) for k in range(6))]
 
 
+@pytest.mark.full
 def test_every_random_geometry_is_judged(geometry, home, poses):
     for seed in range(12):
         rng = np.random.default_rng(seed)

@@ -21,6 +21,8 @@ code ends its process, by faulthandler_timeout.
 from collections import defaultdict
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
+import re
 import signal
 from typing import Any
 from zlib import crc32
@@ -30,12 +32,19 @@ import pytest
 MAX_CASES, MAX_STARTS = 3, 1
 LONGEST, LONGEST_OF_FULL = 300.0, 1000.0  # s; what is built for a test may take the second
 AGAIN = 30.0  # s, after which it comes again: Python loses a signal in a callback of its collector
+FULL = re.compile(r'^pytestmark = .*\bpytest\.mark\.full\b', re.MULTILINE)  # the whole file is
 STARTS = {'commands', 'launch', 'nodes', 'view'}  # folders of tests that start something
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option."""
     parser.addoption('--core', action='store_true', help='run the core alone, as make test does')
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file of which the core takes nothing: each process imports all others."""
+    core = config.getoption('--core') and collection_path.suffix == '.py'
+    return True if core and FULL.search(collection_path.read_text(encoding='utf-8')) else None
 
 
 @contextmanager

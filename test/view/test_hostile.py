@@ -62,6 +62,7 @@ def page():
     page.close()
 
 
+@pytest.mark.full
 def test_texts_of_topics_and_descriptions_are_no_markup(tab, page):
     urdf = hostile_urdf()
     page.adopt(load_urdf(urdf), np.eye(4), Description(urdf))

@@ -113,6 +113,7 @@ def test_reports_of_hostile_names_run_nothing(tab, tmp_path):
         tab.asked.clear()
 
 
+@pytest.mark.full
 def test_generated_documents_of_hostile_names_run_nothing(tab, tmp_path, monkeypatch):
     markdown = pytest.importorskip('markdown_it', reason='nothing renders Markdown here')
     robots = tmp_path / FILE

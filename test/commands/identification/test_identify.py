@@ -344,6 +344,7 @@ def reversed_shoulder(stamps, q, v, tau):
     return stamps, back * q, back * v, back * tau
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('degrees', [-37.4, 101.0])
 def test_a_joint_that_counts_from_any_angle_is_named(degrees, tmp_path, capsys):
     urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'

@@ -126,6 +126,7 @@ def drift(step: Callable[..., tuple[Array, Array]], count: int) -> float:
     return float(halves[1] - halves[0]) / (5e-3 * (count // 2))
 
 
+@pytest.mark.full
 def test_energy_does_not_drift() -> None:
     assert abs(drift(STEP, 2000)) < 1e-6  # of 17 J; over 30 s, where swings average out, 2.5e-9
     assert drift(projected_runge_kutta.step, 600) < -1e-3

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.looped_machines import planar_linkage
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
@@ -100,13 +101,12 @@ def test_orders_are_right_where_they_are_given(zero: float, angle: float) -> Non
 def test_orders_without_digits_are_refused(zero: float, angle: float) -> None:
     machine = ConstrainedDynamics(parallelogram(zero))
     q, v, tau = state(machine.model, zero, angle)
-    with pytest.raises(LimitError, match=r'^order [1-5]: expected a relative error of 0.1 at '
-                       r'most, got .*near a singular configuration'):
+    with refused(LimitError, expected=0.1):
         machine.forward(q, v, tau)
-    with pytest.raises(LimitError, match=r'^\[1\], order'):
+    with refused(LimitError, expected=0.1):
         machine.forward.batch([state(machine.model, zero, 0.5).q, q], [v, v], [tau, tau])
     free = np.zeros(3, dtype=bool)
-    with pytest.raises(LimitError, match='near a singular configuration'):
+    with refused(LimitError, expected=0.1):
         machine.hybrid(q, v, free, np.zeros_like(tau), tau)
     with pytest.raises(AssertionError):  # they have none
         np.testing.assert_allclose(
@@ -123,7 +123,7 @@ def test_orders_without_digits_are_refused_where_rounding_leaves_nothing_open(
     tau[0, 0] = 0.3
     given = machine.forward(angle * motion, motion, tau, max_error=math.inf).a[ORDER]
     assert abs(given[0] - given[2]) > 0.1 * np.abs(given).max()  # cranks of the same motion
-    with pytest.raises(LimitError, match='near a singular configuration'):
+    with refused(LimitError, expected=0.1):
         machine.forward(angle * motion, motion, tau)
 
 

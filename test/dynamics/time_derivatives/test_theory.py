@@ -25,6 +25,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels import (
 from liedyn_ros.dynamics.tree.kernels.tables import GRAVITY, INERTIA, MODEL_WIDTH, PLACEMENT
 from liedyn_ros.model.kernels.kinds import REVOLUTE
 
+pytestmark = pytest.mark.full
 t = sympy.symbols('t')
 ORDERS = range(5)
 

@@ -14,6 +14,7 @@ from mpmath import mp
 import numpy as np
 import pytest
 from scipy.stats import chi2
+from support.refusals import refused
 
 from liedyn_ros.common.errors import ConvergenceError, LimitError, ModelError, ShapeError
 from liedyn_ros.dynamics import Dynamics
@@ -106,6 +107,7 @@ def assert_slopes(model, body, samples, q, rng):
                                    atol=1e-6 * np.abs(slopes).max())
 
 
+@pytest.mark.full
 def test_errors_are_within_the_stated_covariance():
     """Of the place of the tool, over arms: NEES of three numbers at poses nobody measured."""
     squares = []
@@ -199,15 +201,16 @@ def test_a_right_model_stays():
     assert not found.offered
 
 
-@pytest.mark.parametrize(('change', 'error', 'message'), (
-    ({'body': 'hand'}, ModelError, "'tool'"), ({'readings': np.zeros((40, 5))}, ShapeError, '6'),
-    ({'readings': np.full((40, 6), 90.0)}, LimitError, 'degrees'),
-    ({'positions': np.zeros((2, 3)), 'readings': np.zeros((2, 6))}, ShapeError, 'more numbers'),
+@pytest.mark.parametrize(('change', 'error', 'name'), (
+    ({'body': 'hand'}, ModelError, 'hand'),
+    ({'readings': np.zeros((40, 5))}, ShapeError, 'readings'),
+    ({'readings': np.full((40, 6), 90.0)}, LimitError, 'joint_0'),
+    ({'positions': np.zeros((2, 3)), 'readings': np.zeros((2, 6))}, ShapeError, 'positions'),
     ({'positions': np.full((40, 3), np.nan)}, ValueError, 'positions'),
     ({'tolerance': (0.0, 1.0)}, LimitError, 'tolerance')))
-def test_bad_input_is_refused(change, error, message):
+def test_bad_input_is_refused(change, error, name):
     given = {'body': 'tool', 'readings': np.zeros((40, 6)), 'positions': np.zeros((40, 3))}
-    with pytest.raises(error, match=message):
+    with refused(error, name):
         calibrate_arm(arm(), **{**given, **change})
 
 

@@ -185,12 +185,12 @@ def test_a_byte_order_mark_is_passed_over(text: str, tmp_path: Path) -> None:
         assert load_urdf(source).name == 'r'
 
 
-@pytest.mark.parametrize(('source', 'message'), [
-    ('robot\0.urdf', r"'robot\x00.urdf': expected a path, got embedded null byte"),
-    (Path('robot\ud800.urdf'), r"'robot\ud800.urdf': expected a path, got "),
-    (robot('<link name="\ud800"/>'), 'URDF text: expected well-formed XML, got ')])
-def test_characters_that_cannot_be(source: str | Path, message: str) -> None:
-    with pytest.raises(DescriptionError, match=re.escape(message)):
+@pytest.mark.parametrize(('source', 'name'), [
+    ('robot\0.urdf', "'robot\\x00.urdf'"),
+    (Path('robot\ud800.urdf'), "'robot\\ud800.urdf'"),
+    (robot('<link name="\ud800"/>'), 'URDF text')])
+def test_characters_that_cannot_be(source: str | Path, name: str) -> None:
+    with refused(DescriptionError, name):
         load_urdf(source)
 
 

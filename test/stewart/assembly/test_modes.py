@@ -73,6 +73,7 @@ def values(system, point):
     return [*legs, e @ g]
 
 
+@pytest.mark.full
 def test_the_jacobian_of_the_homotopy_is_its_derivative():
     rng = np.random.default_rng(2)
     start, target = (starts.random_equations(rng).ravel() for _ in range(2))

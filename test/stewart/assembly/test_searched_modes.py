@@ -79,6 +79,7 @@ def base_offsets():
         OffsetStrut(leg.base_axis, leg.base_offset or 0.02) for leg in geometry.leg_types)), home
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('machine', [base_offsets, lambda: example('wires')])
 def test_a_dense_search_by_other_formulas_finds_the_same_modes(machine):
     geometry, home = machine()

@@ -85,6 +85,7 @@ def test_poses_after_it_are_within_their_stated_covariance(errors_of_many):
     assert abs(means.mean() - 6.0) < 4.0 * means.std(ddof=1) / np.sqrt(len(means))
 
 
+@pytest.mark.full
 def test_errors_of_half_a_millimetre_fall_below_20_um(errors_of_many):
     before, after = [], []
     for found, _, poses, readings in errors_of_many:
@@ -170,6 +171,7 @@ def test_as_many_numbers_are_found_as_can_be(geometry, home, kind, known, rank):
     assert (sizes > 1e-9 * sizes[0]).sum() == rank + others
 
 
+@pytest.mark.full
 def test_it_agrees_with_plain_least_squares_of_scipy(geometry, home):
     """Poses and parameters together, with residuals and derivatives of scipy's own."""
     rng = np.random.default_rng(17)
@@ -288,6 +290,7 @@ def test_nothing_is_offered_where_the_geometry_was_right(geometry, home):
         assert not found.offered
 
 
+@pytest.mark.full
 def test_noise_that_is_not_told_is_estimated(geometry, home):
     rng = np.random.default_rng(43)
     machine, poses = built(geometry, rng), spread(home, 60, rng)

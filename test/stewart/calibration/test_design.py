@@ -53,6 +53,7 @@ def test_they_keep_limits_and_stay_away_from_singularities(first, ahead, home):
     assert len({pose.tobytes() for pose in ahead.poses}) == COUNT
 
 
+@pytest.mark.full
 def test_a_calibration_with_them_knows_what_was_promised(first, ahead, geometry, home):
     """Measured indeed, they lower the deviations as predicted, and more than poses by chance."""
     machine, poses, before = first

@@ -191,6 +191,7 @@ def test_power_is_the_rate_of_energy(form: str) -> None:
             dynamics.energy(at, twist).kinetic, rel=1e-10)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('form', HEIGHTS)
 def test_a_controller_holds_a_simulated_platform(form: str) -> None:
     """The files of the package have masses: the simulator and the controller take them."""

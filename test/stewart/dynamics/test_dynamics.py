@@ -105,6 +105,7 @@ def test_power_is_the_rate_of_energy_to_order_four() -> None:
             found.forces @ speeds, rel=1e-5, abs=1e-5)
 
 
+@pytest.mark.full
 def test_power_balances_over_half_a_minute() -> None:
     """Springs and forces that vary move the platform: their work is the energy that it gains."""
     geometry = tilted()
@@ -210,9 +211,9 @@ def test_near_a_singular_pose_the_result_says_so() -> None:
     assert forward.inverse_condition_number is None and not forward.near_singular
 
 
-@pytest.mark.parametrize(('change', 'reason'), [
-    ({'mass': -1.0}, 'mass'), ({'transverse': 0.1, 'axial': 0.3}, 'twice the transverse'),
-    ({'mass': 0.0, 'transverse': 0.1}, 'more than 0 kg')])
-def test_impossible_parts_are_refused(change: dict[str, float], reason: str) -> None:
-    with pytest.raises(GeometryError, match=reason):
+@pytest.mark.parametrize(('change', 'name'), [
+    ({'mass': -1.0}, 'mass'), ({'transverse': 0.1, 'axial': 0.3}, 'axial'),
+    ({'mass': 0.0, 'transverse': 0.1}, 'mass')])
+def test_impossible_parts_are_refused(change: dict[str, float], name: str) -> None:
+    with refused(GeometryError, name):
         LegPart(**({'mass': 1.0} | change))

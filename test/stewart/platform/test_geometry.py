@@ -60,29 +60,26 @@ def test_a_copy_is_as_immutable_as_the_geometry(geometry, duplicate):
             array[0] = 1.0
 
 
-@pytest.mark.parametrize(('change', 'message'), [
-    (lambda d: d['legs'].pop('leg_6'), r"6 to 12 different names, got \['leg_1', .*'leg_5'\]"),
-    (lambda d: d['legs'].update(leg_7=d['legs']['leg_1']),
-     'expected legs apart at one end at least, leg_1 and leg_7 go from'),
-    (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2]), 'legs/leg_2/base: expected a list of'),
-    (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2, 'x']),
-     r"leg_2/base\[2\]: expected a number .* got 'x'"),
+@pytest.mark.parametrize(('change', 'name'), [
+    (lambda d: d['legs'].pop('leg_6'), 'leg_names'),
+    (lambda d: d['legs'].update(leg_7=d['legs']['leg_1']), 'joints'),
+    (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2]), 'geometry/legs/leg_2/base'),
+    (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2, 'x']), 'geometry/legs/leg_2/base'),
     (lambda d: d['legs']['leg_3'].update(platform=[0.0, float('nan'), 0.0]),
-     r'leg_3/platform\[1\]: expected a finite number, got nan'),
-    (lambda d: d['legs'].update(leg_4=d['legs']['leg_3']),
-     'expected legs apart at one end at least, leg_3 and leg_4 go from'),
-    (lambda d: d['legs']['leg_5'].update(length=[0.9, 0.3]), 'leg_5.*shortest < longest'),
-    (lambda d: d['legs']['leg_5'].update(colour='red'), r"leg_5: expected keys of .*\['colour'\]"),
-    (lambda d: d['legs']['leg_5'].pop('base'), 'leg_5: expected a key base'),
-    (lambda d: d.pop('legs'), r"geometry: expected a key legs, got \['home', 'masses', 'name'\]"),
-    (lambda d: d.update(nmae='x'), r"geometry: expected keys of .*\['nmae'\]"),
+     'geometry/legs/leg_3/platform'),
+    (lambda d: d['legs'].update(leg_4=d['legs']['leg_3']), 'joints'),
+    (lambda d: d['legs']['leg_5'].update(length=[0.9, 0.3]), 'length limits of leg_5'),
+    (lambda d: d['legs']['leg_5'].update(colour='red'), 'geometry/legs/leg_5'),
+    (lambda d: d['legs']['leg_5'].pop('base'), 'geometry/legs/leg_5'),
+    (lambda d: d.pop('legs'), 'geometry'),
+    (lambda d: d.update(nmae='x'), 'geometry'),
 ])
-def test_bad_files_name_the_fault(tmp_path, change, message):
+def test_bad_files_name_the_fault(tmp_path, change, name):
     content = document()
     change(content)
     path = tmp_path / 'geometry.yaml'
     path.write_text(yaml.safe_dump(content), encoding='utf-8')
-    with pytest.raises(GeometryError, match=message) as caught:
+    with refused(GeometryError, name) as caught:
         load_geometry(path)
     assert str(path) in str(caught.value)
 

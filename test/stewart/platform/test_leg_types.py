@@ -354,18 +354,18 @@ def test_bad_drives_are_named(change, message):
         geometry_of(content)
 
 
-@pytest.mark.parametrize(('make', 'message'), [
-    (lambda: OffsetStrut(base_offset=-0.1), 'base_offset: expected 0 m or more'),
-    (lambda: Crank((0, 0, 1), (0, 0, 1), 0.1, 0.2), 'zero across the axis'),
-    (lambda: Crank((0, 0, 1), (1, 0, 0), 0.0, 0.2), 'radius: expected more than 0 m'),
-    (lambda: OffsetStrut(lead=np.inf), 'lead: expected a finite number'),
-    (lambda: Wire((0, 0, 1), -0.1), 'radius: expected more than 0 m'),
-    (lambda: Stage((1, 0, 0), (-1, 0, 0), (0, 0, 1)), 'stage: expected two directions'),
-    (lambda: Stage((1, 0, 0), (0, 1, 0), (1, 1, 0)), 'guide that leaves the plane'),
-    (lambda: Rail((0, 0, np.nan), 0.1), r'direction\[2\]: expected a finite number'),
+@pytest.mark.parametrize(('make', 'name'), [
+    (lambda: OffsetStrut(base_offset=-0.1), 'base_offset'),
+    (lambda: Crank((0, 0, 1), (0, 0, 1), 0.1, 0.2), 'crank'),
+    (lambda: Crank((0, 0, 1), (1, 0, 0), 0.0, 0.2), 'radius'),
+    (lambda: OffsetStrut(lead=np.inf), 'lead'),
+    (lambda: Wire((0, 0, 1), -0.1), 'radius'),
+    (lambda: Stage((1, 0, 0), (-1, 0, 0), (0, 0, 1)), 'stage'),
+    (lambda: Stage((1, 0, 0), (0, 1, 0), (1, 1, 0)), 'stage'),
+    (lambda: Rail((0, 0, np.nan), 0.1), 'direction'),
 ])
-def test_bad_forms_are_named(make, message):
-    with pytest.raises(LiedynError, match=message):
+def test_bad_forms_are_named(make, name):
+    with refused(LiedynError, name):
         make()
 
 

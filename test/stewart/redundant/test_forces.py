@@ -163,6 +163,7 @@ def test_the_jacobian_changes_as_differences_say(geometry):
         assert still.leg_accelerations == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.full
 def test_a_controller_moves_a_cable_robot_and_its_wires_pull():
     trajectory = SmoothTrajectory(
         HIGH, [0.1, 0.1, 0.1, 0.2, 0.2, 0.1], [0.23, 0.31, 0.17, 0.29, 0.19, 0.37],

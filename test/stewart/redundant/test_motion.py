@@ -58,6 +58,7 @@ class Follow:
             np.array(covariances), errors[..., None])[..., 0]).sum(axis=1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(('geometry', 'start', 'rate'), [
     (redundant(7), home(), 20), (mixed(), home(), 1000), (CABLE_ROBOT, HIGH, 100)],
     ids=['7', 'all leg types', 'cable robot'])

@@ -100,6 +100,7 @@ def test_noisy_lengths_give_the_pose_of_scipy(machine):
         atol=0.01 * np.abs(solution.fit.covariance).max())
 
 
+@pytest.mark.full
 def test_chance_makes_the_chi_square_and_the_errors_of_the_pose(machine):
     geometry, start = machine
     rng, solver, n = np.random.default_rng(4), PoseSolver(geometry), len(geometry.leg_names)

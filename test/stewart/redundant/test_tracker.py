@@ -49,6 +49,7 @@ class Run:
             se3.inverse(self.poses), np.array([each.pose for each in outcomes]))), axis=1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('geometry', [
     redundant(7), redundant(8), redundant(10, 2), mixed()], ids=['7', '8', '10', 'all leg types'])
 @pytest.mark.parametrize('rate', [50, 1000])

@@ -73,6 +73,7 @@ def test_poses_are_those_of_the_stamps(geometry, home, rate, noise, pose, twist)
     assert untold > 20.0 * of_pose and untold > 0.015, 'mm of error without the latency'
 
 
+@pytest.mark.full
 def test_covariances_hold_the_errors(geometry, home):
     late, motion = dataclasses.replace(geometry, leg_latency=DELAYS[:6]), motion_about(home)
     times = 1.0 + np.arange(900) / 200

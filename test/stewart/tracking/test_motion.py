@@ -55,6 +55,7 @@ def squares(errors, covariances):
     return (errors * weighted).sum(axis=1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(('rate', 'noise'), [
     (20, 1e-5), (50, 1e-4), (200, 1e-5), (1000, 1e-6), (1000, 1e-4)])
 def test_twist_at_its_stamp_and_prediction_are_honest(geometry, home, motion, rate, noise):
@@ -222,6 +223,7 @@ def test_an_outlier_that_is_not_replaced_does_not_bend_the_twist(geometry, home,
             assert other.twist == pytest.approx(one.twist, abs=2e-3)
 
 
+@pytest.mark.full
 def test_noise_beyond_all_members_widens_their_covariance():
     """Readings a hundred times as noisy as given: the errors are as reported, within 2."""
     rng, squares, noise, dt = np.random.default_rng(1), [], 1e-6, 1e-3

@@ -95,6 +95,7 @@ def process(times, jerk):
                              + early ** 5 / 20.0)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('turned', [False, True])
 @pytest.mark.parametrize('jerk', [1.0, 30.0])
 def test_odds_are_those_of_gaussian_processes(turned, jerk):

@@ -42,6 +42,7 @@ def squares(motion, times, poses, covariances):
     return (errors * weighted).sum(axis=1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('told', [tuple(NOISES), 0.0])
 def test_errors_of_poses_are_as_large_as_their_covariances(geometry, home, motion, told):
     """Of six numbers: 6 on the average, and beyond the quantile of 5 % in 5 %."""
@@ -202,6 +203,7 @@ def test_grown_noise_is_no_step_and_a_step_stays(geometry, home, motion, seed):
         assert bool(taken.flags & Flag.LEG_STEPPED) == stays
 
 
+@pytest.mark.full
 def test_the_noise_of_the_last_readings_has_nothing_of_the_motion():
     """Of readings at irregular stamps: white noise is found, a polynomial of degree 4 is not."""
     rng, history = np.random.default_rng(2), np.empty((12, 2))

@@ -178,14 +178,14 @@ def test_poses_of_bodies_are_held_by_name() -> None:
     assert q.shape == looped.q.shape
 
 
-@pytest.mark.parametrize(('held', 'error', 'text'), [
+@pytest.mark.parametrize(('held', 'error', 'name'), [
     ({'nobody': np.eye(4)}, ModelError, 'nobody'),
-    ({'left_0': np.eye(3)}, ShapeError, r'held left_0: expected the value of a joint, a pose '),
+    ({'left_0': np.eye(3)}, ShapeError, 'held left_0'),
     ({'left_0': 2.0 * np.eye(4)}, NotInGroupError, 'held left_0'),
     ({'left_0': [0.0, np.nan, 0.0]}, NotFiniteError, 'held left_0'),
-    ({'left_0_joint': 0.9, 'left_0': [9.0, 0.0, 0.0]}, ConvergenceError, 'held left_0/')])
-def test_wrong_poses_are_refused(held: dict[str, object], error: type, text: str) -> None:
-    with pytest.raises(error, match=text):
+    ({'left_0_joint': 0.9, 'left_0': [9.0, 0.0, 0.0]}, ConvergenceError, 'linkage')])
+def test_wrong_poses_are_refused(held: dict[str, object], error: type, name: str) -> None:
+    with refused(error, name):
         assemble(Constraints(four_bar()), held=held, attempts=3)
 
 

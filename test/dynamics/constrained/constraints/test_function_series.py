@@ -15,6 +15,7 @@ from mpmath import mp
 import numpy as np
 import pytest
 from support.machines.random_models import random_model
+from support.refusals import refused
 from support.witnesses.motion_witness import witness
 from support.witnesses.tangents import tangent_derivatives
 
@@ -284,13 +285,13 @@ def test_the_series_of_tangents_is_that_of_displacements():
     np.testing.assert_allclose(got, tangent_derivatives(model, there, lambda q: q), atol=1e-11)
 
 
-@pytest.mark.parametrize('rows, error, match', [
-    (1, ShapeError, r'loop: jacobian_series\(q\): expected shape \(2, 2'),
-    (2, LiedynError, r'loop: jacobian_series\(q\): expected jacobian\(q\) as its first')])
-def test_a_series_of_something_else_is_refused(rows: int, error: type, match: str):
+@pytest.mark.parametrize('rows, error, name', [
+    (1, ShapeError, 'loop: jacobian_series(q)'),
+    (2, LiedynError, 'jacobian_series(q)')])
+def test_a_series_of_something_else_is_refused(rows: int, error: type, name: str):
     bad = replace(four_bar_function(), jacobian_series=lambda q: np.zeros((rows, 2, 3)))
     model = four_bar()
     q, v = project(ConstrainedDynamics(model), [0.4, 0.3, -1.2], [1.0, 0.0, 0.0])
     dynamics = ConstrainedDynamics(replace(model, closures=()), functions=[bad])
-    with pytest.raises(error, match=match):
+    with refused(error, name):
         dynamics.forward(q, v, np.zeros(3))
