@@ -90,6 +90,7 @@ def test_without_poses_a_platform_rests_by_its_legs(what, mujoco):
     assert Phase.FEELING.value in passed.phases and passed.phase == Phase.FOLLOWING.value
 
 
+@pytest.mark.full
 def test_poses_and_legs_that_pause_end_in_the_motion_again():
     passed = platforms.move(Outage('states', 'states', 0.3, begin=1.0), 1, duration=4.0)
     assert not passed.crashed and passed.end < 0.03 and passed.force <= 1.0

@@ -298,6 +298,7 @@ def test_outliers_count_little() -> None:
     assert_same(robust.deviations, 1.0 / np.sqrt(800.0), 0.25)  # of 800 samples of variance 1
 
 
+@pytest.mark.full
 def test_a_right_model_stays() -> None:
     """Held-out parts of pure noise get no better by numbers that were fitted to noise."""
     time, q, _, _, tau = arm_motion(ARM, 7, 30.0, 100.0)

@@ -242,6 +242,7 @@ class SamePath(AbstractGeometricPath):
     waypoints = None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(('seed', 'points'), [(0, 1600), (1, 400), (2, 400)])
 def test_toppra_needs_the_same_time_with_equal_points_under_limits_of_torque(
         seed: int, points: int) -> None:

@@ -34,6 +34,7 @@ def quiet(monkeypatch):
     context.try_shutdown()
 
 
+@pytest.mark.full
 def test_the_real_middleware(quiet):
     """Two processes find each other; a node of the graph and its diagnostics are seen."""
     node = Node('partner', context=quiet, namespace='/seen')

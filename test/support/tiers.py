@@ -29,7 +29,7 @@ from zlib import crc32
 
 import pytest
 
-MAX_CASES, MAX_STARTS = 3, 1
+MAX_CASES, MAX_STARTS = 2, 1
 LONGEST, LONGEST_OF_FULL = 300.0, 1000.0  # s; what is built for a test may take the second
 AGAIN = 30.0  # s, after which it comes again: Python loses a signal in a callback of its collector
 FULL = re.compile(r'^pytestmark = .*\bpytest\.mark\.full\b', re.MULTILINE)  # the whole file is

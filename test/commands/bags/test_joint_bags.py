@@ -95,6 +95,7 @@ def test_times_that_no_message_has_go_to_tables_alone(tmp_path, capsys, begin):
     assert 'from 1970 to 2038' in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_a_bag_of_motions_moves_the_robot_in_a_viewer(arm, tmp_path):
     urdf, bags, _ = arm
     process_bag.main([str(bags[0]), '--model', str(urdf), '--mcap', str(tmp_path / 'bag')])

@@ -158,6 +158,7 @@ def with_fingers(factor):
                                  for name in ('base', 'upper', 'fore')})
 
 
+@pytest.mark.full
 def test_fingers_that_nobody_recorded_are_held_together_and_hide_no_better_model(tmp_path, capsys):
     """A mimicking finger stands where its leader does; errors of friction do not suspect them."""
     urdf, out = tmp_path / 'arm.urdf', tmp_path / 'out'
@@ -193,6 +194,7 @@ def test_fingers_whose_efforts_nobody_measured_are_held_where_they_were(
         assert status == 2 and 'left_finger: expected one that was measured' in said.err
 
 
+@pytest.mark.full
 def test_a_held_joint_that_stood_is_not_suspected(tmp_path, capsys):
     urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
     options = identify.parser().parse_args(

@@ -21,6 +21,7 @@ from liedyn_ros.pictures.platform import towards_viewer
 from liedyn_ros.stewart import leg_lengths, load_geometry
 
 
+@pytest.mark.full
 def test_the_papers_modes_are_shown_and_drawn(capsys, tmp_path):
     picture = tmp_path / 'made' / 'modes.png'
     assert assembly_modes.main(['--picture', str(picture)]) == 0

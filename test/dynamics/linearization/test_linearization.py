@@ -112,6 +112,7 @@ def test_at_rest_the_held_step_is_exact() -> None:
     np.testing.assert_allclose(step.B, exact.B, rtol=0.0, atol=1e-9 * np.abs(exact.B).max())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('kind', ('tree', 'loops'))
 def test_held_and_ramped_forces_beside_a_series_of_50_digits(kind: str) -> None:
     """Of constant A and B: the sum of (A dt)^k (x / k! + dt B u / (k + 1)! + ...)."""

@@ -85,6 +85,7 @@ def test_stribeck_friction_and_its_speeds_are_found():
     assert any('parameters.json has them' in each for each in result.verdict.remarks)
 
 
+@pytest.mark.full
 def test_given_speeds_are_taken():
     result = found(*recorded(stribeck=True), friction=(*FRICTION, 'stribeck'),
                    stribeck=dict(zip(NAMES, SPEED.tolist())))

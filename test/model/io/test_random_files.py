@@ -19,6 +19,7 @@ pytest.importorskip('pinocchio')
 AGREED = {'equal', 'equal, without motion', 'refused by both'}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(('form', 'count', 'agreed'), [
     ('mjcf', 30, AGREED), ('urdf', 40, AGREED),
     ('sdf', 20, AGREED | {'read here alone'})])  # where there is no Drake

@@ -45,6 +45,7 @@ def test_gross_errors_of_readings_are_left_out(name, kind, count, gross):
     assert (np.abs(found.errors - without.errors) < deviations).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('kind', ['full', 'points'])
 def test_a_quarter_of_the_measurements_may_be_of_another_place(geometry, home, kind):
     rng = np.random.default_rng(71)

@@ -89,6 +89,7 @@ def test_a_crossing_is_told_where_it_happens(tracking, hold, most):
     assert crossing.error(len(crossing) - 1, node.pose_at(stamps[-1])) < most
 
 
+@pytest.mark.full
 def test_covariance_of_pose_and_twist(bench):
     poses = bench.collect(PoseWithCovarianceStamped, 'pose_with_covariance')
     twists = bench.collect(TwistWithCovarianceStamped, 'twist_with_covariance')
