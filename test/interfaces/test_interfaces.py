@@ -120,6 +120,19 @@ def test_lists_of_messages_in_a_query_are_bounded():
                     and not kind.endswith(', 10000>')]
 
 
+def entries(path):
+    """Return the largest product of bounds of lists of messages, one in the other, in a file."""
+    lists = re.findall(r'^(?:\w+/)?([A-Z]\w+)(?:\[(?:<=(\d+))?\])? ',
+                       path.read_text() if path.exists() else '', re.MULTILINE)
+    return max((int(bound or 1) * entries(INTERFACES / f'{kind}.msg') for kind, bound in lists),
+               default=1)
+
+
+def test_bounds_of_lists_in_lists_multiply_to_little():
+    """The middleware counts through them when a service opens: 10 000 by 10 000 took 0.9 s."""
+    assert max(map(entries, PACKAGE.glob('*/*.*'))) == 200 * 2000
+
+
 def test_constants_of_the_answer_are_the_statuses_of_constraints():
     assert constants(DynamicsAnswer) == {
         'UNCONSTRAINED' if status is None else status.name: value
