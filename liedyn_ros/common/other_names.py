@@ -52,7 +52,16 @@ _DYNAMICS = {
     'model.neutral': 'neutral home q0 qpos0', 'model.random': 'random random_q '
                                               'random_configuration random_state',
     'model.integrate': 'integrate', 'model.difference': 'difference',
-    'reach(robot, ...) of liedyn_ros': 'ik ikine inverse_kinematics solve_ik ik_lm reach'}
+    'reach(robot, ...) of liedyn_ros': 'ik ikine inverse_kinematics solve_ik ik_lm ikine_lm reach '
+                                       'compute_ik',
+    'TaskSpace(robot, frames) of liedyn_ros.dynamics.constrained':
+        'task_space operational_space operational_space_inertia task_inertia lambda',
+    'MomentumObserver(robot) of liedyn_ros.dynamics.constrained':
+        'momentum_observer external_torques external_efforts disturbance_observer',
+    'MinimalCoordinates(robot) of liedyn_ros.dynamics.constrained':
+        'minimal_coordinates independent_coordinates reduced_model',
+    'Contacts(model, contacts) of liedyn_ros.dynamics.constrained': 'contacts add_contact',
+    'simulate(robot, ...) of liedyn_ros': 'step simulate mj_step rollout'}
 _MODEL = {
     'joints': 'joint_names names njoints actuated_joint_names', 'bodies': 'link_names body_names '
                                                                           'links nbodies',

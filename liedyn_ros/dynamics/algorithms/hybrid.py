@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,13 @@ from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel
 Prescribed = NDArray[np.bool_] | Sequence[str]
 
 
+class Completed(NamedTuple):
+    """The accelerations a and the joint forces tau of a motion, given ones among them."""
+
+    a: Array
+    tau: Array
+
+
 class Hybrid(Algorithm):
     """
     All of a and tau, from what is known of each; called as dynamics.hybrid.
@@ -55,18 +62,18 @@ class Hybrid(Algorithm):
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
                  tau: ArrayLike, external: ArrayLike | None = None, data: Data | None = None
-                 ) -> tuple[Array, Array]:
+                 ) -> Completed:
         """Return a and tau, each (nv,); external is (B, 6)."""
         which = self._mask(prescribed)
         a, tau = copied('a', a, self._v_shape), copied('tau', tau, self._v_shape)
         kernel = self._kernel if data is None else self._with(data)
         kernel.call(q, v, which, a, tau, NO_WRENCHES if external is None else external)
-        return a, tau
+        return Completed(a, tau)
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
                          tau: ArrayLike, external: ArrayLike | None = None,
                          data: Data | None = None, *, max_error: float = NO_DIGIT
-                         ) -> tuple[Array, Array]:
+                         ) -> Completed:
         """
         Return a and tau with their time derivatives to order r, each (r + 1, nv).
 
@@ -83,7 +90,7 @@ class Hybrid(Algorithm):
         taken = self._series_with(data, order).call(*given) or given
         if order > 0 and max_error != math.inf:
             self.require_digits(taken, max_error)
-        return a, tau
+        return Completed(a, tau)
 
     def estimate_error(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
                        tau: ArrayLike, external: ArrayLike | None = None) -> Array:
@@ -109,13 +116,13 @@ class Hybrid(Algorithm):
         return HybridPartialDerivatives(self._constants, self, self._mask)
 
     def batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
-              tau: ArrayLike, external: ArrayLike | None = None) -> tuple[Array, Array]:
+              tau: ArrayLike, external: ArrayLike | None = None) -> Completed:
         """Return a and tau (K, nv) of q (K, nq), v (K, nv), external (K, B, 6)."""
         q = states_of(self.model, q)
         shape, wrenches = (len(q), self._nv), self._wrenches_of(external, len(q))
         v, a, tau = kernel_array('v', v, shape), copied('a', a, shape), copied('tau', tau, shape)
         self._run_batch(q, v, self._mask(prescribed), a[:, None], tau[:, None], wrenches[:, None])
-        return a, tau
+        return Completed(a, tau)
 
     def forward_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                       external: ArrayLike | None = None) -> Array:
@@ -129,7 +136,7 @@ class Hybrid(Algorithm):
 
     def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed,
                                a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
-                               *, max_error: float = NO_DIGIT) -> tuple[Array, Array]:
+                               *, max_error: float = NO_DIGIT) -> Completed:
         """Return a and tau (K, r + 1, nv) of v (K, nv), external (K, r + 1, B, 6)."""
         q, order = states_of(self.model, q), order_of_rows('a', a, 1)
         shape = len(q), order + 1, self._nv
@@ -139,7 +146,7 @@ class Hybrid(Algorithm):
         self._run_batch(q, v, which, a, tau, wrenches)
         if order > 0 and max_error != math.inf:
             self._estimator.require_batch_digits(q, v, which, a, tau, wrenches, max_error)
-        return a, tau
+        return Completed(a, tau)
 
     def require_digits(self, taken: tuple[Any, ...], max_error: float) -> None:
         """Raise LimitError for the first order whose estimated error exceeds max_error."""

@@ -23,7 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array, as_number, require_kind, unknown_name
+from liedyn_ros.common.checks import (
+    Array, as_array, as_number, as_numbers, require_kind, unknown_name)
 from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
 from liedyn_ros.dynamics.constrained.contact_programs import (
@@ -62,7 +63,8 @@ class Contact:
         where = f'contact of {self.frame}'
         if self.kind not in _CLOSURES:
             raise unknown_name(ModelError, where, _CLOSURES, self.kind, 'a kind')
-        if not self.friction >= 0.0:
+        friction = as_numbers(f'{where}: friction', self.friction)
+        if friction.ndim or not friction >= 0.0:
             raise LimitError(f'{where}: expected a friction of 0 or more, got {self.friction}',
                              names=[self.frame], expected=0.0, got=self.friction)
         for name in ('normal', 'axis'):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import as_array
+from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.configurations.assembly import projected_velocity
 from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
     ConstrainedForwardPartialDerivatives)
@@ -41,13 +41,15 @@ class ConstrainedForward:
         self._task = hybrid_task(np.ones(solver.model.nv, dtype=np.bool_))
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                 external: ArrayLike | None = None, *, closed: bool = True,
-                 project: bool = False, max_error: float = NO_DIGIT) -> SolvedArray:
+                 external: ArrayLike | None = None, out: Array | None = None, *,
+                 closed: bool = True, project: bool = False,
+                 max_error: float = NO_DIGIT) -> SolvedArray:
         """
         Return a of a state, which has the other parts of its solution as attributes.
 
-        Near singular configurations high orders lose digits. Raises LimitError for the first order
-        whose estimated relative error exceeds max_error; with math.inf there is no estimate.
+        out is written, if it is given. Near singular configurations high orders lose digits.
+        Raises LimitError for the first order whose estimated relative error exceeds max_error;
+        with math.inf there is no estimate.
 
         closed False accepts a state off the constraints, as in the stages of an integrator, and as
         Pinocchio's constraintDynamics does. The accelerations then keep A v as it is. project
@@ -60,7 +62,7 @@ class ConstrainedForward:
                 constraints, constraints.model.check_configuration(q),
                 as_array('v', v, (constraints.model.nv,)))
         found = self._solver.solve(self._task, q, v, None, tau, external, closed, max_error)
-        return with_solution(found.a, found)
+        return with_solution(found.a, found, out)
 
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
               *, max_error: float = NO_DIGIT) -> SolvedArray:

@@ -15,6 +15,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
     ConstrainedInversePartialDerivatives)
@@ -49,18 +50,18 @@ class ConstrainedInverse:
         self._solver = solver
 
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None,
-                 *, tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
-                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-                 within_limits: bool = False, max_error: float = NO_DIGIT
-                 ) -> SolvedArray:
+                 out: Array | None = None, *, tau: ArrayLike | None = None,
+                 actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
+                 weights: ArrayLike | None = None, within_limits: bool = False,
+                 max_error: float = NO_DIGIT) -> SolvedArray:
         """
         Return tau of a state, which has the other parts of its solution as attributes.
 
-        max_error is as in forward dynamics.
+        out is written, if it is given. max_error is as in forward dynamics.
         """
         found = self._solver.solve(self._task(actuated, redundancy, weights, within_limits),
                                    q, v, a, tau, external, max_error=max_error)
-        return with_solution(found.tau, found)
+        return with_solution(found.tau, found, out)
 
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None, *,
               tau: ArrayLike | None = None, actuated: ArrayLike | None = None,

@@ -39,6 +39,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.model import Closure, JOINT_TYPES, Model, pose
+from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.parts.geometry import checked_pose
 
 ATTEMPTS = 50  # starts
@@ -49,8 +50,10 @@ SEED = 1
 LONGEST, LONGER = 0.3, 1.1
 NEARER = 20  # steps along the constraints
 BESIDE = 0.05  # rad or m: a projection from nearer is not looked at again
-TURNED = 1.0  # rad, or m: beyond it directions say nothing of where they were
-SHRINKS = 0.5  # at least, of a step of Newton from a start that is near (Kantorovich)
+# A step of Newton from a start that is near, beside the one before: at most this, and then all
+# steps add up to the first / (1 - SHRINKS) at most (Kantorovich).
+SHRINKS = 0.5
+FURTHEST_TURN = 2.0 * SHRINKS  # rad: the first order of exp(i x) is off by x / 2 of it (Taylor)
 ALONG = 0.5  # of a distance: the part along the constraints, above which another state is nearer
 
 Held: TypeAlias = Mapping[str, ArrayLike]
@@ -151,10 +154,10 @@ def projected_velocity(constraints: Constraints, q: Array, v: Array) -> Array:
 
 
 def _tell_far(constraints: Constraints, start: Array, q: Array) -> None:
-    """Warn where q is far, or steps to it are such that the second is not much the smaller."""
+    """Warn where Newton's first steps say nothing of where they end, or q is beyond that."""
     model = constraints.model
-    away = np.abs(model.difference(start, q))
-    if away.max(initial=0.0) < BESIDE:
+    away = model.difference(start, q)
+    if np.abs(away).max(initial=0.0) < BESIDE:
         return
     mass, at, sizes = constraints.tree.mass_matrix(start), start, []
     for _ in range(2):
@@ -162,12 +165,15 @@ def _tell_far(constraints: Constraints, start: Array, q: Array) -> None:
         step = least(constraints, at, rows, -f)
         at = model.integrate(at, step)
         sizes.append(math.sqrt(step @ mass @ step))
-    if sizes[1] > SHRINKS * sizes[0] or away.max() > TURNED:
-        name = model.coordinate_names[int(np.argmax(away))]
+    turned = max((float(np.abs(away[at:at + 3][:kinds.NV[kind]]).max()) for kind, at in zip(
+        model.link_table.kind, model.link_table.vi) if kind != kinds.PRISMATIC), default=0.0)
+    if (sizes[1] > SHRINKS * sizes[0] or turned > FURTHEST_TURN
+            or math.sqrt(away @ mass @ away) > sizes[0] / (1.0 - SHRINKS)):
+        name = model.coordinate_names[int(np.argmax(np.abs(away)))]
         warnings.warn(
             f'project: expected a configuration near the constraints, got one from which {name} '
-            f'moved by {away.max():.3g}: another may be nearer; assemble takes a start from afar',
-            ProjectionWarning, stacklevel=3)
+            f'moved by {np.abs(away).max():.3g}: another may be nearer; assemble takes a start '
+            'from afar', ProjectionWarning, stacklevel=3)
 
 
 def _distance_along(constraints: Constraints, q: Array, start: Array) -> Array:

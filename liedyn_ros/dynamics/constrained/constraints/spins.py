@@ -9,13 +9,14 @@
 """
 Rods between ball joints spin about themselves, and nothing else of the machine moves.
 
-No motor decides such a spin, and none needs to. It is one coordinate of the rod's own joint, whose
-axis is fixed in the rod: inverse dynamics holds it.
+No motor decides such a spin, and none needs to. It is one coordinate of the rod's own joint, or of
+hinges that meet in a point, as a ball joint has them in URDF: inverse dynamics holds it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,11 @@ from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.model import Model
 from liedyn_ros.model.parts.joints import Joint
 
-SLENDER = 0.1  # of a rod's length: how far off its line its mass is at most; a door is further
+# Of a rod's length: how far off its line its mass is at most. The moment that holds the spin,
+# which the real rod lacks, is then at most this part of its weight times its length.
+SLENDER = 0.1
 ON_LINE = 1e-8  # of a rod's length: what rounding leaves between its line and its ends
+_HINGES = {'revolute': 1, 'continuous': 1, 'universal': 2}
 _TURNS, _SLIDES = ('spherical', 'revolute', 'continuous', 'free'), ('prismatic', 'fixed')
 _POINTS = ('spherical', 'rod')  # closures that a turn about their point leaves as they are
 _POINTS_OF_B = ('point_on_line', 'point_on_plane')  # with the point on body b
@@ -56,8 +60,35 @@ def _spins(model: Model) -> NDArray[np.bool_]:
             if axis is not None:
                 single = joint.type_name in ('revolute', 'continuous')
                 spins[joint.vi + (0 if single else int(np.argmax(np.abs(axis))))] = True
+        if joint.type_name in _HINGES:
+            hinges = _ball(model, joint, geared)
+            axis = _axis(model, replace(joint, type_name='spherical')) if hinges else None
+            if axis is not None:  # the hinge that turns most where all are at zero
+                turns = np.linalg.solve(np.column_stack([each for each, _ in hinges]), axis)
+                spins[hinges[int(np.argmax(np.abs(turns)))][1]] = True
     spins.setflags(write=False)
     return spins
+
+
+def _ball(model: Model, joint: Joint, geared: set[str]) -> list[tuple[Array, int]]:
+    """
+    Return the axes (3,) of three hinges that meet in a point and end with a joint.
+
+    Each axis is in the frame of the joint's child at zero, with its coordinate. None: [].
+    """
+    found: list[tuple[Array, int]] = []
+    turn, each = np.eye(3), joint
+    while each.type_name in _HINGES and not each.actuated and each.name not in geared:
+        axes = [each.axis, each.second_axis][:_HINGES[each.type_name]]
+        found += [(turn.T @ np.asarray(axis), each.vi + k) for k, axis in enumerate(axes)]
+        before = [other for other in model.joint_list if other.child == each.parent]
+        if len(found) > 2 or not before or np.abs(each.placement[:3, 3]).max() > ON_LINE or any(
+                each.parent in (closed.body_a, closed.body_b) for closed in model.closures) or [
+                other for other in model.joint_list if other.parent == each.parent] != [each]:
+            break
+        turn, each = each.placement[:3, :3] @ turn, before[0]
+    apart = len(found) == 3 and np.linalg.matrix_rank([axis for axis, _ in found]) == 3
+    return found if apart else []
 
 
 def _axis(model: Model, joint: Joint) -> Array | None:

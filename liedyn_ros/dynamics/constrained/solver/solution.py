@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, output
 from liedyn_ros.model.link_table import Indices
 
 
@@ -137,10 +137,12 @@ class SolvedPair(_WithSolution, tuple[Array, Array]):
 Solved: TypeAlias = ConstrainedSolution | SolvedArray | SolvedPair
 
 
-def with_solution(array: Array, solution: ConstrainedSolution | ConstrainedSolutions | None
-                  ) -> SolvedArray:
-    """Return an array of a solution that has its other parts as attributes."""
-    result = array.view(SolvedArray)
+def with_solution(array: Array, solution: ConstrainedSolution | ConstrainedSolutions | None,
+                  out: Array | None = None) -> SolvedArray:
+    """Return an array of a solution, written into out if given, with its other parts."""
+    if out is not None:
+        output(out, array.shape)[...] = array
+    result = (array if out is None else out).view(SolvedArray)
     result.solution = solution
     return result
 

@@ -21,7 +21,7 @@ from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 Z, Y = [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]
 CRANK = SpatialInertia(0.1, [0.05, 0.0, 0.0], 1e-4 * np.eye(3))
 SLIDE = SpatialInertia(1.0, [0.0, 0.0, 0.0], 0.01 * np.eye(3))
-FORMS = 'ball', 'free', 'revolute', 'telescope', 'beyond'
+FORMS = 'ball', 'free', 'revolute', 'telescope', 'beyond', 'hinges', 'askew'
 
 
 def rod(off: float = 0.0, height: float = 0.1) -> SpatialInertia:
@@ -50,6 +50,15 @@ def crank_and_slide(form: str, off: float = 0.0) -> Model:
             builder.add_joint('tilt', 'universal', 'crank', 'cross', axis=Y, placement=tip,
                               second_axis=[1.0, 0.0, 0.0], actuated=False)
             builder.add_joint('roll', 'revolute', 'cross', 'rod', axis=Z, actuated=False)
+        case 'hinges' | 'askew':  # as URDF writes a ball joint, the spin in no one coordinate
+            turn = [0.0, 0.0, 0.0] if form == 'hinges' else [0.4, -0.3, 0.5]
+            for parent, child, axis, placed in (('crank', 'one', Z, pose(tip[:3, 3], turn)),
+                                                ('one', 'two', [1.0, 0.0, 0.0], np.eye(4)),
+                                                ('two', 'rod', Y, pose([0, 0, 0], turn).T)):
+                if child != 'rod':
+                    builder.add_body(child, None)
+                builder.add_joint(f'{parent}_{child}', 'revolute', parent, child, axis=axis,
+                                  placement=placed, actuated=False)
         case _:
             builder.add_joint('ball', 'spherical', 'crank', 'rod', placement=tip, actuated=False)
     end = pose([0.0, 0.0, 0.2])
