@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         WORLD)
     from liedyn_ros.dynamics.constrained import (
         assemble, ConstrainedDynamics, Contact, Contacts, InverseKinematics, LoopTracker, reach)
+    from liedyn_ros.dynamics.linearization import motion_gradient, simulate
     from liedyn_ros.identification import Regressor
     from liedyn_ros.lie import SE3, SO3
     from liedyn_ros.model import load_model, Model, ModelBuilder, pose, SpatialInertia, to_urdf
@@ -42,7 +43,6 @@ __version__ = '0.1.0'
 __all__ = [
     'assemble', 'ConstrainedDynamics', 'Contact', 'Contacts', 'Dynamics', 'joint_wrenches',
     'InverseKinematics', 'LiedynError', 'load', 'load_geometry', 'load_model', 'LOCAL',
-    'LOCAL_WORLD_ALIGNED', 'LoopTracker', 'Model', 'ModelBuilder', 'Names', 'pose', 'PoseSolver',
-    'reach', 'Regressor',
-    'runge_kutta_munthe_kaas', 'SE3', 'SO3', 'SpatialInertia', 'StewartGeometry', 'to_urdf',
-    'WORLD']
+    'LOCAL_WORLD_ALIGNED', 'LoopTracker', 'Model', 'ModelBuilder', 'motion_gradient', 'Names',
+    'pose', 'PoseSolver', 'reach', 'Regressor', 'runge_kutta_munthe_kaas', 'SE3', 'simulate',
+    'SO3', 'SpatialInertia', 'StewartGeometry', 'to_urdf', 'WORLD']

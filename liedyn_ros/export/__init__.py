@@ -8,9 +8,10 @@
 
 """Models and kernels for C: the file that `libliedyn` reads, and the objects it is made of."""
 
+from liedyn_ros.export.casadi_source import casadi_source, write_casadi_source
 from liedyn_ros.export.loops_file import loops_bytes, write_loops
 from liedyn_ros.export.model_file import (
     model_bytes, platform_bytes, write_model, write_platform)
 
-__all__ = ['loops_bytes', 'model_bytes', 'platform_bytes', 'write_loops', 'write_model',
-           'write_platform']
+__all__ = ['casadi_source', 'loops_bytes', 'model_bytes', 'platform_bytes',
+           'write_casadi_source', 'write_loops', 'write_model', 'write_platform']

@@ -20,6 +20,7 @@ import subprocess
 import sys
 
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.export.casadi_source import write_casadi_source
 from liedyn_ros.export.loops_file import ORDER, write_loops
 from liedyn_ros.export.model_file import write_model, write_platform
 from liedyn_ros.model import load_model
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given.remove('--own-code')
         return own_code(given)
     options = parser().parse_args(given)
-    output = options.output or options.robot.with_suffix('.liedyn')
+    output = options.output or options.robot.with_suffix('.c' if options.casadi else '.liedyn')
     try:
         written = write(options, output)
     except (LiedynError, OSError) as error:
@@ -69,6 +70,10 @@ def write(options: argparse.Namespace, output: Path) -> str:
         raise LiedynError(f'{options.robot}: expected the geometry of a platform beside '
                           '--length-bound and --joint-bound, got another file')
     model = load_model(options.robot, floating=options.floating)
+    if options.casadi:
+        write_casadi_source(output, model, frames=options.frames,
+                            dissipation=not options.no_dissipation)
+        return f'functions of {model!r} for CasADi'
     if (model.closures or model.couplings) and not options.tree:
         write_loops(output, model, order=ORDER if options.order is None else options.order,
                     dissipation=not options.no_dissipation, measured=options.measured,
@@ -100,6 +105,10 @@ def parser() -> argparse.ArgumentParser:
                         help='write the code of this robot alone, object and header, in place of '
                              'a model file, in a clone; its options: python -m '
                              'liedyn_ros.build.own_code --help')
+    result.add_argument('--casadi', action='store_true',
+                        help='write C source of functions with Jacobians for casadi.external')
+    result.add_argument('--frames', nargs='+', default=[], metavar='FRAME',
+                        help='frames whose positions are functions too, with --casadi')
     result.add_argument('--order', type=int,
                         help='highest time derivative that closed loops take, by default '
                              f'{ORDER}')

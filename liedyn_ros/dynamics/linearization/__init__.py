@@ -13,6 +13,8 @@ from liedyn_ros.dynamics.linearization.closed_loops import (
 from liedyn_ros.dynamics.linearization.constrained_steps import linearize_constrained_step
 from liedyn_ros.dynamics.linearization.independent import (
     IndependentModel, linearize_independent)
+from liedyn_ros.dynamics.linearization.motions import (
+    Motion, motion_gradient, MotionGradient, RUNGE_KUTTA, simulate, STORMER_VERLET)
 from liedyn_ros.dynamics.linearization.steps import linearize_step
 from liedyn_ros.dynamics.linearization.trees import (
     linearize, linearize_along, LinearModel, transition)
@@ -20,4 +22,5 @@ from liedyn_ros.dynamics.linearization.trees import (
 __all__ = [
     'constrained_transition', 'IndependentModel', 'linearize', 'linearize_along',
     'linearize_constrained', 'linearize_constrained_along', 'linearize_constrained_step',
-    'linearize_independent', 'linearize_step', 'LinearModel', 'transition']
+    'linearize_independent', 'linearize_step', 'LinearModel', 'Motion', 'motion_gradient',
+    'MotionGradient', 'RUNGE_KUTTA', 'simulate', 'STORMER_VERLET', 'transition']

@@ -33,6 +33,7 @@ from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import (
     ForwardRateJacobians, ForwardRateTables)
 from liedyn_ros.dynamics.partial_derivatives.states import StatePool
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
+from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.inputs import raise_refusal
@@ -78,13 +79,15 @@ class ForwardSecondDerivatives(NamedTuple):
     by_qtau: Array
 
 
-class ForwardPartialDerivatives:
+class ForwardPartialDerivatives(TimeDerivativeProducts):
     """
     Derivatives of a at q, v and tau (13.15); called as dynamics.forward.partial_derivatives.
 
     External wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of
     Coulomb friction has no derivative. Errors are those of dynamics.forward raises.
     """
+
+    _given = 'by_tau'
 
     def __init__(self, constants: Constants, solve: Callable[..., Array]) -> None:
         """Bind the kernels to scratch buffers; solve: forward.time_derivatives."""

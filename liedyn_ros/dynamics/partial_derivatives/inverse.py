@@ -32,6 +32,7 @@ from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, vecto
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import InverseRateJacobians, RateTables
 from liedyn_ros.dynamics.partial_derivatives.states import StatePool
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
+from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.inputs import kernel_array
@@ -79,13 +80,15 @@ class InverseSecondDerivatives(NamedTuple):
     by_qa: Array
 
 
-class InversePartialDerivatives:
+class InversePartialDerivatives(TimeDerivativeProducts):
     """
     Derivatives of tau at a motion q, v, a; called as dynamics.inverse.partial_derivatives.
 
     External wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of
     Coulomb friction has no derivative. Errors are those of dynamics.inverse raises.
     """
+
+    _given = 'by_a'
 
     def __init__(self, constants: Constants) -> None:
         """Bind the kernels to scratch buffers."""

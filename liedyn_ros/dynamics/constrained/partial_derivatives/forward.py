@@ -41,6 +41,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Mask, Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 
@@ -111,7 +112,7 @@ class ForwardKinematicJacobians(NamedTuple):
     multipliers: LoopKinematicJacobians
 
 
-class ConstrainedForwardPartialDerivatives(ManyStates):
+class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
     """
     Derivatives of a and the multipliers at a state on the constraints.
 
@@ -120,6 +121,8 @@ class ConstrainedForwardPartialDerivatives(ManyStates):
     constraint functions without jacobian_series, and SingularError in configurations with fewer
     independent constraints.
     """
+
+    _given = 'by_tau'
 
     def __init__(self, solver: Solver) -> None:
         """Take the solver."""

@@ -46,6 +46,7 @@ from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import (
     inverse_task, LEAST_TORQUE, Mask, Task)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 
@@ -123,7 +124,7 @@ class InverseKinematicJacobians(NamedTuple):
     multipliers: LoopKinematicJacobians
 
 
-class ConstrainedInversePartialDerivatives(ManyStates):
+class ConstrainedInversePartialDerivatives(ManyStates, TimeDerivativeProducts):
     """
     Derivatives of tau and the multipliers at a motion on the constraints.
 
@@ -133,7 +134,7 @@ class ConstrainedInversePartialDerivatives(ManyStates):
     raises SingularError where the rank of the constraints drops: there are no derivatives.
     """
 
-    _inverse = True
+    _given, _inverse = 'by_a', True
 
     def __init__(self, solver: Solver) -> None:
         """Take the solver."""

@@ -1,0 +1,149 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Motions of many steps, of trees and of closed loops, and the gradient of what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.dynamics.constrained import (
+    constrained_stormer_verlet, ConstrainedDynamics, projected_runge_kutta)
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
+from liedyn_ros.dynamics.linearization.constrained_steps import linearize_constrained_step
+from liedyn_ros.dynamics.linearization.steps import linearize_step, require_scheme
+
+RUNGE_KUTTA, STORMER_VERLET = 'runge_kutta', 'stormer_verlet'
+Robot: TypeAlias = Dynamics | ConstrainedDynamics
+Controller: TypeAlias = Callable[[float, Array, Array], ArrayLike]
+Cost: TypeAlias = Callable[[int, Array, Array], tuple[float, ArrayLike, ArrayLike]]
+_NAMES = {RUNGE_KUTTA: ('runge_kutta_munthe_kaas', 'projected_runge_kutta'),
+          STORMER_VERLET: ('stormer_verlet', 'constrained_stormer_verlet')}
+_STEPS = {'runge_kutta_munthe_kaas': runge_kutta_munthe_kaas.step,
+          'projected_runge_kutta': projected_runge_kutta.step,
+          'stormer_verlet': stormer_verlet.step,
+          'constrained_stormer_verlet': constrained_stormer_verlet.step}
+
+
+class Motion(NamedTuple):
+    """The states of a motion, t (K + 1,), s, q (K + 1, nq), v (K + 1, nv), and its tau (K, nv)."""
+
+    t: Array
+    q: Array
+    v: Array
+    tau: Array
+
+
+class MotionGradient(NamedTuple):
+    """A cost, and its gradient by the first state, q and v (nv,), and by tau (K, nv)."""
+
+    cost: float
+    by_q: Array
+    by_v: Array
+    by_tau: Array
+
+
+def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controller, dt: float,
+             steps: int, *, external: ArrayLike | None = None, scheme: str = RUNGE_KUTTA
+             ) -> Motion:
+    """
+    Return the motion of so many steps of dt (s) from q (nq,), v (nv,); loops stay closed.
+
+        >>> motion = ld.simulate(robot, q, v, lambda t, q, v: -2.0 * v, 1e-3, 5000)
+
+    tau are joint forces (nv,), or (steps, nv) with a row a step, or what a controller of time, q
+    and v returns at each step, which holds it. external (B, 6) are wrenches on bodies. The scheme
+    is of fourth order; STORMER_VERLET keeps energy in long motions without dissipation. Raises
+    LimitError for another scheme, and the errors of its steps.
+    """
+    step, dt, steps = _step_of(robot, scheme), as_positive('dt', dt), _count('steps', steps, 0)
+    model = robot.model
+    times = np.asarray(dt * np.arange(steps + 1), np.float64)
+    made = Motion(times, np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)),
+                  np.empty((steps, model.nv)))
+    made.q[0], made.v[0] = model.check_configuration(q), as_array('v', v, (model.nv,))
+    controller = tau if callable(tau) else None
+    if controller is None:
+        shape = () if np.ndim(tau) < 2 else (steps,)  # type: ignore[arg-type]
+        made.tau[:] = as_array('tau', tau, (*shape, model.nv))  # type: ignore[arg-type]
+    for k in range(steps):
+        if controller is not None:
+            made.tau[k] = as_array(
+                'tau', controller(made.t[k], made.q[k], made.v[k]), (model.nv,))
+        made.q[k + 1], made.v[k + 1] = step(
+            robot, made.q[k], made.v[k], dt, made.tau[k], external)
+    return made
+
+
+def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float,
+                    cost: Cost, *, external: ArrayLike | None = None, scheme: str = RUNGE_KUTTA,
+                    kept: int | None = None) -> MotionGradient:
+    """
+    Return the sum of costs of a motion's states, and its gradient, backwards over the steps.
+
+    tau is (K, nv). cost(k, q, v) is that of state k, 0 to K, with its gradients (nv,) by q, along
+    the tangents of model.integrate, and by v. A state is kept every so many steps, by default the
+    root of K, and the others are found again: memory and states grow with the root of K. Arguments
+    and errors are those of simulate, and of linearize_step.
+    """
+    model = robot.model
+    tau = as_array('tau', tau, (-1, model.nv))
+    count = len(tau)
+    every = max(1, math.isqrt(count)) if kept is None else _count('kept', kept, 1)
+    kept_states = [(model.check_configuration(q), as_array('v', v, (model.nv,)))]
+    for first in range(0, count - every, every):
+        ahead = simulate(robot, *kept_states[-1], tau[first:first + every], dt, every,
+                         external=external, scheme=scheme)
+        kept_states.append((ahead.q[-1].copy(), ahead.v[-1].copy()))
+    name = _NAMES[scheme][isinstance(robot, ConstrainedDynamics)]
+    vary: Any = (linearize_constrained_step if isinstance(robot, ConstrainedDynamics)
+                 else linearize_step)
+    total, by_tau, n = 0.0, np.zeros_like(tau), model.nv
+    back: Array | None = None  # the gradient by the state after a step
+    for block in reversed(range(len(kept_states))):
+        first = block * every
+        rows = tau[first:first + every]
+        states = simulate(robot, *kept_states[block], rows, dt, len(rows), external=external,
+                          scheme=scheme)
+        if back is None:
+            part, back = _cost_of(cost, count, states.q[-1], states.v[-1], n)
+            total += part
+        for k in reversed(range(len(rows))):
+            _, _, linear = vary(robot, states.q[k], states.v[k], dt, rows[k], external, name)
+            by_tau[first + k] = linear.B.T @ back
+            part, own = _cost_of(cost, first + k, states.q[k], states.v[k], n)
+            total, back = total + part, linear.A.T @ back + own
+    assert back is not None
+    return MotionGradient(total, back[:n], back[n:], by_tau)
+
+
+def _step_of(robot: Robot, scheme: str) -> Any:
+    require_scheme(scheme, *_NAMES)
+    return _STEPS[_NAMES[scheme][isinstance(robot, ConstrainedDynamics)]]
+
+
+def _cost_of(cost: Cost, k: int, q: Array, v: Array, nv: int) -> tuple[float, Array]:
+    """Return the cost of state k and its gradient (2 nv,)."""
+    value, by_q, by_v = cost(k, q, v)
+    return float(value), np.concatenate((
+        as_array('by_q', by_q, (nv,)), as_array('by_v', by_v, (nv,))))
+
+
+def _count(name: str, value: int, least: int) -> int:
+    if not isinstance(value, int | np.integer) or value < least:
+        raise LimitError(f'{name}: expected a whole number of {least} or more, got {value!r}',
+                         names=[name], expected=least, got=value)
+    return int(value)
