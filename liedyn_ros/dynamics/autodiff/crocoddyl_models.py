@@ -15,6 +15,7 @@ actuators by their names. Needs crocoddyl (pip install crocoddyl), which no othe
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from liedyn_ros.model import Model
 from liedyn_ros.model.retraction_derivatives import difference_derivatives
 
 require_module('crocoddyl', "install it with 'pip install crocoddyl'")
-import crocoddyl  # noqa: E402
+crocoddyl: Any = import_module('crocoddyl')
 
 
 def state_of(model: Model) -> Any:
@@ -198,6 +199,6 @@ def _whole(by_q: Array, by_v: float) -> Array:
 
 
 def _chosen(which: Any, first: Array, second: Array) -> list[Array] | Array:
-    """Return what crocoddyl asks for."""
+    """Return one derivative or both, as crocoddyl asks."""
     parts = crocoddyl.Jcomponent
     return {parts.first: first, parts.second: second}.get(which, [first, second])
