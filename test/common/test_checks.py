@@ -13,7 +13,7 @@ import pickle
 
 import numpy as np
 import pytest
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.checks import (
     as_array, as_number, as_numbers, as_positive, as_seed, as_trailing, order_of)
@@ -76,7 +76,7 @@ def test_names_that_do_not_fit_are_named(given, message):
 @pytest.mark.parametrize('name', ['x', 'x' * 10_000, '{}'])
 def test_a_message_about_names_is_short_however_many_come(count, name):
     given = [name.format(i) for i in range(count)] if '{}' in name else [name] * count
-    with pytest.raises(NameSetError, match='names: expected') as error:
+    with refused(NameSetError, ANY, expected=('a', 'b')) as error:
         order_of('names', ['a', 'b'], given)
     assert len(str(error.value)) < 15_000
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import re
 
 import pytest
+from support.refusals import ANY, refused
 
 from liedyn_ros.common import xacro_reader, xml_reader, yaml_reader
 from liedyn_ros.common.errors import DescriptionError
@@ -62,7 +63,7 @@ def test_an_expansion_that_waits_is_refused(
     monkeypatch.setattr(xacro_reader, 'LIMITS', xacro_reader.LIMITS._replace(time=1))
     path = tmp_path / 'robot.xacro'
     path.write_text(ROBOT.format(MANY))
-    with pytest.raises(DescriptionError, match=r'xacro expands within 1 s, got more'):
+    with refused(DescriptionError, ANY, expected=1):
         load_model(path)
 
 
@@ -71,7 +72,7 @@ def test_the_text_of_an_expansion_is_bounded(
     pytest.importorskip('xacro')
     path = tmp_path / 'robot.xacro'
     path.write_text(ROBOT.format('<a b="${20000000 * \'x\'}"/>'))
-    with pytest.raises(DescriptionError, match=r'expands to 16777216 characters at most, got 2'):
+    with refused(DescriptionError, ANY, expected=16777216):
         load_model(path)
 
 
@@ -82,7 +83,7 @@ def test_elements_of_xml_are_bounded(
     path = tmp_path / 'robot.urdf'
     path.write_text(f'<robot name="r">{content * 1000}</robot')  # its end is not reached
     for source in (path, path.read_text()):
-        with pytest.raises(DescriptionError, match='at most 1000 elements and attributes, got'):
+        with refused(DescriptionError, ANY, expected=1000):
             load_urdf(source)
 
 

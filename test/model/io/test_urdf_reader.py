@@ -14,7 +14,7 @@ import re
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.model import load_urdf
@@ -197,7 +197,7 @@ def test_characters_that_cannot_be(source: str | Path, name: str) -> None:
 def test_an_encoding_that_there_is_not(tmp_path: Path) -> None:
     path = tmp_path / 'odd.urdf'
     path.write_text('<?xml version="1.0" encoding="odd"?><robot name="r"><link name="a"/></robot>')
-    with pytest.raises(DescriptionError, match=r'odd\.urdf: expected well-formed XML, got un'):
+    with refused(DescriptionError, ANY, got='unknown encoding: odd'):
         load_urdf(path)
 
 
@@ -253,7 +253,7 @@ def test_what_is_neither_path_nor_text_is_refused(source: object) -> None:
 
 def test_file_names_are_in_the_message(tmp_path: Path) -> None:
     path = tmp_path / 'bad.urdf'
-    with pytest.raises(DescriptionError, match=r'bad\.urdf: expected a readable file'):
+    with refused(DescriptionError, ANY, got='No such file or directory'):
         load_urdf(path)
     path.write_text(robot(LINKS))
     with refused(DescriptionError, 'robot'):

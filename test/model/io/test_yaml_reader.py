@@ -13,7 +13,7 @@ import re
 
 import numpy as np
 import pytest
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.resources import config_file
@@ -190,7 +190,7 @@ def test_an_alias_repeats_a_value(tmp_path: Path) -> None:
 
 
 def test_files_by_suffix(tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError, match=r'a file \.urdf, .*, got \.dae'):
+    with refused(DescriptionError, ANY, got='.dae'):
         load_model(tmp_path / 'robot.dae')
     for name in ('none.yaml', '\0.yaml', '\ud800.yaml'):
         with pytest.raises(DescriptionError, match=r'expected a (readable file|path)'):

@@ -15,7 +15,7 @@ import re
 
 import numpy as np
 import pytest
-from support.refusals import refused
+from support.refusals import ANY, refused
 import yaml
 
 from liedyn_ros.common.errors import (
@@ -95,12 +95,12 @@ def test_an_invalid_geometry_is_refused(tmp_path, text):
 def test_a_key_given_twice_is_refused(tmp_path):
     path = tmp_path / 'geometry.yaml'
     path.write_text(config_file('stewart_geometry.yaml').read_text() + 'name: again\n')
-    with pytest.raises(GeometryError, match="expected each key once and a text, got 'name'"):
+    with refused(GeometryError, ANY, got="'name' at line 24, column 1"):
         load_geometry(path)
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(GeometryError, match=r'nowhere\.yaml'):
+    with refused(GeometryError, ANY, got='No such file or directory'):
         load_geometry(tmp_path / 'nowhere.yaml')
 
 

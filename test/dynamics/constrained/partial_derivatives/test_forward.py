@@ -15,7 +15,7 @@ import pytest
 from support.comparison import assert_same
 from support.machines.loop_states import ALL, EVERY, state
 from support.machines.looped_machines import planar_linkage, random_looped
-from support.refusals import refused
+from support.refusals import ANY, refused
 from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import LiedynError, ModelError, SingularError
@@ -176,10 +176,10 @@ def test_linear_models() -> None:
 
 def test_refusals() -> None:
     dynamics, q, v, tau, _, rng = state(EVERY['revolute'])
-    with pytest.raises(LiedynError, match='expected a state on the constraints'):
+    with refused(LiedynError, ANY, expected=0.0):
         dynamics.forward.partial_derivatives(
             dynamics.model.integrate(q, rng.normal(size=len(v))), v, tau[0])
-    with pytest.raises(ModelError, match='actuators that decide the motion'):
+    with refused(ModelError, ANY, got=7):
         dynamics.inverse.partial_derivatives(
             q, v, dynamics.forward(q, v, tau[0]).a,
             actuated=np.zeros(len(v), dtype=bool))

@@ -18,6 +18,7 @@ from support.comparison import assert_same
 from support.machines.loop_states import ALL, closed, EVERY, REDUNDANT, state
 from support.machines.looped_machines import link
 from support.machines.model_variants import placed_turn, rebuilt, turned
+from support.refusals import ANY, refused
 from support.witnesses.complex_loops import ComplexLoops
 from support.witnesses.complex_step import along, hat
 from support.witnesses.loop_kinematics import ParameterRows
@@ -353,5 +354,5 @@ def test_calibration_follows_an_assembly() -> None:
 
 def test_refusals() -> None:
     dynamics, q, v, _, _, rng = state(EVERY['revolute'])
-    with pytest.raises(LiedynError, match='expected a state on the constraints'):
+    with refused(LiedynError, ANY, expected=0.0):
         kinematic_gaps(dynamics, dynamics.model.integrate(q, rng.normal(size=len(v))), v)

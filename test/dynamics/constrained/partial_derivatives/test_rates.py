@@ -22,7 +22,7 @@ from support.machines.loop_states import closed, EVERY, Machines, REDUNDANT, sta
 from support.machines.looped_machines import Looped, planar_linkage, SINGLE
 from support.machines.random_models import add_random_joint, random_inertia, random_pose
 from support.platforms.stewart_motion import GEOMETRY
-from support.refusals import refused
+from support.refusals import ANY, refused
 from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import LiedynError, LimitError, ModelError, ShapeError, SingularError
@@ -361,7 +361,7 @@ def test_refusals() -> None:
         dynamics.forward.partial_derivatives.time_derivatives(q, v, tau[0])
     with refused(LimitError, 'a'):
         dynamics.inverse.partial_derivatives.time_derivatives(q, v, np.zeros((40, len(v))))
-    with pytest.raises(LiedynError, match='expected a state on the constraints'):
+    with refused(LiedynError, ANY, expected=0.0):
         dynamics.forward.partial_derivatives.time_derivatives(
             dynamics.model.integrate(q, rng.normal(size=len(v))), v, tau)
     flat = ConstrainedDynamics(planar_linkage((0.2, 0.3), (0.4,), 0.1, ('left_0',)))
