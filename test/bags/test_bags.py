@@ -26,7 +26,6 @@ from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from support import forked
-from support.refusals import ANY, refused
 
 rosbags = pytest.importorskip('rosbags', reason='bags are not installed here')
 mcap = pytest.importorskip('mcap.reader', reason='bags are not installed here')
@@ -34,6 +33,7 @@ MCAP_WRITER = pytest.importorskip('mcap.writer', reason='bags are not installed 
 
 from support.recordings.bag_files import (  # noqa: E402
     joint_state, START_NS, STORE, write_bag, write_mcap)
+from support.refusals import ANY, refused  # noqa: E402
 
 from liedyn_ros.bags.play import Player  # noqa: E402
 from liedyn_ros.bags.record import Recorder  # noqa: E402
