@@ -10,7 +10,7 @@
 
 import numpy as np
 
-from liedyn_ros.aerial import AerialManipulator, Reference, Simulation
+from liedyn_ros.aerial import AerialManipulator, FlightSimulation, Reference
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Feedback, Gains, tracking_error
 from liedyn_ros.dynamics import Dynamics
@@ -19,7 +19,7 @@ from liedyn_ros.model import load_model, scale_masses
 machine = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
 known = Dynamics(scale_masses(machine.model, 1.05))
 reference, feedback = Reference(), Feedback(machine.model, Gains())
-simulation = Simulation(machine, reference.at(0.0).q)  # steps of 1 ms
+simulation = FlightSimulation(machine, reference.at(0.0).q)  # steps of 1 ms
 
 for step in range(12_001):
     if step % 4 == 0:  # control at 250 Hz

@@ -23,7 +23,8 @@ import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from liedyn_ros.aerial import AerialManipulator, LinearQuadraticFeedback, Reference, Simulation
+from liedyn_ros.aerial import (
+    AerialManipulator, FlightSimulation, LinearQuadraticFeedback, Reference)
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Feedback, Gains, tracking_error
 from liedyn_ros.dynamics import Dynamics
@@ -81,7 +82,7 @@ def ask_models():
 
 def fly(forces):
     """Print the greatest errors of a flight after its start, under forces(motion, error, t)."""
-    simulation, errors = Simulation(machine, reference.at(0.0).q, dt=0.002), []
+    simulation, errors = FlightSimulation(machine, reference.at(0.0).q, dt=0.002), []
     for step in range(round(DURATION / simulation.dt)):
         if step % 2 == 0:
             motion = reference.at(simulation.time)

@@ -14,7 +14,7 @@ after it. The test of imports reads this table, docs/architecture.md lists its p
 of kernels refuses a kernel that reaches beyond it.
 """
 
-EVERY = ('layers', 'common')  # every part may import them
+SHARED_PARTS = ('layers', 'common')  # every part may import them
 # Part: its content, and the further parts that it may import.
 LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'layers': ('this table', ()),
@@ -71,4 +71,4 @@ WITH_ROS = ('ros', 'nodes', 'bags', 'demo')  # the only parts that import ROS
 
 def allowed(part: str) -> frozenset[str]:
     """Return the parts that modules of a part may import, itself included."""
-    return frozenset((part, *LAYERS[part][1], *(() if part in EVERY else EVERY)))
+    return frozenset((part, *LAYERS[part][1], *(() if part in SHARED_PARTS else SHARED_PARTS)))

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.outages.outage import Gusts, Outage, Passed
 from liedyn_ros.aerial import (
-    AerialManipulator, Command, FlightControl, MujocoSimulation, Reference, Simulation)
+    AerialManipulator, Command, FlightControl, FlightSimulation, MujocoSimulation, Reference)
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Drives, Phase, Wanted
 from liedyn_ros.model import load_model, scale_masses
@@ -52,7 +52,7 @@ class Flight:
         rng = np.random.default_rng(seed)
         self._known = AerialManipulator(scale_masses(machine.model, mass))
         self.control = FlightControl(self._known, reference)
-        physics = MujocoSimulation if mujoco else Simulation
+        physics = MujocoSimulation if mujoco else FlightSimulation
         self.simulation = physics(machine, reference.at(0.0).q, STEP, known=self._known)
         self.gusts, self._reference = Gusts(rng, *wind), reference
         self._outage = outage

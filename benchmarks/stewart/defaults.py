@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.record import keep
-from liedyn_ros.commands.work import add_work_options, all_results, HERE
+from liedyn_ros.commands.work import add_work_options, all_results, LOCAL_WORK
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
@@ -143,7 +143,7 @@ class Run(NamedTuple):
 
 
 def defaults(samples: int = SAMPLES, only: str = '', seeds: int = 1,
-             work: argparse.Namespace = HERE) -> list[Figures]:
+             work: argparse.Namespace = LOCAL_WORK) -> list[Figures]:
     """Run every disturbance, or those whose name has a part, at every rate on every platform."""
     print('nothing set: worst pose error over the bare solver, false alarms (samples flagged)')
     rows, figures = [], []

@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks.record import keep
 from benchmarks.stewart.defaults import errors, LATCHED, MAX_RATIO, platform, PLATFORMS
-from liedyn_ros.commands.work import add_work_options, all_results, HERE
+from liedyn_ros.commands.work import add_work_options, all_results, LOCAL_WORK
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import leg_lengths, MonitoredTracker, PoseSolver, SmoothTrajectory
 
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def onsets(seeds: int, first: int = 0,
-           work: argparse.Namespace = HERE) -> list[dict[str, Any]]:
+           work: argparse.Namespace = LOCAL_WORK) -> list[dict[str, Any]]:
     """Run every onset at every rate."""
     kinds = [(factor, legs) for factor in FACTORS for legs in LEGS]
     figures = all_results(run, [

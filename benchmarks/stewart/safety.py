@@ -31,7 +31,7 @@ from benchmarks.stewart.defaults import defaults
 from benchmarks.stewart.estimates import estimates
 from benchmarks.stewart.faults import faults, frozen, QUANTIZATION_DEVIATION
 from benchmarks.stewart.motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
-from liedyn_ros.commands.work import add_work_options, all_results, HERE
+from liedyn_ros.commands.work import add_work_options, all_results, LOCAL_WORK
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
@@ -103,7 +103,7 @@ def samples(motion: Path, duration: float, noise: float,
     return zip((10**9 + np.arange(len(times)) * (10**9 // RATE)).tolist(), poses, lengths)
 
 
-def crossings(work: argparse.Namespace = HERE) -> list[Figures]:
+def crossings(work: argparse.Namespace = LOCAL_WORK) -> list[Figures]:
     """Cross singularities: where that is reported, and which tracker is right at the end."""
     print(f'paths through a singularity, 1 kHz: {len(PATHS)} paths, {len(DURATIONS)} durations, '
           f'{len(SEEDS)} seeds a row')
@@ -178,7 +178,7 @@ class Return:
         return np.cos(0.5 * np.pi * np.clip((away - stop) / (half - stop), 0.0, 1.0)) ** 2
 
 
-def turns(work: argparse.Namespace = HERE) -> list[Figures]:
+def turns(work: argparse.Namespace = LOCAL_WORK) -> list[Figures]:
     """Turn round close to a singularity, before and behind it: is a wrong pose always flagged."""
     print('paths that turn within 2 % of a singularity, in 4 and 10 s, 1 kHz')
     rows, figures = [], []
@@ -211,7 +211,7 @@ def turn(part: tuple[Return, float, int]) -> Figures:
             'left_open': Flag.BRANCH_UNSURE in held.flags, 'silent': silent}
 
 
-def nothing_set(work: argparse.Namespace = HERE) -> list[Figures]:
+def nothing_set(work: argparse.Namespace = LOCAL_WORK) -> list[Figures]:
     """Cross and turn with no parameter given: is a wrong pose always flagged."""
     print('the same with nothing set, which holds one branch: crossings and turns, 1 kHz')
     motions: list[tuple[Path, str, float]] = [

@@ -41,7 +41,7 @@ from benchmarks.together.causes import NONE
 from benchmarks.together.flows import Figures, Flows, Reports
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.demo.verdict import Outcome, Verdict
+from liedyn_ros.demo.verdict import DemoVerdict, Outcome
 from liedyn_ros.stewart import load_geometry
 
 WARM = 10.0  # s that are not counted: discovery, first samples
@@ -202,7 +202,7 @@ def _tell(row: dict[str, Any]) -> None:
 
 
 def verdicts(rows: Sequence[dict[str, Any]], unanswered: Sequence[tuple[str, int]],
-             minutes: int) -> dict[str, Verdict]:
+             minutes: int) -> dict[str, DemoVerdict]:
     """Return the verdicts on a run of so many minutes; unanswered: requests, and when, ns."""
     held = _held(rows)
     short = f'minutes: {len(rows)} of {minutes}' if len(rows) < minutes else ''
@@ -216,7 +216,7 @@ def verdicts(rows: Sequence[dict[str, Any]], unanswered: Sequence[tuple[str, int
     wrong = [each for each in all_wrong if each not in excused]
     answered = sum(row['answers']['answered'] for row in rows)
     return {
-        'memory, files, threads and logs': Verdict.of(
+        'memory, files, threads and logs': DemoVerdict.of(
             f'{len(rows)} minutes, {rows[-1]["attacks"]} attacks',
             {**{f'{what} of {name} grow by {60.0 * growth(each)[0]:.2f} an hour': grows(each)
                 for (what, name), each in held.items()},
@@ -224,14 +224,14 @@ def verdicts(rows: Sequence[dict[str, Any]], unanswered: Sequence[tuple[str, int
                 for name, size in rows[-1]['log MB'].items()}},
             (short, '' if rows[-1]['attacks'] else 'attacks',
              '' if shows(len(rows)) else 'minutes, to tell what grows on from what grew once')),
-        'samples': Verdict.of(
+        'samples': DemoVerdict.of(
             f'the machine was late for {late:.0f} % of the time',
             {f'{name}: {count} lost without a cause': count > 0 for name, count in lost.items()},
             (short, *(f'samples of {name}: {each:.0f} a second in the worst minute of '
                       f'{flows[name][0]["rate"]:g}' for name, each in least.items()
                       if each < LEAST * flows[name][0]['rate']),
              'time in which the machine was not late' if late > 100.0 * LEAST else '')),
-        'answers': Verdict.of(
+        'answers': DemoVerdict.of(
             f'{answered} requests, {len(behind)} of them answered after more than {ANSWER:g} s, '
             f'{len(all_wrong) - len(wrong)} of these refused as the machine was late',
             {f'{len(each)} {what}: {sorted({name for name, _ in each})}': bool(each)
@@ -277,7 +277,7 @@ def run(minutes: float, *rates: float) -> Outcome:
                 if each in outcomes)
 
 
-def _summary(soak: Soak, found: Mapping[str, Verdict]) -> dict[str, Any]:
+def _summary(soak: Soak, found: Mapping[str, DemoVerdict]) -> dict[str, Any]:
     return {
         'latency': {name: _percentiles(np.concatenate(ages)) for name, ages in soak.ages.items()},
         'rates': soak.rates,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from fuzz.target import guarded, PropertyError, Run, Target
 import msgspec
 
-from liedyn_ros.view.access import is_taken, MAX_TEXT, MAX_VALUES, TAKEN
+from liedyn_ros.view.access import ACCEPTED_FIELDS, is_taken, MAX_TEXT, MAX_VALUES
 
 
 def make() -> Run:
@@ -23,7 +23,8 @@ def make() -> Run:
         if not guarded(lambda: taken.append(is_taken(data))) or not taken[0]:
             return False
         message = msgspec.msgpack.decode(data)
-        if message['type'] not in TAKEN or not set(message.get('updates', {})) <= {'value'}:
+        if message['type'] not in ACCEPTED_FIELDS or not set(message.get('updates',
+                                                                         {})) <= {'value'}:
             raise PropertyError(f'expected no such message to be taken, got {message}')
         if len(repr(message)) > 400 * (MAX_TEXT + 30 * MAX_VALUES):
             raise PropertyError('expected a bounded message')

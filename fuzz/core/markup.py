@@ -15,7 +15,7 @@ import re
 
 from fuzz.target import PropertyError, Run, Target
 
-from liedyn_ros.commands.reports import Page
+from liedyn_ros.commands.reports import ReportPage
 from liedyn_ros.common.errors import spelled
 from liedyn_ros.common.markup import as_text
 
@@ -42,7 +42,7 @@ class Tags(HTMLParser):
 def make() -> Run:
     """Return what shows a text on a page and in a report."""
     def tags_of(text: str) -> list[str]:
-        page = Page(text)
+        page = ReportPage(text)
         page.table([text], [[text]])
         page.text(text, text)
         return Tags(page.html()).found

@@ -18,7 +18,7 @@ from fuzz.core.models import use
 from fuzz.target import as_file, Run, Target
 
 from liedyn_ros.common import xacro_reader
-from liedyn_ros.common.bounded_process import Limits
+from liedyn_ros.common.bounded_process import ProcessLimits
 from liedyn_ros.model import load_model
 
 ADDRESSES = 2**33  # bytes
@@ -31,7 +31,7 @@ def make() -> Run:
 
     An address space that is bounded stands for the memory of that process.
     """
-    limits = Limits(processor_time=1, time=1, memory=ADDRESSES)
+    limits = ProcessLimits(processor_time=1, time=1, memory=ADDRESSES)
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     signal.signal(signal.SIGALRM, _end)
 

@@ -14,7 +14,7 @@
 
 /* Codes and columns of liedyn_ros/dynamics/constrained/tracking/kernels/tracking.py. */
 enum { BLOCKED = 2, DISAGREEING = 3, UNDECIDED = 4 };
-enum { INVERSE_CONDITION, EXCESS, TIME, WAY_DONE, WORST, ERROR, REPORT };
+enum { INVERSE_CONDITION, EXCESS, TIME, PATH_FRACTION, WORST, ERROR, REPORT };
 
 static int count_measured(const liedyn_loops *loops) {
   return (int)kernels()->loops_measured(content_of(loops, sections(loops) + WORK), -1);
@@ -66,7 +66,7 @@ int liedyn_loops_track(const liedyn_loops *loops, void *work, const double *posi
   const int64_t done = kernels()->loops_track(area(work), in(positions), in(rates), q, v, found);
   if (sample != NULL)
     *sample = (liedyn_loop_sample){found[INVERSE_CONDITION], found[TIME], found[EXCESS] != 0.0,
-                                   done == BLOCKED ? found[WAY_DONE] : 1.0, found[ERROR]};
+                                   done == BLOCKED ? found[PATH_FRACTION] : 1.0, found[ERROR]};
   return conclude_sample(loops, work, done, NULL, found[ERROR]);
 }
 

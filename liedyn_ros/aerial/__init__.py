@@ -12,9 +12,9 @@ from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.aerial.flight import FlightControl
 from liedyn_ros.aerial.linear_quadratic import LinearQuadraticFeedback
 from liedyn_ros.aerial.reference import Reference
-from liedyn_ros.aerial.simulation import MujocoSimulation, Simulation
+from liedyn_ros.aerial.simulation import FlightSimulation, MujocoSimulation
 from liedyn_ros.aerial.vehicle import AerialManipulator, Command
 
 __all__ = [
-    'AerialManipulator', 'Command', 'FlightControl', 'Lags', 'LinearQuadraticFeedback',
-    'MujocoSimulation', 'Reference', 'Simulation']
+    'AerialManipulator', 'Command', 'FlightControl', 'FlightSimulation', 'Lags',
+    'LinearQuadraticFeedback', 'MujocoSimulation', 'Reference']

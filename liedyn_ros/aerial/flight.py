@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.linearization import linearize
 from liedyn_ros.lie import so3
 
 
-OVERTURNED = 1e-4  # the share of silences in normal gusts that may end beyond a right angle
+MAX_OVERTURNED = 1e-4  # the share of silences in normal gusts that may end beyond a right angle
 
 
 class FlightControl(Follower[Command]):
@@ -114,7 +114,7 @@ class FlightControl(Follower[Command]):
         rate k (8.11): beyond a right angle no thrust lifts. In two axes a share exp(-m^2) of
         normal pushes is more than m times their root mean square off.
         """
-        push, grows = math.sqrt(-math.log(OVERTURNED)) * float(
+        push, grows = math.sqrt(-math.log(MAX_OVERTURNED)) * float(
             np.linalg.norm(self.spread[:2])), self._growth()
         if not push:
             return self.stop_time

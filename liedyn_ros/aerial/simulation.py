@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
 from liedyn_ros.lie import so3
 
 
-class Simulation:
+class FlightSimulation:
     """
     The state q (nq,), v (nv,) of a vehicle at a time (s).
 
@@ -119,7 +119,7 @@ class Simulation:
         return self._dynamics.kinematics(self.q).poses
 
 
-class MujocoSimulation(Simulation):
+class MujocoSimulation(FlightSimulation):
     """Simulation of the vehicle by MuJoCo, above a plane that its visuals touch."""
 
     def __init__(self, machine: AerialManipulator, q: ArrayLike, dt: float = 1e-3,

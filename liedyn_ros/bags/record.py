@@ -37,7 +37,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 
 DEPTH, PERIOD = 5000, 0.02  # messages of a topic that wait for a look at it; s between looks
 DISCOVERY = 0.5  # s between looks for new topics
-LEFT_OUT = ('/rosout', '/parameter_events')
+EXCLUDED_TOPICS = ('/rosout', '/parameter_events')
 TF = '/tf'
 
 
@@ -87,7 +87,7 @@ class Recorder:
     def discover(self) -> None:
         """Open the topics that have come, and again at a publisher of lower QoS."""
         for topic, kinds in self._node.get_topic_names_and_types():
-            wanted = topic in self._wanted if self._wanted else topic not in LEFT_OUT
+            wanted = topic in self._wanted if self._wanted else topic not in EXCLUDED_TOPICS
             if wanted and topic not in self.faults:
                 offered = [each.qos_profile
                            for each in self._node.get_publishers_info_by_topic(topic)]

@@ -26,9 +26,9 @@ if TYPE_CHECKING:  # it takes seconds to load, so the thread does
 
 MAX_WAITING = 1000  # messages whose transforms are not made yet; those beyond have none
 DESCRIPTION = 'robot_description'
-HEARD = {'joint_states': 'sensor_msgs/msg/JointState',
-         'multi_dof_joint_states': 'sensor_msgs/msg/MultiDOFJointState',
-         'odometry': 'nav_msgs/msg/Odometry'}
+TOPIC_TYPES = {'joint_states': 'sensor_msgs/msg/JointState',
+               'multi_dof_joint_states': 'sensor_msgs/msg/MultiDOFJointState',
+               'odometry': 'nav_msgs/msg/Odometry'}
 
 
 class Written(NamedTuple):
@@ -45,9 +45,9 @@ class RobotTransforms:
     Makes messages of /tf from what a recorder hears, in a thread of its own.
 
     A robot is described by a topic robot_description, or by a file. What is heard beside that
-    topic, in its namespace, is in HEARD. Transforms are made so many a second at most, by the
-    times of arrival. The thread loads the model, so the recorder goes on meanwhile; MAX_WAITING
-    messages wait for it at most.
+    topic, in its namespace, is in TOPIC_TYPES. Transforms are made so many a second at most, by
+    the times of arrival. The thread loads the model, so the recorder goes on meanwhile;
+    MAX_WAITING messages wait for it at most.
     """
 
     def __init__(self, rate: float, file: Path | None = None, namespace: str = '') -> None:
@@ -72,7 +72,7 @@ class RobotTransforms:
         if name == DESCRIPTION and self._waits:
             self._robots.setdefault(namespace)
             self._later(self._adopt, namespace, received_ns, data)
-        elif HEARD.get(name) == type_name and namespace in self._robots:
+        elif TOPIC_TYPES.get(name) == type_name and namespace in self._robots:
             if self._given is not None:  # the first message, so that the description has a time
                 self._later(self._adopt, namespace, received_ns, self._given)
                 self._given = None
@@ -95,7 +95,7 @@ class RobotTransforms:
     def _adopt(self, namespace: str, received_ns: int, given: Any) -> list[Written]:
         """Take a description, or the model of a file, whose URDF is written if there is one."""
         from liedyn_ros.recordings.bags.transforms import (
-            description_message, RobotFrames, robot_of_description, TEXT)
+            description_message, robot_of_description, RobotFrames, TEXT)
         try:
             model, urdf = given if isinstance(given, tuple) else (
                 robot_of_description(given), None)
@@ -111,7 +111,7 @@ class RobotTransforms:
         namespace, _, name = topic.rpartition('/')
         robot = self._robots[namespace]
         try:
-            found = None if robot is None else robot.message(HEARD[name], data)
+            found = None if robot is None else robot.message(TOPIC_TYPES[name], data)
         except Exception as error:
             print(f'{topic}: {spelled(str(error))}', file=sys.stderr, flush=True)
             found = None

@@ -15,7 +15,7 @@ from llvmlite import binding
 from liedyn_ros.build.words import PREFIX
 from liedyn_ros.common.errors import LiedynError
 
-ALLOWED = frozenset((  # of libm, and of what every C library has
+ALLOWED_SYMBOLS = frozenset((  # of libm, and of what every C library has
     'acos', 'asin', 'atan', 'atan2', 'cos', 'cosh', 'exp', 'fabs', 'fma', 'fmod', 'hypot', 'log',
     'log1p', 'memcpy', 'memmove', 'memset', 'pow', 'sin', 'sincos', 'sinh', 'sqrt', 'tan', 'tanh'))
 ADDRESSES = 'numba.dynamic.globals'  # names of what stands at an address of the compiling process
@@ -46,8 +46,8 @@ def emitted(bitcode: bytes, processor: Processor) -> bytes:
     """
     Return the relocatable object of a module for a processor.
 
-    Raises LiedynError where it would need a symbol of another library than ALLOWED, or holds an
-    address of this process.
+    Raises LiedynError where it would need a symbol of another library than ALLOWED_SYMBOLS, or
+    holds an address of this process.
     """
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
@@ -103,7 +103,7 @@ def require_portable(module: binding.ModuleRef, processor: Processor) -> None:
     held = {variable.name for variable in module.global_variables
             if variable.name.startswith(ADDRESSES)
             or (variable.is_declaration and not variable.name.startswith('llvm.'))}
-    refused = sorted(held | (wanted - ALLOWED))
+    refused = sorted(held | (wanted - ALLOWED_SYMBOLS))
     if refused:
         raise LiedynError(f'{processor.name}: expected no symbols but those of libm, memcpy, '
                           f'memmove and memset, and no address of this process, got {refused}')

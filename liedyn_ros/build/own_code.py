@@ -46,7 +46,7 @@ from liedyn_ros.model import load_model, Model
 FUNCTIONS = {each.__name__: each for each in (
     trees.inverse, trees.forward, trees.mass_matrix, trees.gravity, trees.coriolis_matrix,
     trees.inverse_derivatives, partials.inverse_jacobians, partials.forward_jacobians)}
-USUAL = 'inverse', 'forward', 'mass_matrix', 'gravity', 'coriolis_matrix'
+DEFAULT_FUNCTIONS = 'inverse', 'forward', 'mass_matrix', 'gravity', 'coriolis_matrix'
 # LLVM's own limits are for code that runs once in a while; the loops over links of one robot end.
 UNROLLING = '--unroll-threshold=200000', '--unroll-max-percent-threshold-boost=1000'
 _INLINED = 100_000  # of LLVM's costs: above that of any kernel
@@ -243,7 +243,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument('--no-dissipation', action='store_true',
                         help='leave out damping and friction of the joints')
     parser.add_argument('--tree', action='store_true', help='leave out loops and mimic joints')
-    parser.add_argument('--functions', nargs='*', default=list(USUAL), metavar='NAME',
+    parser.add_argument('--functions', nargs='*', default=list(DEFAULT_FUNCTIONS), metavar='NAME',
                         help=f'some of {", ".join(sorted(FUNCTIONS))}')
     parser.add_argument('--frames', nargs='*', default=[], metavar='FRAME',
                         help='frames whose Jacobians are wanted')

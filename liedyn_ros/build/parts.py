@@ -38,16 +38,17 @@ from liedyn_ros.jit.kinds import choices_of, text_of
 from liedyn_ros.jit.rooms import room_of
 
 OBJECTS = 'LIEDYN_OBJECTS'  # a variable of the environment: where objects are kept
-UNUSED = 30 * 86400.0  # s, after which an object is removed
+MAX_UNUSED_TIME = 30 * 86400.0  # s, after which an object is removed
 MOST_WORDS = 256  # of arguments and results, as calls.c has room for
-MANY = 100_000  # new objects between collections; by Python's 700 these take a fifth of a build
+# New objects between collections; by Python's 700 these take a fifth of a build
+COLLECTION_THRESHOLD = 100_000
 _ENTRY = re.compile(r'^@(?:long_)?kernel\ndef \w+\([^)]*: [A-Za-z]', re.MULTILINE)
 _NAME = 'liedyn_ros.build.parts'
 _CALLS = 'calls '  # begins the line of a module in the rows of one that calls its entries
 
 
 @dataclass(frozen=True)
-class Part:
+class CompiledPart:
     """A module with entries: its file, its room, and the digest of what it reaches."""
 
     path: Path
@@ -93,26 +94,26 @@ def objects_folder() -> Path:
     return root / 'liedyn_ros' / 'objects'
 
 
-def parts() -> list[Part]:
+def parts() -> list[CompiledPart]:
     """Return the modules with entries for Python."""
     return [_part(path) for path in sorted(PACKAGE.glob('**/kernels/*.py'))
             if _ENTRY.search(path.read_text())]
 
 
-def function_parts() -> list[Part]:
+def function_parts() -> list[CompiledPart]:
     """Return the modules with functions of the C library."""
     return [_part(path) for path in sorted((PACKAGE / FUNCTIONS).glob('[a-z]*.py'))]
 
 
-def _part(path: Path) -> Part:
-    return Part(path, room_of(_module(path)), digest(path))
+def _part(path: Path) -> CompiledPart:
+    return CompiledPart(path, room_of(_module(path)), digest(path))
 
 
 def _module(path: Path) -> str:
     return '.'.join(path.relative_to(PACKAGE.parent).with_suffix('').parts)
 
 
-def linked(first: Iterable[Part]) -> list[Part]:
+def linked(first: Iterable[CompiledPart]) -> list[CompiledPart]:
     """Return parts, which are compiled, and those whose entries they call, directly or not."""
     found = {part.module: part for part in first}
     left = list(found.values())
@@ -124,8 +125,8 @@ def linked(first: Iterable[Part]) -> list[Part]:
     return list(found.values())
 
 
-def compile_parts(wanted: Iterable[Part], processors: Sequence[str], jobs: int = 0,
-                  tell: Callable[[str], None] = lambda line: None) -> list[Part]:
+def compile_parts(wanted: Iterable[CompiledPart], processors: Sequence[str], jobs: int = 0,
+                  tell: Callable[[str], None] = lambda line: None) -> list[CompiledPart]:
     """
     Compile parts that lack an object for one of the processors, and what they call; return these.
 
@@ -137,10 +138,10 @@ def compile_parts(wanted: Iterable[Part], processors: Sequence[str], jobs: int =
     if jobs < 0:
         raise LiedynError(f'jobs: expected 0, for one a processor, or more, got {jobs}',
                           names=('jobs',), got=jobs)
-    every: list[Part] = []
+    every: list[CompiledPart] = []
     found, done = list(wanted), 0
 
-    def compile_room(those: list[Part]) -> None:
+    def compile_room(those: list[CompiledPart]) -> None:
         nonlocal done
         names = [part.path.relative_to(PACKAGE).as_posix() for part in those]
         for line in _lines_of_process([*processors, '--', *names]):
@@ -150,7 +151,7 @@ def compile_parts(wanted: Iterable[Part], processors: Sequence[str], jobs: int =
     with ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0))) as pool:
         while len(found) > len(every):  # those that these call are found when they are compiled
             every = found
-            rooms: dict[str, list[Part]] = {}
+            rooms: dict[str, list[CompiledPart]] = {}
             lacking = [part for part in every if _lacks(part, processors)]
             for part in lacking:
                 rooms.setdefault(part.room, []).append(part)
@@ -170,11 +171,11 @@ def _remove_unused(used: Sequence[Path]) -> None:
     for path in used:
         os.utime(path)
     for path in used[0].parent.iterdir():
-        if time.time() - path.stat().st_mtime > UNUSED:
+        if time.time() - path.stat().st_mtime > MAX_UNUSED_TIME:
             path.unlink(missing_ok=True)
 
 
-def _lacks(part: Part, processors: Iterable[str]) -> bool:
+def _lacks(part: CompiledPart, processors: Iterable[str]) -> bool:
     return not all(path.exists() for path in (
         part.kept('.bc'), part.kept('.rows'), *map(part.object_file, processors)))
 
@@ -197,7 +198,7 @@ def compile_modules(processors: Sequence[str], names: Iterable[str]) -> None:
     from liedyn_ros.build.compiler import share_kernels
     from liedyn_ros.build.objects import emitted, PROCESSORS
     share_kernels()
-    gc.set_threshold(MANY)
+    gc.set_threshold(COLLECTION_THRESHOLD)
     for name in names:
         part = _part(PACKAGE / name)
         if not (part.kept('.bc').exists() and part.kept('.rows').exists()):
@@ -211,7 +212,7 @@ def compile_modules(processors: Sequence[str], names: Iterable[str]) -> None:
         print(part.module, flush=True)
 
 
-def _lowered(part: Part) -> tuple[bytes, list[str]]:
+def _lowered(part: CompiledPart) -> tuple[bytes, list[str]]:
     """Return the bitcode of a module, and the lines of its rows."""
     from liedyn_ros.build.c_entries import functions_of
     from liedyn_ros.build.compiler import MODULES, name_of

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from liedyn_ros.build.parts import compile_parts, linked, Part, parts
+from liedyn_ros.build.parts import compile_parts, CompiledPart, linked, parts
 from liedyn_ros.build.sources import PACKAGE, reachable
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import write_whole
@@ -38,7 +38,7 @@ def build(processors: Sequence[str], *, folder: Path = FOLDER, jobs: int = 0,
     not compile, or the compiler of C fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    rooms: dict[str, list[Part]] = {}
+    rooms: dict[str, list[CompiledPart]] = {}
     with open(folder / '.lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for part in compile_parts(parts(), processors, jobs, tell):
@@ -51,7 +51,7 @@ def build(processors: Sequence[str], *, folder: Path = FOLDER, jobs: int = 0,
                 if (path := _link(folder / processor / f'{room}.so', processor, those))]
 
 
-def _link(library: Path, processor: str, those: Sequence[Part]) -> Path | None:
+def _link(library: Path, processor: str, those: Sequence[CompiledPart]) -> Path | None:
     """Link the library of a room where it is not up to date; return it if so."""
     rows = [(part, row) for part in those for row in part.rows()]
     objects = [str(part.object_file(processor)) for part in linked(those)]

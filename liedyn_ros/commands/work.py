@@ -31,7 +31,7 @@ Result = TypeVar('Result')
 TRIES = 3  # of a part whose worker was lost
 CONNECTED = 20.0  # s to reach a scheduler
 SILENT = 3.0  # s without a worker, after which that is said
-HERE = argparse.Namespace(jobs=1, cluster=None)  # work in this process
+LOCAL_WORK = argparse.Namespace(jobs=1, cluster=None)  # work in this process
 
 
 def add_work_options(parser: argparse.ArgumentParser) -> None:

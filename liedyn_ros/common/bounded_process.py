@@ -27,7 +27,7 @@ from liedyn_ros.common.errors import DescriptionError
 PR_SET_PDEATHSIG = 1  # sys/prctl.h
 
 
-class Limits(NamedTuple):
+class ProcessLimits(NamedTuple):
     """Processor time and time (s) of a process, and bytes of its addresses."""
 
     processor_time: int
@@ -35,7 +35,7 @@ class Limits(NamedTuple):
     memory: int
 
 
-def answer_of(module: str, request: Any, limits: Limits, done: str) -> bytes:
+def answer_of(module: str, request: Any, limits: ProcessLimits, done: str) -> bytes:
     """
     Return the output of `python -m module` for a request (JSON), read by `taken_request`.
 
@@ -57,7 +57,7 @@ def answer_of(module: str, request: Any, limits: Limits, done: str) -> bytes:
     return ended.stdout
 
 
-def taken_request() -> tuple[Any, Limits]:
+def taken_request() -> tuple[Any, ProcessLimits]:
     """
     Return the request to this process and the limits that it has from now on.
 
@@ -67,7 +67,7 @@ def taken_request() -> tuple[Any, Limits]:
     if prctl is not None:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     request, numbers = json.load(sys.stdin)
-    limits = Limits(*numbers)
+    limits = ProcessLimits(*numbers)
     for kind, most in ((resource.RLIMIT_CPU, limits.processor_time), (resource.RLIMIT_CORE, 0),
                        (resource.RLIMIT_AS, limits.memory)):
         hard = resource.getrlimit(kind)[1]
@@ -77,7 +77,7 @@ def taken_request() -> tuple[Any, Limits]:
     return request, limits
 
 
-def told(error: BaseException, limits: Limits, done: str) -> str:
+def told(error: BaseException, limits: ProcessLimits, done: str) -> str:
     """Return a sentence on an error of a file, or on the memory error inside it."""
     inner: BaseException | None = error
     while inner is not None:

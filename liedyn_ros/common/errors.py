@@ -11,7 +11,9 @@
 from ast import literal_eval
 from collections.abc import Iterable
 import re
+import sys
 from typing import Any
+import warnings
 
 SPACE = '\N{NO-BREAK SPACE}'
 MAX_MESSAGE = 1000  # characters; an input that a message quotes may have any number
@@ -154,3 +156,11 @@ class ConvergenceError(LiedynError):
 
 class BudgetError(LiedynError):
     """A computation that takes more work than it may, or whose result nobody waits for."""
+
+
+def warn(text: str, kind: type[Warning]) -> None:
+    """Warn at the line outside the package whose call led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals['__name__'].startswith('liedyn_ros.'):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, kind, stacklevel=level)

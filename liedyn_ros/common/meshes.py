@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
-from liedyn_ros.common.bounded_process import answer_of, Limits, taken_request, told
+from liedyn_ros.common.bounded_process import answer_of, ProcessLimits, taken_request, told
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import bounded, DescriptionError
 from liedyn_ros.common.extras import remedy_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 100e6  # bytes of a file
 MAX_FACES = 2_000_000  # triangles of a file: those of an STL file of that size
-LIMITS = Limits(processor_time=60, time=120, memory=4 * 2**30)
+LIMITS = ProcessLimits(processor_time=60, time=120, memory=4 * 2**30)
 DONE = 'of a mesh that is read'
 
 
@@ -109,7 +109,8 @@ def main() -> None:
     os._exit(0)  # what was read is not taken apart
 
 
-def answers(files: Sequence[Path], limits: Limits = LIMITS) -> Iterator[Sequence[Surface] | str]:
+def answers(files: Sequence[Path],
+            limits: ProcessLimits = LIMITS) -> Iterator[Sequence[Surface] | str]:
     """Yield the surfaces of each file, or what was expected of it, in this process."""
     for file in files:
         try:

@@ -75,6 +75,12 @@ _MODEL = {
     'Dynamics(model).inverse': 'rnea inverse_dynamics inverse',
     'Dynamics(model).forward': 'aba forward_dynamics forward',
     'Dynamics(model).frames.pose': 'fk forward_kinematics'}
+_FRAMES = {
+    'jacobian': 'jacobian_matrix frame_jacobian jac', 'jacobian_rate': 'jacobian_dot '
+    'jacobian_derivative jacobian_time_derivative jacobian_time_variation dot_jacobian jdot',
+    'twist': 'velocity velocities frame_velocity', 'pose': 'placement placements transform tf fk '
+    'forward_kinematics position omf', 'acceleration': 'frame_acceleration accelerations',
+    'model.frames': 'names frame_names frames nframes', 'model.bodies': 'bodies links link_names'}
 
 
 def _table(names: dict[str, str]) -> dict[str, str]:
@@ -85,7 +91,7 @@ def _plain(name: str) -> str:
     return name.replace('_', '').lower()
 
 
-PACKAGE, DYNAMICS, MODEL = map(_table, (_PACKAGE, _DYNAMICS, _MODEL))
+PACKAGE, DYNAMICS, MODEL, FRAMES = map(_table, (_PACKAGE, _DYNAMICS, _MODEL, _FRAMES))
 
 
 def missing(owner: Any, what: str, name: str, names: dict[str, str]) -> AttributeError:

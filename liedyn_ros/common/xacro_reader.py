@@ -22,12 +22,12 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from liedyn_ros.common.bounded_process import answer_of, Limits, taken_request, told
+from liedyn_ros.common.bounded_process import answer_of, ProcessLimits, taken_request, told
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.packages import package_folder
 from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 
-LIMITS = Limits(processor_time=10, time=30, memory=2**30)
+LIMITS = ProcessLimits(processor_time=10, time=30, memory=2**30)
 DONE = 'that xacro expands'
 
 
@@ -61,7 +61,7 @@ def main() -> None:
     json.dump(answer(path, arguments, limits), output)
 
 
-def answer(path: str, arguments: dict[str, str], limits: Limits) -> dict[str, str]:
+def answer(path: str, arguments: dict[str, str], limits: ProcessLimits) -> dict[str, str]:
     """Return the text of a file, or what was expected of it under `error`, in this process."""
     try:
         import xacro

@@ -22,9 +22,9 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.aerial import demo as aerial
 from liedyn_ros.demo.drawing import Drawings
-from liedyn_ros.demo.session import Stage
+from liedyn_ros.demo.session import DemoStage
 from liedyn_ros.demo.stewart import control, demo as stewart, singularity
-from liedyn_ros.demo.verdict import NotShownError, Outcome, Verdict
+from liedyn_ros.demo.verdict import DemoVerdict, NotShownError, Outcome
 from liedyn_ros.demo.watching import Pages
 
 FOLDER = Path('out')
@@ -36,9 +36,9 @@ os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 def main() -> int:
     """Run the demos into the folder out/ and return the exit code."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    verdicts: dict[str, Verdict] = {}
+    verdicts: dict[str, DemoVerdict] = {}
     with Pages(FOLDER) as pages, Drawings() as drawings:
-        stage = Stage(FOLDER, drawings, time.monotonic() + LIMIT)
+        stage = DemoStage(FOLDER, drawings, time.monotonic() + LIMIT)
         with pages.watch('platform'):
             for name, part in (('tracking', stewart.run), ('singularity', singularity.run),
                                ('control', control.run)):
@@ -55,12 +55,12 @@ def main() -> int:
                 if each in outcomes)
 
 
-def perform(part: Callable[[Stage], Verdict], stage: Stage) -> Verdict:
+def perform(part: Callable[[DemoStage], DemoVerdict], stage: DemoStage) -> DemoVerdict:
     """Run a part, and tell and return its verdict; where something did not come, NOT SHOWN."""
     try:
         verdict = part(stage)
     except NotShownError as error:
-        verdict = Verdict('nothing was judged', missing=(str(error),))
+        verdict = DemoVerdict('nothing was judged', missing=(str(error),))
     print(verdict, flush=True)
     return verdict
 

@@ -22,7 +22,8 @@ REPEAT = 0.1  # s; the same time again, where a message of /clock was lost
 # s without an answer after which time goes on all the same: a best-effort message was lost. Before
 # the first answer that is likely, as publishers and subscriptions have just found each other.
 FIRST_TIMEOUT, TIMEOUT = 0.5, 10.0
-GIVE_UP = 180.0  # s without any answer; a starved process may be lost and found again meanwhile
+# S without any answer; a starved process may be lost and found again meanwhile
+ANSWER_TIMEOUT = 180.0
 
 
 class Lockstep:
@@ -66,7 +67,7 @@ class Lockstep:
         """
         Let a time pass, s, and tell the progress each second of it.
 
-        Raises NotShownError where no answer comes for GIVE_UP, or the time of the demo is over.
+        Raises NotShownError where no answer comes for ANSWER_TIMEOUT, or the demo's time is over.
         """
         begin, steps = time.monotonic(), round(seconds * SECOND / self._step_ns)
         for k in range(1, steps + 1):
@@ -93,10 +94,10 @@ class Lockstep:
                 return
         self.unanswered += 1
         self._session.require_time()
-        if time.monotonic() > self._heard + GIVE_UP:
+        if time.monotonic() > self._heard + ANSWER_TIMEOUT:
             silent = [topic for topic in self._answers if not self._has_answered(topic)]
             raise NotShownError(f'{", ".join(silent)}: nothing of the present simulated time came '
-                                f'for {GIVE_UP:g} s')
+                                f'for {ANSWER_TIMEOUT:g} s')
 
     def _is_answered(self) -> bool:
         return all(self._has_answered(topic) for topic in self._answers)

@@ -23,7 +23,7 @@ from liedyn_ros.ros.messages.conversions import nanoseconds
 DEPTH = 5000
 
 
-class Recorder(Node):
+class DemoRecorder(Node):
     """Subscribes to topics and keeps (arrival time in ns, message) of each."""
 
     def __init__(self, topics: Mapping[str, type]) -> None:

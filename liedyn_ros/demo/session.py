@@ -24,17 +24,18 @@ from rclpy.signals import uninstall_signal_handlers
 
 from liedyn_ros.demo.drawing import Drawings
 from liedyn_ros.demo.processes import NodeProcess
-from liedyn_ros.demo.recorder import Recorder
+from liedyn_ros.demo.recorder import DemoRecorder
 from liedyn_ros.demo.verdict import NotShownError
 
 START_LIMIT = 1800.0  # s for the nodes to start; the first time compiles, on any machine
-QUIET, REPEAT = 10.0, 30.0  # s of waiting before it is said what for, and said again
+# S of waiting before it is said what for, and said again
+WAIT_NOTICE, WAIT_NOTICE_PERIOD = 10.0, 30.0
 LOOK_PERIOD = 0.05  # s between two looks whether what is awaited is there
 RETRY_PERIOD = 2.0  # s, of requests for the state of a node
 
 
 @dataclass(frozen=True)
-class Stage:
+class DemoStage:
     """Stage of all parts: a folder, a process that draws, and the end (s, monotonic clock)."""
 
     folder: Path
@@ -45,14 +46,14 @@ class Stage:
 class Session:
     """Owns the processes and the recorder; a context manager that ends them all."""
 
-    def __init__(self, topics: Mapping[str, type], stage: Stage) -> None:
+    def __init__(self, topics: Mapping[str, type], stage: DemoStage) -> None:
         """Take topics with their message types, and the stage."""
         self._stage, self._stack = stage, ExitStack()
         self._processes: dict[str, NodeProcess] = {}
         rclpy.init(args=[])
         self._stack.callback(uninstall_signal_handlers)  # which Jazzy leaves installed
         self._stack.callback(rclpy.try_shutdown)
-        self.recorder = Recorder(topics)
+        self.recorder = DemoRecorder(topics)
         self._stack.callback(self.recorder.destroy_node)
 
     def start(self, module: str, node: str, log: str = '', **parameters: Any) -> None:
@@ -69,14 +70,14 @@ class Session:
         NotShownError if a process ends, or the time runs out, that of the stage too.
         """
         begin = time.monotonic()
-        tell, end = begin + QUIET, min(begin + limit, self._stage.end)
+        tell, end = begin + WAIT_NOTICE, min(begin + limit, self._stage.end)
         while what := missing():
             now = time.monotonic()
             if now > end:
                 raise NotShownError(f'{what}: waited {now - begin:.0f} s in vain; {self._logs()}')
             self.require_time()
             if now > tell:
-                tell = now + REPEAT
+                tell = now + WAIT_NOTICE_PERIOD
                 print(f'  waiting for {what}, {now - begin:.0f} s of at most '
                       f'{end - begin:.0f}; {self._logs()}', flush=True)
             idle()

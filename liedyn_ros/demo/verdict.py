@@ -31,7 +31,7 @@ class Outcome(Enum):
         return self.name.replace('_', ' ')
 
 
-class Verdict(NamedTuple):
+class DemoVerdict(NamedTuple):
     """
     A verdict with its reasons.
 
@@ -44,7 +44,8 @@ class Verdict(NamedTuple):
     missing: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, evidence: str, faults: Mapping[str, bool], missing: Iterable[str]) -> 'Verdict':
+    def of(cls, evidence: str, faults: Mapping[str, bool],
+           missing: Iterable[str]) -> 'DemoVerdict':
         """Take faults, each with whether it was seen, and reasons that may be empty."""
         return cls(evidence, tuple(fault for fault, seen in faults.items() if seen),
                    tuple(filter(None, missing)))

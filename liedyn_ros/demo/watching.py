@@ -27,7 +27,7 @@ PICTURE_RATE = 15.0  # Hz, of pictures: the nodes of the demo need the processor
 ADDRESS = re.compile(r'the view is on (\S+)')
 REFUSED = re.compile('not configured: .*')
 START_LIMIT = 600.0  # s for a page to open
-WRITING = 120.0  # s that the page has to be written, on a busy machine
+WRITE_TIMEOUT = 120.0  # s that the page has to be written, on a busy machine
 NICENESS = 10  # the nodes go first
 
 
@@ -54,7 +54,7 @@ class Pages:
         file = self._folder / f'{name}.html'
         view = self._stack.enter_context(NodeProcess(
             'liedyn_ros.view', {'recording': file.absolute(), 'rate': PICTURE_RATE, **parameters},
-            self._folder / f'{name}_view.log', WRITING, NICENESS))
+            self._folder / f'{name}_view.log', WRITE_TIMEOUT, NICENESS))
         told = self._pool.submit(_tell, view)
         yield
         try:  # a page is worth no verdict

@@ -170,9 +170,9 @@ class Layout:
 def _angle(joint: Joint, pair: Array) -> Array:
     """Return the angle (1,) of a cosine and a sine, or raise NotInGroupError."""
     norm = float(np.hypot(*pair))
-    if abs(norm - 1.0) > so3.PRINTED:
+    if abs(norm - 1.0) > so3.PRINTED_NORM_TOLERANCE:
         raise NotInGroupError(f'joint {joint.name}: expected cosine and sine of norm 1 within '
-                              f'{so3.PRINTED}, got norm {norm:.9g}')
+                              f'{so3.PRINTED_NORM_TOLERANCE}, got norm {norm:.9g}')
     return np.arctan2(pair[1:], pair[:1])
 
 

@@ -23,7 +23,8 @@ from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model, to_mjcf
 
-STIFF = 5.0  # steps, the time constant of MuJoCo's soft constraints: it advises two or more
+# Steps, the time constant of MuJoCo's soft constraints: it advises two or more
+CONSTRAINT_STEPS = 5.0
 
 
 class MujocoTwin:
@@ -59,7 +60,7 @@ class MujocoTwin:
                 type=mujoco.mjtGeom.mjGEOM_PLANE, size=[10.0, 10.0, 1.0], pos=[0.0, 0.0, ground],
                 contype=1, conaffinity=0)
         self._model = spec.compile()
-        self._model.eq_solref[:] = STIFF * dt, 1.0
+        self._model.eq_solref[:] = CONSTRAINT_STEPS * dt, 1.0
         for name, force in friction.items():
             self._model.dof_frictionloss[self._find(name)[1]] += force
         self._data = mujoco.MjData(self._model)

@@ -14,7 +14,7 @@ from liedyn_ros.identification.consistent_fit import consistent_fit, lifted_prio
 from liedyn_ros.identification.equations import Equations, equations_of
 from liedyn_ros.identification.estimate import Estimate
 from liedyn_ros.identification.excitation import (
-    Capsule, capsules_of, Clearance, Excitation, excite, MotionLimits, next_motion, NextMotion)
+    Capsule, capsules_of, Clearance, Excitation, ExcitationLimits, excite, next_motion, NextMotion)
 from liedyn_ros.identification.identify import Identification, identify
 from liedyn_ros.identification.joints import Term
 from liedyn_ros.identification.motion import Motion, motion_of, Recording
@@ -26,9 +26,10 @@ from liedyn_ros.identification.robust_fit import robust_fit, RobustFit
 from liedyn_ros.identification.verdict import Verdict
 
 __all__ = [
-    'base_parameters', 'BaseParameters', 'Capsule', 'capsules_of', 'Clearance', 'consistent_fit',
-    'Equations', 'equations_of', 'Estimate', 'Excitation', 'excite', 'RobustFit', 'Identification',
-    'identify', 'is_consistent', 'lifted_prior', 'LoopRegressor', 'Motion', 'motion_of',
-    'MotionLimits', 'MotionWindow', 'nearest_consistent', 'next_motion', 'NextMotion',
-    'parameters_of', 'Payload', 'PayloadEstimator', 'PayloadStream', 'pseudo_inertia', 'Recording',
-    'Regressor', 'robust_fit', 'Term', 'Verdict', 'with_payload']
+    'BaseParameters', 'Capsule', 'Clearance', 'Equations', 'Estimate', 'Excitation',
+    'ExcitationLimits', 'Identification', 'LoopRegressor', 'Motion', 'MotionWindow',
+    'NextMotion', 'Payload', 'PayloadEstimator', 'PayloadStream', 'Recording', 'Regressor',
+    'RobustFit', 'Term', 'Verdict', 'base_parameters', 'capsules_of', 'consistent_fit',
+    'equations_of', 'excite', 'identify', 'is_consistent', 'lifted_prior', 'motion_of',
+    'nearest_consistent', 'next_motion', 'parameters_of', 'pseudo_inertia', 'robust_fit',
+    'with_payload']

@@ -20,8 +20,10 @@ from liedyn_ros.identification.estimate import ConsistentBodies
 from liedyn_ros.identification.robust_fit import repetition, RobustFit, triangle_of
 from liedyn_ros.model import Model
 
-DOUBT, UNIT = 2.0, 4.0  # times what the given model needs: one deviation of it, and two
-ALIKE = 0.7  # correlation from which more than the half of an effort is that of the model
+# Times what the given model needs: one deviation of it, and two
+DEVIATION, TWO_DEVIATIONS = 2.0, 4.0
+# Correlation from which more than the half of an effort is that of the model
+MIN_CORRELATION = 0.7
 _ROUNDING = 1e-3  # of the largest effort, below which an error has no sign to tell
 _SURE = 2.0  # standard deviations
 _EXPLAINED = 2.0  # times the squares that are left, by which one sign must be better
@@ -38,7 +40,8 @@ def require_efforts(model: Model, equations: Equations, given: Array) -> tuple[s
     """
     ratio, alike = effort_ratios(equations, given)
     names = np.array(equations.joints)
-    far = (np.abs(alike) > ALIKE) & ~((1.0 / UNIT < np.abs(ratio)) & (np.abs(ratio) < UNIT))
+    near = (1.0 / TWO_DEVIATIONS < np.abs(ratio)) & (np.abs(ratio) < TWO_DEVIATIONS)
+    far = (np.abs(alike) > MIN_CORRELATION) & ~near
     if far.any():
         wrong = tuple(names[far].tolist())
         raise LimitError(
@@ -50,7 +53,7 @@ def require_efforts(model: Model, equations: Equations, given: Array) -> tuple[s
                 'theirs' if (alike == 0.0).any() else '') + '. If they are N m and these masses '
             'are placeholders, sure=True (--sure) takes them as they are', names=wrong)
     sign = np.array([_sign(model, equations, k, given) for k in range(len(ratio))])
-    negated = (sign < 0) | ((sign == 0) & (alike < -ALIKE))
+    negated = (sign < 0) | ((sign == 0) & (alike < -MIN_CORRELATION))
     if negated.any():
         wrong = tuple(names[negated].tolist())
         raise LimitError(
@@ -58,10 +61,10 @@ def require_efforts(model: Model, equations: Equations, given: Array) -> tuple[s
             'that drives, an inertia below 0 or a load that lifts itself. They are negated: '
             f'{_scales(wrong, [-1.0] * len(wrong))} turns them; sure=True (--sure) takes them as '
             'they are', names=wrong)
-    told = np.abs(alike) > ALIKE
+    told = np.abs(alike) > MIN_CORRELATION
     doubts = [f'{name}: efforts are {each:.3g} times what the given model needs, in the same '
               'course: is the unit right?' for name, each in zip(names[told], ratio[told])
-              if not 1.0 / DOUBT < each < DOUBT]
+              if not 1.0 / DEVIATION < each < DEVIATION]
     for which, what in ((~told & (sign > 0), 'the unit of its effort, and only friction or '
                                              'inertia tell the sign'),
                         (~told & (sign == 0), 'the unit and the sign of its effort')):

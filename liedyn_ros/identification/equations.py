@@ -28,7 +28,7 @@ from liedyn_ros.identification.regressors import (
     base_parameters, BaseParameters, LoopRegressor, Regressor)
 from liedyn_ros.model import Model, with_gravity
 
-WIDER = 2.5  # times the band of the motion, to which the equations are filtered
+BANDWIDTH_FACTOR = 2.5  # times the band of the motion, to which the equations are filtered
 CHUNK = 20000  # samples whose rows are in memory at a time
 SMOOTH = 5.0  # times its cut-off, above which a motion is none any more
 _SLOW = 3.0  # times the noise of a velocity, where the direction of friction is in doubt
@@ -91,9 +91,10 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
     """
     Return the equations of a motion, whose columns are filtered as the forces are (16.5).
 
-    cutoff (Hz) is by default WIDER times the band of the motion, or where the last force meets its
-    noise, if that is lower. The rows are decimated to twice the cut-off (16.9). Raises LimitError
-    for a cut-off outside (0, NYQUIST rate), and ShapeError for too short a recording.
+    cutoff (Hz) is by default BANDWIDTH_FACTOR times the band of the motion, or where the last
+    force meets its noise, if that is lower. The rows are decimated to twice the cut-off (16.9).
+    Raises LimitError for a cut-off outside (0, NYQUIST rate), and ShapeError for too short a
+    recording.
     """
     regressor = _regressor(model, rotor_inertia)
     base = base_parameters(regressor, np.random.default_rng(_SEED))
@@ -276,7 +277,7 @@ def _cutoff(motion: Motion, unknowns: int) -> float:
 
     A short recording of a slow motion is filtered less, so that it has rows for its unknowns.
     """
-    wide = min(WIDER * motion.band, NYQUIST * motion.rate)
+    wide = min(BANDWIDTH_FACTOR * motion.band, NYQUIST * motion.rate)
     told = max((spectrum_of(each, motion.rate).end for each in motion.tau.T), default=0.0)
     usual = max(motion.core, min(wide, told)) if told > 0.0 else wide
     each = _ENOUGH * unknowns / max(1, int(motion.tau.any(axis=0).sum()))  # rows of a force

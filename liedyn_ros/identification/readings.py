@@ -23,9 +23,11 @@ from liedyn_ros.identification.motion import Motion
 from liedyn_ros.model import JOINT_TYPES, Model
 
 STEPS = 24  # of a turn, from the best of which the offset of a joint is searched
-WIDE = 2.0 * np.pi / STEPS
-AS_GOOD = 1.02  # of the least error, within which an offset is a step: chance gains that much
-LIKELY = 24  # ways by which the given bodies are best, of which bodies that are fitted decide
+STEP_WIDTH = 2.0 * np.pi / STEPS
+# Of the least error, within which an offset is a step: chance gains that much
+MAX_ERROR_RATIO = 1.02
+# Ways by which the given bodies are best, of which bodies that are fitted decide
+MAX_CANDIDATES = 24
 SAMPLES = 240  # of a recording that are looked at
 EXPLAINED = 0.25  # of the squared errors of a joint, when a way of reading halves its error
 
@@ -87,7 +89,7 @@ def other_readings(names: tuple[str, ...]) -> Iterator[OtherReading]:
 def other_zeros(names: tuple[str, ...], turning: Iterable[str],
                 error: Callable[[OtherReading], float]) -> Iterator[OtherReading]:
     """Yield each turning joint as counted from where an error is least."""
-    steps: Array = np.asarray(np.arange(-STEPS // 2 + 1, STEPS // 2 + 1) * WIDE, np.float64)
+    steps: Array = np.asarray(np.arange(-STEPS // 2 + 1, STEPS // 2 + 1) * STEP_WIDTH, np.float64)
     unit = np.eye(len(names))
     for name in turning:
         k = names.index(name)
@@ -102,8 +104,9 @@ def _least(reading: OtherReading, steps: Array, error: Callable[[OtherReading], 
     def at(shift: float) -> float:
         return error(replace(reading, shift=float(shift)))
     middle = min(steps.tolist(), key=at)
-    found = minimize_scalar(at, bounds=(middle - WIDE, middle + WIDE), method='bounded')
-    return reading.shifted(middle if at(middle) < AS_GOOD * found.fun else float(found.x))
+    found = minimize_scalar(at, bounds=(middle - STEP_WIDTH, middle + STEP_WIDTH),
+                            method='bounded')
+    return reading.shifted(middle if at(middle) < MAX_ERROR_RATIO * found.fun else float(found.x))
 
 
 def likely_reading(model: Model, motion: Motion, equations: Equations) -> OtherReading | None:
@@ -124,7 +127,7 @@ def likely_reading(model: Model, motion: Motion, equations: Equations) -> OtherR
     some = [*other_readings(names), *other_zeros(names, turning, look.given)]
     as_it_is = OtherReading('', '', '', 0, np.eye(len(names))[0])
     before, alone = look.given(as_it_is), look.fitted(as_it_is)
-    likely = sorted((look.given(each), k) for k, each in enumerate(some))[:LIKELY]
+    likely = sorted((look.given(each), k) for k, each in enumerate(some))[:MAX_CANDIDATES]
     scores = {k: given * float(look.fitted(some[k]).sum()) for given, k in likely
               if given < before}
     if not scores:
@@ -133,8 +136,8 @@ def likely_reading(model: Model, motion: Motion, equations: Equations) -> OtherR
     if best.shift:
         fine = best.shifted(float(minimize_scalar(
             lambda shift: float(look.fitted(replace(best, shift=shift)).sum()),
-            bounds=(best.shift - WIDE, best.shift + WIDE), method='bounded').x))
-        if AS_GOOD * look.fitted(fine).sum() < look.fitted(best).sum():
+            bounds=(best.shift - STEP_WIDTH, best.shift + STEP_WIDTH), method='bounded').x))
+        if MAX_ERROR_RATIO * look.fitted(fine).sum() < look.fitted(best).sum():
             best = fine
     after = look.fitted(best)
     return best if after.sum() < alone.sum() and (after < EXPLAINED * alone).any() else None

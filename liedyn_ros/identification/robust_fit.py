@@ -22,7 +22,7 @@ from liedyn_ros.common.errors import ShapeError
 HUBER = 1.345  # scales, from which on a residual counts less (16.21)
 MAX_ROUNDS = 60
 STEP_TOLERANCE = 1e-2  # length of a step in standard deviations
-UNSEEN = 1e-9  # of the largest singular value of normalised columns
+RANK_TOLERANCE = 1e-9  # of the largest singular value of normalised columns
 _MAD = 1.4826
 _NEAR = 0.3  # length of a step, from which on independent samples are counted no more
 _DEPTH = 3  # steps from which the next is extrapolated
@@ -73,7 +73,7 @@ def robust_fit(rows: Array, forces: Array) -> RobustFit:
         raise ShapeError(f'recording: expected at least {2 * unknowns} independent samples for '
                          f'{unknowns} unknowns, got {count * joints}')
     size = np.sqrt(np.mean(rows**2, axis=(0, 1)))
-    size[size <= UNSEEN * size.max(initial=0.0)] = np.inf  # (16.30)
+    size[size <= RANK_TOLERANCE * size.max(initial=0.0)] = np.inf  # (16.30)
     scaled, problem = rows / size, _Problem(rows / size, forces)
     moved = scaled.any(axis=(0, 2)) | (not scaled.any())
     weight, huber = np.ones(joints), np.ones((count, joints))
@@ -127,7 +127,7 @@ class _Problem:
         triangles = _triangles(rows, forces)
         whole = triangle_of(np.concatenate(triangles))
         u, values, vt = np.linalg.svd(whole[:, :-1], full_matrices=False)
-        seen = values > UNSEEN * values.max(initial=0.0)
+        seen = values > RANK_TOLERANCE * values.max(initial=0.0)
         self.basis, self.unseen = vt[seen].T / values[seen], vt[~seen].T
         self.start: Array = u[:, seen].T @ whole[:, -1]
         self._parts = np.concatenate(triangles)[:, :-1] @ self.basis

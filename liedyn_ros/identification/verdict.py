@@ -25,7 +25,7 @@ from liedyn_ros.identification.joints import MORE_TERMS
 from liedyn_ros.identification.lumps import lumps_of
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.motion.spectrum import spectrum_of
-from liedyn_ros.identification.robust_fit import reduced, RobustFit, UNSEEN
+from liedyn_ros.identification.robust_fit import RANK_TOLERANCE, reduced, RobustFit
 from liedyn_ros.model import Model
 
 # Rules of thumb (16.33).
@@ -34,9 +34,9 @@ RANGE = 1.0 / 3.0  # of the range of a joint that a motion should cover
 SAMPLES = 3.0  # independent samples for each unknown
 COSTLY = 1.1  # times the error of least squares, from which consistency costs accuracy
 EXCESS = 5.0  # times what the noise of an effort leaves, from which a term is missing
-REACH = np.pi  # rad or m, of joints without limits
+ASSUMED_RANGE = np.pi  # rad or m, of joints without limits
 SAMPLES_OF_EFFECT = 10
-ALONE = 1.0 - 1e-6  # of a parameter that motions tell by itself
+IDENTIFIABLE_SHARE = 1.0 - 1e-6  # of a parameter that motions tell by itself
 CONSISTENCY_LEVEL = 0.999  # share of recordings of right bodies that say no others
 ZERO_DEVIATIONS = 2.0  # standard deviations, below which an unknown may be zero
 
@@ -144,7 +144,7 @@ def _effect(held: Sequence[str], whole: Model, model: Model, motion: Motion,
         for name in held:
             joint = whole.joint(name)
             ends = np.array([joint.limits.lower[0], joint.limits.upper[0]])
-            ends = np.where(np.isfinite(ends), ends, [-REACH, REACH])
+            ends = np.where(np.isfinite(ends), ends, [-ASSUMED_RANGE, ASSUMED_RANGE])
             forces = []
             for end in ends:
                 q[joint.qi] = end
@@ -177,7 +177,7 @@ def masses_in_sums(model: Model, equations: Equations) -> tuple[str, ...]:
     told = np.linalg.pinv(full) @ full
     alone = {lump.bodies[0] for lump in lumps_of(model) if len(lump.bodies) == 1}
     alone &= {int(b) for k, b in enumerate(equations.regressor.bodies)
-              if told[10 * k, 10 * k] >= ALONE}
+              if told[10 * k, 10 * k] >= IDENTIFIABLE_SHARE}
     return tuple(name for b, name in enumerate(model.bodies) if b not in alone)
 
 
@@ -196,7 +196,7 @@ def _remarks(equations: Equations, fit: RobustFit, consistent: Array, held_out: 
     columns = (equations.rows * fit.weight[:, None]).reshape(-1, len(fit.x))
     size = np.linalg.norm(columns, axis=0)
     values = np.linalg.svd(columns[:, size > 0.0] / size[size > 0.0], compute_uv=False)
-    values = values[values > UNSEEN * values.max(initial=0.0)]
+    values = values[values > RANK_TOLERANCE * values.max(initial=0.0)]
     condition = values.max(initial=1.0) / values.min(initial=1.0)
     if fit.unseen.size:
         remarks.append(f'{fit.unseen.shape[1]} sums of the unknowns have no effect on the '

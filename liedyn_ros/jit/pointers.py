@@ -96,7 +96,7 @@ def as_flags(typing: Any, pointer: Any) -> Any:
 
 
 @intrinsic
-def given(typing: Any, pointer: Any) -> Any:
+def as_pointer(typing: Any, pointer: Any) -> Any:
     """Return whether a pointer is not NULL."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.icmp_unsigned('!=', args[0], args[0].type(None))

@@ -27,7 +27,7 @@ FOLDER = PACKAGE / 'jit' / 'libraries'
 SOURCES = PACKAGE.parent / 'setup.py'  # is there in a tree of sources alone
 VARIABLE = 'LIEDYN_JIT'  # of the environment; with 1 nothing that was built is used
 LEAST = 'x86_64_v2'  # the kind of processor whose libraries run on each of its family
-OWN = {'dynamics/constrained': 'loops', 'export': 'library'}  # rooms that no part is
+OWN_ROOMS = {'dynamics/constrained': 'loops', 'export': 'library'}  # rooms that no part is
 
 # Whether kernels that Python calls may be compiled in this process, by numba: as tests do.
 DEVELOPMENT = os.environ.get(VARIABLE) == '1' or os.environ.get('LIEDYN_CHECK') == '1'
@@ -41,7 +41,7 @@ class NotBuiltError(ImportError, LiedynError):
 def room_of(module: str) -> str:
     """Return the room of a module."""
     place = module.replace('.', '/').partition('/')[2]
-    own = (room for folder, room in OWN.items() if place.startswith(f'{folder}/'))
+    own = (room for folder, room in OWN_ROOMS.items() if place.startswith(f'{folder}/'))
     return next(own, place.partition('/')[0])
 
 

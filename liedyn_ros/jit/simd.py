@@ -220,7 +220,7 @@ def put_quad(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
 
 
 @intrinsic
-def spread(typing: Any, number: Any) -> Any:
+def broadcast(typing: Any, number: Any) -> Any:
     """Return Lanes of one number."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return in_each_lane(builder, args[0])

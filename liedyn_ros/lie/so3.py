@@ -18,19 +18,19 @@ Functions of a rotation refuse any other matrix (NotInGroupError, see require_ro
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_trailing
-from liedyn_ros.common.errors import LiedynError, QuaternionWarning
+from liedyn_ros.common.errors import LiedynError, QuaternionWarning, warn
 from liedyn_ros.lie.arrays import (
     are_rotations, is_rotation, largest, require, require_broadcast, run, skew)
 from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 
-PRINTED = 1e-4  # how far the norm of a quaternion may be from 1 that was printed with few digits
+# How far the norm of a quaternion may be from 1 that was printed with few digits
+PRINTED_NORM_TOLERANCE = 1e-4
 
 
 def require_rotation(name: str, rotation: ArrayLike) -> Array:
@@ -158,10 +158,11 @@ def unit_quaternion(name: str, quaternion: ArrayLike) -> Array:
     with np.errstate(over='ignore'):  # an infinite norm is refused like any other
         norm = np.linalg.norm(q, axis=-1)
     difference = np.abs(norm - 1.0)
-    require(name, difference <= PRINTED, f'norm 1 within {PRINTED}', norm)
+    require(name, difference <= PRINTED_NORM_TOLERANCE, f'norm 1 within {PRINTED_NORM_TOLERANCE}',
+            norm)
     if (difference > TOLERANCE).any():
-        warnings.warn('quaternions of norm 1 only within 1e-4, as printed with few digits, are '
-                      'scaled to norm 1', QuaternionWarning, stacklevel=3)
+        warn('quaternions of norm 1 only within 1e-4, as printed with few digits, are '
+             'scaled to norm 1', QuaternionWarning)
     return np.asarray(q / norm[..., np.newaxis])
 
 

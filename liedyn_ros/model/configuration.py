@@ -48,9 +48,9 @@ def check(name: str, table: LinkTable, q: ArrayLike) -> Array:
     q = np.array(as_array(name, q, (table.nq,)))  # a copy: kernels are compiled for writable
     for at in table.quaternions:
         norm = math.hypot(*q[at:at + 4].tolist())  # which no square overflows
-        if abs(norm - 1.0) > so3.PRINTED:
+        if abs(norm - 1.0) > so3.PRINTED_NORM_TOLERANCE:
             raise NotInGroupError(f'{name}[{at}:{at + 4}]: expected a quaternion x, y, z, w of '
-                                  f'norm 1 within {so3.PRINTED}, got norm {norm:.9g}',
+                                  f'norm 1 within {so3.PRINTED_NORM_TOLERANCE}, got {norm:.9g}',
                                   names=(name,), expected=1.0, got=norm, indices=(at,))
     return with_unit_quaternions(table, q)
 
@@ -70,7 +70,7 @@ def with_unit_quaternions(table: LinkTable, q: Array) -> Array:
         part = q[..., at:at + 4]
         with np.errstate(over='ignore', invalid='ignore'):
             difference = np.abs(np.sqrt((part * part).sum(axis=-1)) - 1.0)
-        printed = (difference > TOLERANCE) & (difference <= so3.PRINTED)
+        printed = (difference > TOLERANCE) & (difference <= so3.PRINTED_NORM_TOLERANCE)
         if printed.any():
             result = q.copy() if result is q else result
             result[printed, at:at + 4] = so3.unit_quaternion('q', part[printed])

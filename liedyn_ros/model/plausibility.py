@@ -22,7 +22,7 @@ from liedyn_ros.model.model import Model
 Shape = tuple[Array, float]  # a place (3,) in the frame of a body, and the reach around it, m
 DENSEST = 22590.0  # kg/m^3, osmium
 # A wrong unit of length is a factor of 1000; more than halfway to it, by factors, is in doubt.
-DOUBT = math.sqrt(1000.0)
+DENSITY_FACTOR = math.sqrt(1000.0)
 MAX_MESHES = 20  # bodies whose meshes are read, which takes time
 NO_LIMIT = 1000.0  # of an angle, from which on a number says that there is none
 MAX_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
@@ -86,7 +86,7 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
     if broad:
         yield (f'inertias of {listed(broad)}: wider than the machine, {size:.3g} m; in kg mm^2, '
                'or about another point than the centre of mass?')
-    if ratios and float(np.median(ratios)) < 1.0 / DOUBT:
+    if ratios and float(np.median(ratios)) < 1.0 / DENSITY_FACTOR:
         yield (f'lengths of {size:.3g} m beside inertias of bodies that are '
                f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths in '
                'mm, or inertias made up?')
@@ -105,14 +105,14 @@ def _limits(model: Model, size: float) -> Iterator[str]:
                     MAX_TURNS * 2.0 * math.pi < abs(each) < NO_LIMIT for each in (lower, upper)):
                 turns.append(joint.name)
             elif joint.type_name == 'prismatic' and joint.parent in bodies and (
-                    0.0 < DOUBT * size < upper - lower < math.inf):
+                    0.0 < DENSITY_FACTOR * size < upper - lower < math.inf):
                 travels.append(f'{joint.name} ({upper - lower:.3g} m)')
     if turns:
         yield (f'joints {listed(turns)}: limits beyond {MAX_TURNS} turns; they are in rad, and '
                'these look like degrees')
     if travels:
-        yield (f'joints {listed(travels)}: a travel of more than {DOUBT:.0f} times the size of '
-               f'the machine, {size:.3g} m; in mm?')
+        yield (f'joints {listed(travels)}: a travel of more than {DENSITY_FACTOR:.0f} times the '
+               f'size of the machine, {size:.3g} m; in mm?')
     if still:
         yield (f'joints {listed(still)}: a range of one position in limit, used as it is: they '
                'cannot move in it; in URDF 1.0 and 1.1 lower and upper are 0 where not given')

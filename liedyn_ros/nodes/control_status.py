@@ -18,7 +18,7 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 
 _LEVELS = {Phase.STANDING: DiagnosticStatus.OK, Phase.FOLLOWING: DiagnosticStatus.OK,
            Phase.WAITING: DiagnosticStatus.WARN}  # all others are errors
-USUAL = Drives.STANDING, Drives.COMMANDED
+NORMAL_STATES = Drives.STANDING, Drives.COMMANDED
 
 
 def report_of(control: Follower[Any], fault: str = '') -> tuple[bytes, str, dict[str, str]]:
@@ -32,9 +32,9 @@ def report_of(control: Follower[Any], fault: str = '') -> tuple[bytes, str, dict
 def drives_status(name: str, drives: Drives, before: Drives, bound: float) -> DiagnosticStatus:
     """Return the status of drives; before: what they did since the last. bound: of silence, s."""
     level, message = DiagnosticStatus.OK, drives.value
-    if drives not in USUAL:
+    if drives not in NORMAL_STATES:
         level = DiagnosticStatus.ERROR
-    elif before not in USUAL:
+    elif before not in NORMAL_STATES:
         level, message = DiagnosticStatus.WARN, f'{message}; before: {before.value}'
     return DiagnosticStatus(level=level, message=message, name=name, values=[
         KeyValue(key='bound of silence of commands, s', value=f'{bound:g}')])

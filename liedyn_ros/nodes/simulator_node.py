@@ -19,7 +19,7 @@ from std_srvs.srv import Trigger
 
 from liedyn_ros.common.errors import LiedynError, StampError
 from liedyn_ros.control import COMMAND_TIMEOUT, Drives
-from liedyn_ros.nodes.control_status import drives_status, USUAL
+from liedyn_ros.nodes.control_status import drives_status, NORMAL_STATES
 from liedyn_ros.ros.node.lifecycle import LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 from liedyn_ros.ros.simulated_time import SimulatedTime
@@ -197,7 +197,7 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
         self._published_ns = stamp_ns
         self._states += 1
         self.publish_state(stamp_ns)
-        if (drives := self.simulation.drives) not in USUAL:
+        if (drives := self.simulation.drives) not in NORMAL_STATES:
             self._acted = drives
             self.complain(f'commands: expected every {self.parameters["command_timeout"]:g} s, '
                           f'got none; the drives {drives.value}', 'silence')

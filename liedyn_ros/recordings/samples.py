@@ -23,7 +23,7 @@ from liedyn_ros.common.stamps import GAP, GAP_STEPS
 Stamps = NDArray[np.int64]
 MAX_LEFT_OUT = 0.1  # share of the samples that may be left out
 SLOW = 0.5  # s between samples, from which times without a unit are in doubt
-SEVERAL = 30  # samples, in which a unit shows
+UNIT_SAMPLES = 30  # samples, in which a unit shows
 LEAP_NS = 86400 * 10**9  # between two samples: they are not of one clock
 
 
@@ -125,7 +125,7 @@ def stamps_of_seconds(where: str, time: Array) -> Stamps:
 
 def require_seconds(where: str, time: Array) -> None:
     """Raise StampError where times (n,) without a unit are so far apart that they are no s."""
-    usual = float(np.median(np.abs(np.diff(time)))) if len(time) >= SEVERAL else 0.0
+    usual = float(np.median(np.abs(np.diff(time)))) if len(time) >= UNIT_SAMPLES else 0.0
     if not usual > SLOW:
         return
     fits = next((unit for unit, factor in (('ms', 1e-3), ('us', 1e-6)) if usual * factor <= SLOW),

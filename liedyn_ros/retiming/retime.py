@@ -35,13 +35,14 @@ from liedyn_ros.retiming.program.strict import within_intervals
 from liedyn_ros.retiming.result import Margins, Retimed, travel_time
 from liedyn_ros.retiming.rows import limit_rows, Rows
 
-FEWEST = 10  # intervals; below these limits between the grid cost more than slowing uniformly
+# Intervals; below these limits between the grid cost more than slowing uniformly
+MIN_INTERVALS = 10
 CHECKS = 11  # places an interval, where strict holds the limits
 UNBOUNDED = ('retiming: expected a limit that bounds the speed along the path, got none; give '
              'velocity, acceleration, torque or torque_rate')
 FASTEST = 1e16  # of z, where no limit binds
 ROUNDING = 1e-6  # of a limit, exceeded by the rounding of a given speed and its acceleration
-EASED = 1.002  # of a limit, which runs without strict may take between the grid
+RELAXED_LIMIT = 1.002  # of a limit, which runs without strict may take between the grid
 
 
 def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
@@ -103,7 +104,7 @@ def fastest_along(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,
     result is no slower then. any_one: whether the first one that keeps the limits will do.
     Arguments and errors are otherwise those of retime.
     """
-    budget, share = budget or RetimingBudget(), 1.0 if strict else EASED
+    budget, share = budget or RetimingBudget(), 1.0 if strict else RELAXED_LIMIT
     margins = find_margins(dynamics, law, grid, limits, external)
     states, rates = margins.fine_rows()
     _require_moving(law, grid)
@@ -210,10 +211,11 @@ def _require_some(states: Rows, rates: Rows) -> None:
 
 
 def _require_intervals(intervals: int) -> int:
-    """Return the number of intervals; raises LimitError below FEWEST, or for no integer."""
+    """Return the number of intervals; raises LimitError below MIN_INTERVALS, or for no integer."""
     if isinstance(intervals, bool) or not isinstance(intervals, (int, np.integer)) \
-            or intervals < FEWEST:
-        raise LimitError(f'intervals: expected an integer of {FEWEST} or more, got {intervals!r}')
+            or intervals < MIN_INTERVALS:
+        raise LimitError(
+            f'intervals: expected an integer of {MIN_INTERVALS} or more, got {intervals!r}')
     return int(intervals)
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         geometry_of, is_geometry_file, load_geometry, updated_geometry)
     from liedyn_ros.stewart.platform.kinematics import (
         leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
-    from liedyn_ros.stewart.platform.limits import Margins
+    from liedyn_ros.stewart.platform.limits import LimitMargins
     from liedyn_ros.stewart.platform.picture import PlatformPicture, PlatformShapes
     from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState, time_until
     from liedyn_ros.stewart.simulation.leg_simulation import LegSample, LegSimulation
@@ -67,19 +67,19 @@ else:
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'BiasFit',
     'Branch', 'BranchMonitor', 'BranchSource', 'Certificate', 'Crank', 'Energy', 'Flag',
-    'ForceDistribution', 'ForceLimits', 'GeometryNoise', 'HeldForces',
-    'LegActuators', 'LegFaults', 'LegFindings', 'LegForceCommand', 'LegMasses', 'LegMonitor',
-    'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthFit', 'LengthSensor',
-    'LevenbergMarquardt', 'Margins', 'MonitorConfig', 'MonitoredPose',
-    'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'MujocoPlatformSimulation',
-    'NoiseReport', 'OffsetStrut', 'OrientationSensor', 'PathProof', 'PathProver',
-    'PlatformController', 'PlatformMasses', 'PlatformMeter', 'PlatformPicture', 'PlatformShapes',
+    'ForceDistribution', 'ForceLimits', 'GeometryNoise', 'HeldForces', 'LegActuators',
+    'LegFaults', 'LegFindings', 'LegForceCommand', 'LegMasses', 'LegMonitor', 'LegNoise',
+    'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthFit', 'LengthSensor',
+    'LevenbergMarquardt', 'LimitMargins', 'MonitorConfig', 'MonitoredPose', 'MonitoredTracker',
+    'MotionEstimate', 'MotionEstimator', 'MujocoPlatformSimulation', 'NoiseReport',
+    'OffsetStrut', 'OrientationSensor', 'PathProof', 'PathProver', 'PlatformController',
+    'PlatformMasses', 'PlatformMeter', 'PlatformPicture', 'PlatformShapes',
     'PlatformSimulation', 'PlatformState', 'PlatformTree', 'PoseCertifier', 'PoseSolver',
-    'PoseTracker', 'Rail', 'Reading', 'ScrewMotion', 'Sensor', 'SensorFit',
-    'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'SpeedLimits', 'Stage', 'Start',
-    'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
+    'PoseTracker', 'Rail', 'Reading', 'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor',
+    'SmoothTrajectory', 'Solution', 'Solutions', 'SpeedLimits', 'Stage', 'Start', 'Status',
+    'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
     'Trivialization', 'Wire', 'geometry_of', 'in_fixed_axes', 'is_geometry_file',
-    'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first',
-    'load_geometry', 'model_state', 'platform_model', 'time_until', 'transmissions',
-    'updated_geometry', 'with_tool',
+    'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian',
+    'linear_first', 'load_geometry', 'model_state', 'platform_model', 'time_until',
+    'transmissions', 'updated_geometry', 'with_tool',
 ]

@@ -18,13 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import math
 from typing import Any
-import warnings
 
 import numpy as np
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import DescriptionWarning, LiedynError, LimitError
+from liedyn_ros.common.errors import DescriptionWarning, LiedynError, LimitError, warn
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
@@ -34,7 +33,7 @@ from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution
 NOT_GIVEN = [0.0]  # home_position, where the geometry file has home
 LEVEL = [0.0, 0.0, 0.0, 1.0]
 TURNED = 0.5 * math.pi  # rad, of a home beyond which its quaternion is looked at
-APART = 1e-3  # rad and characteristic lengths, between two poses that are not one
+MIN_SEPARATION = 1e-3  # rad and characteristic lengths, between two poses that are not one
 
 Solve = Callable[[Array, Array], Any]  # a solver's `solve`: of lengths (n,), from a guess (4, 4)
 
@@ -79,9 +78,9 @@ def require_home(
     if fault is None:
         if other is not None and _turn(home) > TURNED > _turn(other) and (
                 _fault(geometry, other, solve) is None):
-            warnings.warn(f'home_orientation: {list(settings["home_orientation"])} turns home by '
-                          f'{math.degrees(_turn(home)):.0f} degrees; the order is x, y, z, w',
-                          DescriptionWarning, stacklevel=2)
+            warn(f'home_orientation: {list(settings["home_orientation"])} turns home by '
+                 f'{math.degrees(_turn(home)):.0f} degrees; the order is x, y, z, w',
+                 DescriptionWarning)
         return
     hint = ''
     if other is not None and _fault(geometry, other, solve) is None:
@@ -108,14 +107,15 @@ def mirror_of_home(geometry: StewartGeometry, home: Array) -> Array | None:
     guess = se3.from_rotation_translation(rotation, middle - rotation @ arms)
     found = PoseSolver(geometry).solve(leg_lengths(geometry, home), guess)
     twist = se3.log(se3.compose(se3.inverse(home), found.pose))
-    if not found.converged or np.abs(twist).max() < APART * geometry.characteristic_length:
+    least = MIN_SEPARATION * geometry.characteristic_length
+    if not found.converged or np.abs(twist).max() < least:
         return None
     meter = PlatformMeter(geometry)
     ours, theirs = (meter.measure(pose).exceeded_limits() for pose in (home, found.pose))
     if ours and not theirs:
-        warnings.warn(f'home: exceeds {", ".join(ours)}, which its mirror image in the base, at '
-                      f'{np.round(found.pose[:3, 3], 4).tolist()} m, does not: is this machine '
-                      'there?', DescriptionWarning, stacklevel=2)
+        warn(f'home: exceeds {", ".join(ours)}, which its mirror image in the base, at '
+             f'{np.round(found.pose[:3, 3], 4).tolist()} m, does not: is this machine '
+             'there?', DescriptionWarning)
     return found.pose
 
 

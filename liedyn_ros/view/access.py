@@ -50,7 +50,7 @@ MAX_MESSAGE = 64 * 1024  # bytes that a browser sends at once; a camera has some
 MAX_RATE = 500.0  # Hz, of the messages of one browser, the others of which wait
 MAX_VALUES, MAX_TEXT = 16, 256  # numbers, and characters, of a message
 LOG_PERIOD = 1.0  # s; faults of connections are logged once in that time
-TAKEN = {  # of what a browser may send, by type; all else is passed over
+ACCEPTED_FIELDS = {  # of what a browser may send, by type; all else is passed over
     'ViewerCameraMessage', 'GuiUpdateMessage', 'TransformControlsUpdateMessage',
     'TransformControlsDragStartMessage', 'TransformControlsDragEndMessage', 'FileTransferPartAck'}
 TOKEN = secrets.token_urlsafe(16)  # of this process: a browser comes back after a clean-up
@@ -226,7 +226,7 @@ class _Connection(ServerConnection):
 
 
 class _Bounded:
-    """A connection that yields the messages of TAKEN alone, with bounded finite values."""
+    """A connection that yields messages of ACCEPTED_FIELDS alone, with bounded finite values."""
 
     def __init__(self, connection: Any, logger: _Quiet) -> None:
         self._connection, self._logger, self._due = connection, logger, 0.0
@@ -253,7 +253,7 @@ def is_taken(data: str | bytes) -> bool:
                           ) from error
     if not isinstance(message, dict) or not isinstance(message.get('type'), str):
         raise LiedynError('a frame of a browser: expected a message of viser, got another')
-    if message['type'] not in TAKEN:
+    if message['type'] not in ACCEPTED_FIELDS:
         return False
     updates = message.get('updates', {})
     return (isinstance(updates, dict) and set(updates) <= {'value'}

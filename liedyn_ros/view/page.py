@@ -32,7 +32,7 @@ from liedyn_ros.view.access import open_server, TOKEN
 from liedyn_ros.view.platforms.scene import PlatformScene
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf
 from liedyn_ros.view.plots import Plots
-from liedyn_ros.view.recording import Recording
+from liedyn_ros.view.recording import ViewRecording
 from liedyn_ros.view.trees.scene import TreeScene
 from liedyn_ros.view.trees.what_if import TreeWhatIf
 from liedyn_ros.view_state import Description, Machine, Seen
@@ -92,7 +92,7 @@ class LivePage:
         self._units: dict[str, str] = {}  # of efforts, by joint
         self._read = 0.0
         self._file: Path | None = None  # of a recording from the start
-        self._whole, self._recording = (Recording(self.server, dark=dark) for _ in range(2))
+        self._whole, self._recording = (ViewRecording(self.server, dark=dark) for _ in range(2))
 
     @property
     def address(self) -> str:

@@ -22,7 +22,7 @@ MAX_DURATION = 300.0  # s; then a recording ends by itself
 START = 'Start recording'
 
 
-class Recording:
+class ViewRecording:
     """Records the scene, picture by picture, from one click of a button to the next."""
 
     def __init__(self, server: viser.ViserServer, *, dark: bool = False) -> None:

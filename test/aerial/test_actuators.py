@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.refusals import refused
 
-from liedyn_ros.aerial import Lags, Simulation
+from liedyn_ros.aerial import FlightSimulation, Lags
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.control import Feedback, Gains, LaggedActuators, RateFeedback, tracking_error
 from liedyn_ros.dynamics import Dynamics
@@ -26,7 +26,7 @@ PERIOD = 4  # steps of 1 ms between two commands
 def fly(machine, reference, feedback, lags, seconds, factor=1.05, known_lags=None):
     """Return configurations and errors of a flight, one of each for every command."""
     known = Dynamics(scale_masses(machine.model, factor))
-    simulation = Simulation(machine, reference.at(0.0).q, lags=lags)
+    simulation = FlightSimulation(machine, reference.at(0.0).q, lags=lags)
     law, flown, errors = feedback(machine.model, Gains()), [], []
     for k in range(1000 * seconds):
         if k % PERIOD == 0:
@@ -84,7 +84,7 @@ def test_rates_given_the_forces_are_followed():
 def test_machine_falls_as_its_rotors_slow_down(machine, reference):
     """With all commands zero and one lag the forces stay a share of those that hold it."""
     lag, start = 0.1, reference.at(0.0).q
-    simulation = Simulation(machine, start, lags=Lags(lag, lag))
+    simulation = FlightSimulation(machine, start, lags=Lags(lag, lag))
     simulation.command_rotors(np.zeros(6))
     simulation.command_torques(np.zeros(6))
     for _ in range(200):
@@ -97,7 +97,7 @@ def test_machine_falls_as_its_rotors_slow_down(machine, reference):
 def test_without_lag_forces_are_the_commands(machine, reference):
     """Bit for bit the integrator's result for held commands."""
     dynamics, q, v = Dynamics(machine.model), reference.at(0.0).q, np.zeros(12)
-    simulation = Simulation(machine, q)
+    simulation = FlightSimulation(machine, q)
     for _ in range(50):
         tau = dynamics.inverse(q, v, np.zeros(12)) * RNG.uniform(0.9, 1.1, 12)
         simulation.command_wrench(tau[:6])

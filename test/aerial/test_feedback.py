@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.refusals import refused
 
-from liedyn_ros.aerial import Lags, Simulation
+from liedyn_ros.aerial import FlightSimulation, Lags
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.control import Feedback, Gains, RateFeedback, ReferenceMotion, tracking_error
 from liedyn_ros.dynamics import Dynamics
@@ -62,7 +62,7 @@ def test_errors_obey_the_poles(machine, coordinate):
     still = ReferenceMotion(hover, *np.zeros((3, 12)))
     start = np.zeros(12)
     start[coordinate] = 0.02
-    simulation = Simulation(machine, model.integrate(hover, start), dt)
+    simulation = FlightSimulation(machine, model.integrate(hover, start), dt)
     dynamics, feedback = Dynamics(model), Feedback(model, gains)
     errors = []
     for _ in range(600):
@@ -86,7 +86,7 @@ def test_errors_obey_the_poles_whatever_the_lags(machine, coordinate, lags):
     still = ReferenceMotion(hover, *np.zeros((3, 12)))
     start = np.zeros(12)
     start[coordinate] = 0.02
-    simulation = Simulation(machine, model.integrate(hover, start), dt, lags)
+    simulation = FlightSimulation(machine, model.integrate(hover, start), dt, lags)
     dynamics, feedback = Dynamics(model), RateFeedback(model, Gains(5.0, 5.0, 5.0))
     errors = []
     for _ in range(600):

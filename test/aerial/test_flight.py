@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.refusals import refused
 
-from liedyn_ros.aerial import AerialManipulator, Lags, Simulation
+from liedyn_ros.aerial import AerialManipulator, FlightSimulation, Lags
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.control import Drives, Feedback, Gains, tracking_error
 from liedyn_ros.dynamics import Dynamics
@@ -24,7 +24,7 @@ RATE = 200  # Hz, the least that is asked for
 
 def fly(machine, reference, known, seconds, delay=0):
     """Return times and errors of a flight; commands arrive some ms late."""
-    simulation = Simulation(machine, reference.at(0.0).q)
+    simulation = FlightSimulation(machine, reference.at(0.0).q)
     feedback, dynamics, waiting, times, errors = (
         Feedback(machine.model, Gains()), Dynamics(known), [], [], [])
     for k in range(1000 * seconds):
@@ -73,7 +73,7 @@ def test_scaled_model_is_scaled(machine, reference):
 
 def test_stands_until_commanded_then_falls(machine, reference):
     start = reference.at(0.0).q
-    simulation = Simulation(machine, start)
+    simulation = FlightSimulation(machine, start)
     simulation.step()
     simulation.command_rotors(np.zeros(6))
     simulation.step()
@@ -94,7 +94,7 @@ def test_drives_without_commands_level_the_base(machine, reference, both, lags):
     """With masses that they know 20 % wrongly, from a tilt and turn rates."""
     q = machine.model.integrate(reference.at(0.0).q, np.r_[0.2, -0.15, 0.4, np.zeros(9)])
     hold = machine.dynamics.inverse(q, np.zeros(12), np.zeros(12))
-    simulation = Simulation(
+    simulation = FlightSimulation(
         machine, q, 2e-3, lags, AerialManipulator(scale_masses(machine.model, 0.8)))
     simulation.v[:6] = 0.3, 0.2, 0.1, 0.2, 0.1, 0.0
 
@@ -121,7 +121,7 @@ def test_drives_without_commands_level_the_base(machine, reference, both, lags):
 def test_joints_without_commands_are_held_alone(machine, reference):
     q = reference.at(0.0).q
     hold = machine.dynamics.inverse(q, np.zeros(12), np.zeros(12))
-    simulation = Simulation(machine, q, 2e-3)
+    simulation = FlightSimulation(machine, q, 2e-3)
     simulation.command_torques(np.zeros(6))
     for _ in range(300):
         simulation.command_wrench(hold[:6])
@@ -131,7 +131,7 @@ def test_joints_without_commands_are_held_alone(machine, reference):
 
 
 def test_without_a_bound_the_last_command_holds(machine, reference):
-    simulation = Simulation(machine, reference.at(0.0).q, 2e-3)
+    simulation = FlightSimulation(machine, reference.at(0.0).q, 2e-3)
     simulation.command_timeout = np.inf
     simulation.command_rotors(np.zeros(6))
     simulation.command_torques(np.zeros(6))
@@ -141,7 +141,7 @@ def test_without_a_bound_the_last_command_holds(machine, reference):
 
 
 def test_refused_commands_change_nothing(machine, reference):
-    simulation = Simulation(machine, reference.at(0.0).q)
+    simulation = FlightSimulation(machine, reference.at(0.0).q)
     for command, value, reason in (
             (simulation.command_rotors, np.full(6, 1500.0), 'speed of rotor rotor_0: expected 0'),
             (simulation.command_rotors, np.zeros(5), r'speeds: expected shape \(6,\), got \(5,\)'),

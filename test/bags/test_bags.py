@@ -37,7 +37,7 @@ from support.refusals import ANY, refused  # noqa: E402
 
 from liedyn_ros.bags.play import Player  # noqa: E402
 from liedyn_ros.bags.record import Recorder  # noqa: E402
-from liedyn_ros.bags.transforms import HEARD, MAX_WAITING, RobotTransforms  # noqa: E402
+from liedyn_ros.bags.transforms import MAX_WAITING, RobotTransforms, TOPIC_TYPES  # noqa: E402
 from liedyn_ros.bags.types import Definitions, message_class  # noqa: E402
 from liedyn_ros.common.errors import DescriptionError, LiedynError, LimitError  # noqa: E402
 from liedyn_ros.recordings.bags import Bag  # noqa: E402
@@ -314,18 +314,18 @@ def test_messages_of_any_bytes_end_no_transforms(capsys):
     def heard(name, data):
         transforms.hear(f'/leg/{name}', kinds[name], next(times), data)
     transforms, chance, times = RobotTransforms(1e9), random.Random(53), count(START_NS, 10**9)
-    kinds = {**HEARD, 'robot_description': 'std_msgs/msg/String'}
+    kinds = {**TOPIC_TYPES, 'robot_description': 'std_msgs/msg/String'}
     good = bytes(STORE.serialize_cdr(
         STORE.types['std_msgs/msg/String'](LEG.read_text()), 'std_msgs/msg/String'))
     heard('robot_description', b'\0\1\0\0\4\0\0\0\xff\xfe\xfd\0')
     heard('robot_description', good)
     raw = bytes(STORE.serialize_cdr(
-        joint_state(START_NS, ['knee', 'hip'], [0.1, 0.2]), HEARD['joint_states']))
+        joint_state(START_NS, ['knee', 'hip'], [0.1, 0.2]), TOPIC_TYPES['joint_states']))
     heard('joint_states', raw[:4] + b'\xff\xff\xff\x7f\xff\xff\xff\xff' + raw[12:])  # no time
     for _ in range(100):
         damaged = bytearray(raw)
         damaged[chance.randrange(4, len(raw))] = chance.randrange(256)
-        for name in HEARD:
+        for name in TOPIC_TYPES:
             heard(name, bytes(damaged))
     heard('joint_states', raw)
     made = list(transforms.made(wait=True))

@@ -18,7 +18,7 @@ from benchmarks.nodes.accounts import account, joined, Loss
 from benchmarks.record import origin
 from benchmarks.stewart import calibration
 from benchmarks.stewart.document import with_tables
-from liedyn_ros.commands.work import HERE
+from liedyn_ros.commands.work import LOCAL_WORK
 
 MS = 1_000_000
 
@@ -92,6 +92,6 @@ def test_calibrations_of_a_few_platforms():
     assert 2.0 < found['pose NEES of 6, mean'] < 12.0
     assert 0.4 < found['squared errors over those of the bound, mean'] < 2.0
     row = calibration.trials('full, frames unknown', argparse.Namespace(
-        trials=2, **vars(HERE)))
+        trials=2, **vars(LOCAL_WORK)))
     assert (row['numbers'], row['offered']) == (36, 1.0)
     assert 0.4 < row['NEES over numbers'] < 2.0

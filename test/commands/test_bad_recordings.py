@@ -20,7 +20,7 @@ from support.recordings.bag_files import as_messages, joint_state, write_bag, wr
 from support.recordings.recorded_arm import arm_recording, JOINTS, wrong_urdf
 
 from liedyn_ros.commands.bags import process_bag
-from liedyn_ros.commands.bags.job import Curves
+from liedyn_ros.commands.bags.job import JobCurves
 from liedyn_ros.commands.identification import identify
 
 DONE, SOME, NOTHING = 0, 1, 2  # what a command returns
@@ -284,7 +284,7 @@ def test_an_error_between_two_rows_leaves_the_older_page(tmp_path, capsys, monke
     def fail(*_):
         raise OSError('the disk is full')
 
-    monkeypatch.setattr(Curves, 'take', fail)
+    monkeypatch.setattr(JobCurves, 'take', fail)
     page.write_text('older')
     for bag, options in zip(bags, (['--model', str(urdf)], [])):
         assert process_bag.main([str(bag), '--html', str(page), *options]) == NOTHING

@@ -112,4 +112,4 @@ def test_monte_carlo(sweep, address, lost):
     function, parts = SWEEPS[sweep]
     there = work.all_results(function, parts, argparse.Namespace(jobs=1, cluster=address))
     assert lost.exists()
-    np.testing.assert_equal(there, work.all_results(function, parts, work.HERE))
+    np.testing.assert_equal(there, work.all_results(function, parts, work.LOCAL_WORK))

@@ -19,7 +19,7 @@ import pytest
 from support.hostile_texts import TEXTS
 
 from liedyn_ros.commands import liedyn
-from liedyn_ros.commands.reports import Line, Page, plot
+from liedyn_ros.commands.reports import Line, plot, ReportPage
 from liedyn_ros.common.errors import LiedynError, spelled
 from liedyn_ros.common.markup import as_html, as_text, Terminal
 
@@ -66,7 +66,7 @@ def test_html_has_the_text_alone(text):
 
 def tags_of_report(text):
     """Return the tags of a report that has a text wherever one may come."""
-    page, ends = Page(text), np.array([0.0, 1.0])
+    page, ends = ReportPage(text), np.array([0.0, 1.0])
     page.heading(text)
     page.text(text, text)
     page.items([text])

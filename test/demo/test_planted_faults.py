@@ -16,8 +16,8 @@ from rosgraph_msgs.msg import Clock
 
 from liedyn_ros.demo import lockstep
 from liedyn_ros.demo.__main__ import perform
-from liedyn_ros.demo.recorder import Recorder
-from liedyn_ros.demo.session import Session, Stage
+from liedyn_ros.demo.recorder import DemoRecorder
+from liedyn_ros.demo.session import DemoStage, Session
 from liedyn_ros.demo.stewart import singularity
 from liedyn_ros.demo.verdict import Outcome
 
@@ -29,13 +29,13 @@ STEPS = 20  # of a motion that a fault ends
 
 @pytest.fixture(autouse=True)
 def soon_given_up(monkeypatch):
-    for name, value in (('FIRST_TIMEOUT', 0.1), ('TIMEOUT', 1.0), ('GIVE_UP', 10.0)):
+    for name, value in (('FIRST_TIMEOUT', 0.1), ('TIMEOUT', 1.0), ('ANSWER_TIMEOUT', 10.0)):
         monkeypatch.setattr(lockstep, name, value)
 
 
 def verdict_of(tmp_path, limit=300.0):
     """Return the verdict of the part that leads through a singularity, at most after limit, s."""
-    return perform(singularity.run, Stage(tmp_path, DRAWINGS, time.monotonic() + limit))
+    return perform(singularity.run, DemoStage(tmp_path, DRAWINGS, time.monotonic() + limit))
 
 
 def start_all_but(missing, monkeypatch):
@@ -72,7 +72,7 @@ def test_another_clock_in_the_domain_is_told(tmp_path, monkeypatch):
 
 
 def test_a_recorder_that_stops_shows_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(Recorder, '_keep', staticmethod(
+    monkeypatch.setattr(DemoRecorder, '_keep', staticmethod(
         lambda into, raw: into.append((0, raw)) if len(into) < STEPS else None))
     verdict = verdict_of(tmp_path)
     assert verdict.outcome is Outcome.NOT_SHOWN

@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.demo.stewart import crossing_plots
-from liedyn_ros.demo.stewart.crossing import Crossing, WRONG
+from liedyn_ros.demo.stewart.crossing import Crossing, WRONG_DISTANCE
 from liedyn_ros.demo.stewart.singularity import (
     DURATION, FREQUENCY, HOME_POSITION, HOME_TURN, judge, NOISE, RATE, report, SEED, TURN)
 from liedyn_ros.demo.verdict import NotShownError, Outcome
@@ -70,9 +70,9 @@ def test_a_plain_solver_goes_wrong_in_silence_and_ours_does_not(recording, capsy
     assert judge(crossing).outcome is Outcome.HELD
     assert crossing.plain_errors[-1] > 1.0
     assert crossing.our_errors[-1] < 1e-3
-    wrong = crossing.times[crossing.plain_errors > WRONG]  # from there on, all
+    wrong = crossing.times[crossing.plain_errors > WRONG_DISTANCE]  # from there on, all
     assert abs(wrong[0] - crossing.crossed_at) < 0.1
-    assert (crossing.plain_errors[crossing.times >= wrong[0]] > WRONG).all()
+    assert (crossing.plain_errors[crossing.times >= wrong[0]] > WRONG_DISTANCE).all()
     text = capsys.readouterr().out
     for flag in (Flag.BRANCH_CROSSED, Flag.BRANCH_UNSURE):
         assert SINGULARITY[flag] in text
@@ -127,4 +127,4 @@ def test_what_was_not_recorded_is_left_out(recording):
     assert len(crossing.times) == 80
     assert len(crossing.flags) == len(crossing.ours) == 9
     assert np.isnan(crossing.crossed_at)
-    assert (crossing.plain_errors <= WRONG).all()
+    assert (crossing.plain_errors <= WRONG_DISTANCE).all()

@@ -19,7 +19,7 @@ from support.refusals import refused
 
 from liedyn_ros.build.c_library import build_objects, HEADER, main
 from liedyn_ros.build.lowering import lowered
-from liedyn_ros.build.objects import ALLOWED, emitted, PROCESSORS, require_portable
+from liedyn_ros.build.objects import ALLOWED_SYMBOLS, emitted, PROCESSORS, require_portable
 from liedyn_ros.build.parts import function_parts, linked, parts
 from liedyn_ros.build.words import PREFIX
 from liedyn_ros.common.errors import LiedynError
@@ -49,7 +49,7 @@ def test_objects_need_libm_memory_functions_and_each_other_alone(name):
     lines = [line.split() for line in run('nm', '-g', *objects_of(name)).splitlines()]
     defined = [line[-1] for line in lines if ' T ' in ' '.join(line)]
     wanted = {line[-1] for line in lines if line[:1] == ['U']}
-    assert wanted <= ALLOWED | set(defined) and len(defined) == len(set(defined))
+    assert wanted <= ALLOWED_SYMBOLS | set(defined) and len(defined) == len(set(defined))
     assert {PROCESSORS[name].prefix + row[0] for part in function_parts() for row in part.rows()
             } <= set(defined)
 

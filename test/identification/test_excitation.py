@@ -20,13 +20,14 @@ from liedyn_ros.commands.identification import excite as command
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
-from liedyn_ros.identification import Capsule, Clearance, excite, MotionLimits
+from liedyn_ros.identification import Capsule, Clearance, ExcitationLimits, excite
 from liedyn_ros.identification.excitation.capsules import segment_distances
 from liedyn_ros.identification.excitation.excite import _Task
 from liedyn_ros.model import to_urdf
 
-ARM = MotionLimits(*np.array([[-1.5] * 3, [1.5] * 3, [2.0] * 3, [6.0] * 3, [25.0, 25.0, 12.0]]),
-                   clearance=0.05)
+ARM = ExcitationLimits(*np.array([[-1.5] * 3, [1.5] * 3, [2.0] * 3, [6.0] * 3,
+                                  [25.0, 25.0, 12.0]]),
+                       clearance=0.05)
 FAST = {'period': 5.0, 'rate': 50.0, 'rounds': 15}
 
 
@@ -66,8 +67,8 @@ def test_the_joints_of_loops_follow():
     start = assemble(ConstrainedDynamics(model), held={'left_0_joint': 2.2, 'right_0_joint': 0.9})
     moved = int(model.actuated.sum())
     at = start[[joint.qi for joint in model.joint_list if joint.actuated]]
-    limits = MotionLimits(at - 0.4, at + 0.4, *np.array([[1.0] * moved, [8.0] * moved,
-                                                         [np.inf] * moved]))
+    limits = ExcitationLimits(at - 0.4, at + 0.4, *np.array([[1.0] * moved, [8.0] * moved,
+                                                             [np.inf] * moved]))
     found = excite(model, limits, start=start, period=5.0, rate=20.0, rounds=3)
     dynamics = ConstrainedDynamics(model)
     for q, v in zip(found.q[::10], found.v[::10]):

@@ -26,7 +26,7 @@ from liedyn_ros.common.errors import LimitError, ShapeError, StampError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import (
-    base_parameters, equations_of, identify, is_consistent, motion_of, MotionLimits,
+    base_parameters, equations_of, ExcitationLimits, identify, is_consistent, motion_of,
     next_motion, Recording, robust_fit)
 from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.identification.held_out import HeldOut
@@ -242,7 +242,8 @@ def slow_and_next():
         return tau + 0.01 * np.abs(tau).max(axis=0) * coloured(rng, tau.shape, 0.9)
 
     first = Recording(given, time, q, recorded(q, v, a))
-    limits = MotionLimits(*np.array([[-2.0] * 3, [2.0] * 3, [2.0] * 3, [6.0] * 3, [np.inf] * 3]))
+    limits = ExcitationLimits(*np.array([[-2.0] * 3, [2.0] * 3, [2.0] * 3, [6.0] * 3, [np.inf]
+                                         * 3]))
     ahead = next_motion(identify(given, first), limits, rounds=20).excitation
     start = float(time[-1]) + 1.0
     both = Recording(

@@ -13,14 +13,14 @@ import numpy as np
 
 from liedyn_ros.jit.shuffles import by_bit, rolled, swapped, with_lane
 from liedyn_ros.jit.simd import (
-    align_stack, filled, get, get_lanes, get_quad, joined, LANES, lanes_at, of_width, parts,
-    put_lanes, put_quad, quad_of, spread, total, transposed)
+    align_stack, broadcast, filled, get, get_lanes, get_quad, joined, LANES, lanes_at, of_width,
+    parts, put_lanes, put_quad, quad_of, total, transposed)
 
 
 @numba.njit(_nrt=False)
 def combine(table, factor, out):
     for column in range(0, table.shape[1], LANES):
-        put_lanes(out, 0, column, get_lanes(table, 0, column) + spread(factor) * get_lanes(
+        put_lanes(out, 0, column, get_lanes(table, 0, column) + broadcast(factor) * get_lanes(
             table, 1, column))
     return total(get_lanes(table, 1, LANES))
 

@@ -19,7 +19,7 @@ from support.bench.pose_bench import ns
 import yaml
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.nodes.aerial.controller import BEGUN
+from liedyn_ros.nodes.aerial.controller import REFERENCE_START
 from liedyn_ros.ros.launch import with_tf_prefix
 
 pytestmark = pytest.mark.ros
@@ -46,7 +46,7 @@ def assert_flies(bench, namespace=''):
 
     def begun():
         return [int(value.value) for message in diagnostics for status in message.status
-                for value in status.values if value.key == BEGUN]
+                for value in status.values if value.key == REFERENCE_START]
 
     begin_ns = bench.until(begun, 'a flight', timeout=COMPILED)[-1]
     bench.until(lambda: errors and ns(errors[-1]) > begin_ns + WATCHED_NS, 'a piece of flight')

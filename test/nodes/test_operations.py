@@ -32,7 +32,7 @@ REPORTERS = [path for path in SOURCES if path.name != 'control_status.py'  # pha
                            path.read_text())]
 MESSAGE = re.compile(r'(?=.* )(?!.*, (m|s|ms|Hz|rad)$).*[a-z]{2}.*')  # several words, no measure
 # Calls that name a part.
-PARTS = {'status_name', 'Part', 'StreamDiagnostics', '_status', '_judge', '__init__'}
+PARTS = {'status_name', 'PartHealth', 'StreamDiagnostics', '_status', '_judge', '__init__'}
 
 
 def called(node):

@@ -128,7 +128,8 @@ def test_a_solution_comes_with_the_array():
     (lambda: ld.load(URDF).getFrameJacobian, 'frames.jacobian'),
     (lambda: ld.load(URDF).joint_names, 'model.joints'),
     (lambda: ld.load(URDF).model.joint_names, 'joints'),
-    (lambda: ld.load(config_file('four_bar.yaml')).rnea, 'inverse')])
+    (lambda: ld.load(config_file('four_bar.yaml')).rnea, 'inverse'),
+    (lambda: ld.load(URDF).frames.names, 'model.frames')])
 def test_names_of_other_libraries_lead_to_ours(wrong, ours):
     with pytest.raises(AttributeError) as caught:
         wrong()

@@ -17,7 +17,7 @@ from support.platforms.stewart_cases import ROUNDED_LENGTHS_CM
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import leg_lengths, load_geometry
 from liedyn_ros.studies.stewart_pose import figures as stewart_figures
-from liedyn_ros.studies.stewart_pose.algorithms import Chart, Equations, Form
+from liedyn_ros.studies.stewart_pose.algorithms import Chart, Form, StudyEquations
 from liedyn_ros.studies.stewart_pose.paper import (
     CENTIMETRE, End, pose_of, STATES, Study, TABLES, UNEXPLAINED)
 
@@ -59,7 +59,7 @@ def test_cell_equals_the_published_one(cell, method, state, published):
 @pytest.mark.parametrize('chart', list(Chart))
 def test_jacobians_are_derivatives_along_steps(study, chart, of_lengths):
     # (Stewart 17, 18, Stewart 22 to 24, 28)
-    equations = Equations(study.geometry, study.lengths, Form(chart, of_lengths), CENTIMETRE)
+    equations = StudyEquations(study.geometry, study.lengths, Form(chart, of_lengths), CENTIMETRE)
     x = equations.state(pose_of(*STATES[2]))
     lengths = leg_lengths(study.geometry, pose_of(*STATES[2])) / CENTIMETRE
     wanted = study.lengths / CENTIMETRE

@@ -32,7 +32,7 @@ from liedyn_ros.view.platforms.scene import MAGNIFIED, SIGMAS  # noqa: E402
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf  # noqa: E402
 from liedyn_ros.view.plots import fitted, Plots  # noqa: E402
 from liedyn_ros.view.recorded import write_recording  # noqa: E402
-from liedyn_ros.view.recording import MAX_DURATION, Recording  # noqa: E402
+from liedyn_ros.view.recording import MAX_DURATION, ViewRecording  # noqa: E402
 from liedyn_ros.view.shapes import AXES, PATH, PURPLE, rgb, solid_box  # noqa: E402
 from liedyn_ros.view.sliders import add_slider  # noqa: E402
 from liedyn_ros.view.trees.scene import CENTER, EFFORT, LOOP, THRUST  # noqa: E402
@@ -352,8 +352,9 @@ def test_a_recording_that_is_forgotten_ends_and_is_kept(page):
 
 def test_what_was_computed_is_written_as_a_page_of_its_length(tmp_path, monkeypatch):
     slept = []
-    step = Recording.step
-    monkeypatch.setattr(Recording, 'step', lambda self, now: (slept.append(now), step(self, now)))
+    step = ViewRecording.step
+    monkeypatch.setattr(ViewRecording, 'step', lambda self,
+                        now: (slept.append(now), step(self, now)))
     model = load_model(config_file('aerial_manipulator.yaml'))
     states = [(0.01 * k, seen_of_model(model, model.neutral())) for k in range(200)]
     write_recording(tmp_path / 'seen.html', model, states)

@@ -24,7 +24,7 @@ import numpy as np
 from PIL import Image
 from tools.command_line import no_arguments
 
-from liedyn_ros.aerial import AerialManipulator, Reference, Simulation
+from liedyn_ros.aerial import AerialManipulator, FlightSimulation, Reference
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Feedback, Gains, tracking_error
@@ -79,14 +79,15 @@ def flight(machine: AerialManipulator, times: Array) -> Iterator[Array]:
     """Yield the configurations (nq,) of a flight, the masses known 5 % too large."""
     known = Dynamics(scale_masses(machine.model, 1.05))
     reference, feedback = Reference(), Feedback(machine.model, Gains())
-    simulation = Simulation(machine, reference.at(0.0).q)
+    simulation = FlightSimulation(machine, reference.at(0.0).q)
     for time in times:
         while simulation.time < time - 0.5 * simulation.dt:
             fly(simulation, known, reference, feedback)
         yield simulation.q
 
 
-def fly(simulation: Simulation, known: Dynamics, reference: Reference, feedback: Feedback) -> None:
+def fly(simulation: FlightSimulation, known: Dynamics, reference: Reference,
+        feedback: Feedback) -> None:
     """Command once, from the newest state, and simulate until the next command."""
     model, q, v = simulation.machine.model, simulation.q, simulation.v
     error = tracking_error(model, reference.at(simulation.time), q, v)

@@ -28,7 +28,7 @@ import toppra.algorithm
 import toppra.constraint
 import toppra.interpolator
 
-from liedyn_ros.aerial import AerialManipulator, Simulation
+from liedyn_ros.aerial import AerialManipulator, FlightSimulation
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
@@ -183,7 +183,7 @@ def fly(case: Case, motion: Motion) -> Array:
     """Return the errors of the aerial manipulator's base at each step, mm."""
     assert isinstance(case.dynamics, Dynamics)
     machine, model = AerialManipulator(case.dynamics.model), case.dynamics.model
-    simulation, feedback = Simulation(machine, motion.q[0], STEP), Feedback(model, Gains())
+    simulation, feedback = FlightSimulation(machine, motion.q[0], STEP), Feedback(model, Gains())
     tau, errors = case.forces(motion.q[0], 0.0 * motion.v[0], 0.0 * motion.v[0]), []
     for k in range(len(motion.q) + round(AFTER / STEP)):
         error = tracking_error(model, motion.at(k), simulation.q, simulation.v)

@@ -63,7 +63,7 @@ class Job:
 
 
 @dataclass
-class Outcome:
+class JobOutcome:
     """
     Outcome of a job: numbers of messages by their fates, losses and remarks.
 
@@ -79,7 +79,7 @@ class Outcome:
     damaged: bool = False
 
 
-class Curves:
+class JobCurves:
     """Keeps some points of columns, ever fewer of the rows."""
 
     def __init__(self, columns: list[str]) -> None:
@@ -169,14 +169,14 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def done_before(job: Job) -> Outcome | None:
+def done_before(job: Job) -> JobOutcome | None:
     """Return the outcome of an earlier run of an equal job whose files are there, else None."""
     if job.done is None or not all(each.exists() for each in job.files.values()):
         return None
     try:
         told = json.loads(read_file(job.done))
         if told.pop('key') == job.key:
-            return Outcome(**{**told, 'again': True})
+            return JobOutcome(**{**told, 'again': True})
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     return None

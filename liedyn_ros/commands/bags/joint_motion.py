@@ -34,7 +34,8 @@ from liedyn_ros.recordings.samples import Stamps
 
 BLOCK = 25_000  # messages that are smoothed together
 OVERLAP = 4_000  # on both sides of a block, where the filter swings in
-BESIDE = 0.75  # steps from a row, at which a message has it; between rows it is half a step
+# Steps from a row, at which a message has it; between rows it is half a step
+MAX_ROW_DISTANCE = 0.75
 HIGHEST = 4  # order of the time derivatives of torques
 
 
@@ -159,7 +160,7 @@ def _without_rows(come: Stamps, stamps: Stamps, rate: float, first: bool, last: 
     after = np.searchsorted(stamps, come).clip(1, len(stamps) - 1)
     off = np.minimum(np.abs(come - stamps[after - 1]), np.abs(come - stamps[after]))
     found = {'at the ends': int(outside.sum()),
-             'left out': int((~outside & (off > 1e9 * BESIDE / rate)).sum())}
+             'left out': int((~outside & (off > 1e9 * MAX_ROW_DISTANCE / rate)).sum())}
     return {why: count for why, count in found.items() if count}
 
 

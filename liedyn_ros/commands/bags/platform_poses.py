@@ -16,7 +16,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from liedyn_ros.commands.bags.job import (
-    Curves, damaged, Job, Outcome, Reasons, require_messages, Tell)
+    damaged, Job, JobCurves, JobOutcome, Reasons, require_messages, Tell)
 from liedyn_ros.commands.bags.tables import table_writer, TABLES
 from liedyn_ros.commands.stewart.bag_processing.messages import Reporter
 from liedyn_ros.commands.stewart.bag_processing.platform_settings import settings_of
@@ -34,7 +34,7 @@ from liedyn_ros.recordings.bags import (
 TOPIC = 'leg_states'
 
 
-def platform_job(job: Job, tell: Tell) -> Outcome:
+def platform_job(job: Job, tell: Tell) -> JobOutcome:
     """Write the poses of a bag; return how many messages had which outcome."""
     settings = settings_of(job.settings['params'])
     bag = (TableBag(job.bag, actuators_of(settings).names) if job.bag.suffix in TABLES
@@ -42,7 +42,7 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
     topic = bag.topic(job.settings['topic'] or (
         TOPIC if isinstance(bag, Bag) else None), 'sensor_msgs/msg/JointState')
     counts, reasons = Counter[str](), Reasons()
-    curves, total = Curves(list(COLUMNS[1:4])), bag.counts[topic]
+    curves, total = JobCurves(list(COLUMNS[1:4])), bag.counts[topic]
     rows = _rows(bag, topic, settings, job.settings['arrival'], reports='mcap' in job.files)
     with ExitStack() as stack:
         writers = _writers(job, settings, stack)
@@ -59,7 +59,7 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
             tell(counts.total(), total)
         require_messages(bag, topic, counts)
     cut, losses = damaged(bag), [str(loss) for loss in bag.losses]  # before a doubt reads again
-    return Outcome(dict(counts), [
+    return JobOutcome(dict(counts), [
         *reasons.lines(), *_doubts(bag, topic, settings, counts), *losses],
         curves=curves.points, damaged=cut)
 

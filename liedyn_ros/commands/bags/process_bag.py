@@ -29,11 +29,11 @@ from liedyn_ros.common.extras import require_extra
 from liedyn_ros.common.whole_files import write_whole
 
 if TYPE_CHECKING:
-    from liedyn_ros.commands.bags.job import Job, Outcome
+    from liedyn_ros.commands.bags.job import Job, JobOutcome
 
-EVERY = 2.0  # s between two lines of progress
+PROGRESS_PERIOD = 2.0  # s between two lines of progress
 KINDS = 'csv', 'parquet', 'mcap'
-GOOD = 'with a pose', 'with all joints'
+GOOD_COUNTS = 'with a pose', 'with all joints'
 NO_FAULT = 'at the ends'  # of a motion, where the filter swings in
 REPORT = 'report.html'
 
@@ -45,14 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         require_extra('bags', 'rosbags', 'mcap')
         if options.html is not None:
             require_extra('view', 'viser')
-        from liedyn_ros.commands.bags.job import Outcome
+        from liedyn_ros.commands.bags.job import JobOutcome
         from liedyn_ros.commands.bags.run import run
         _require_taken(options)
         jobs = _jobs(options)
         if len(jobs) == 1 and options.cluster is None:
             outcomes = [run(jobs[0], _Progress())]
         else:
-            outcomes = [Outcome()] * len(jobs)
+            outcomes = [JobOutcome()] * len(jobs)
             for k, outcome in results_of(run, jobs, jobs=options.jobs, cluster=options.cluster):
                 outcomes[k] = outcome
                 print(f'{jobs[k].bag}: {_line(outcome)}', file=sys.stderr)
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return max(_status(each) for each in outcomes)
 
 
-def _line(outcome: 'Outcome') -> str:
+def _line(outcome: 'JobOutcome') -> str:
     if outcome.error:
         return outcome.error
     return f'{sum(outcome.counts.values())} messages: ' + ', '.join(
@@ -81,8 +81,8 @@ def _line(outcome: 'Outcome') -> str:
                 ' (done before)' if outcome.again else '')
 
 
-def _status(outcome: 'Outcome') -> int:
-    good = sum(outcome.counts.get(each, 0) for each in GOOD)
+def _status(outcome: 'JobOutcome') -> int:
+    good = sum(outcome.counts.get(each, 0) for each in GOOD_COUNTS)
     if outcome.error or not good:
         return 2
     wanted = sum(outcome.counts.values()) - outcome.counts.get(NO_FAULT, 0)
@@ -134,7 +134,7 @@ class _Progress:
         self._told_at = time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
-        if time.monotonic() - self._told_at > EVERY:
+        if time.monotonic() - self._told_at > PROGRESS_PERIOD:
             self._told_at = time.monotonic()
             print(f'{done} of {total}', file=sys.stderr)
 

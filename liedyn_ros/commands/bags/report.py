@@ -14,16 +14,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from liedyn_ros.commands.bags.job import Job, Outcome
-from liedyn_ros.commands.reports import Line, Page, plot
+from liedyn_ros.commands.bags.job import Job, JobOutcome
+from liedyn_ros.commands.reports import Line, plot, ReportPage
 
 PLOTTED = 12  # curves of a bag
 BAGS = 8  # whose curves are shown
 
 
-def report(jobs: Sequence[Job], outcomes: Sequence[Outcome]) -> str:
+def report(jobs: Sequence[Job], outcomes: Sequence[JobOutcome]) -> str:
     """Return the page of a run."""
-    page = Page('Processed bags')
+    page = ReportPage('Processed bags')
     failed = sum(bool(each.error) for each in outcomes)
     lost = sum(each.damaged for each in outcomes)
     page.text(f'{len(jobs) - failed} of {len(jobs)} bags processed' + (

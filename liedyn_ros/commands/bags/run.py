@@ -23,7 +23,7 @@ import numpy as np
 
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.bags.job import (
-    Curves, damaged, done_before, Job, Outcome, Reasons, require_messages, Tell)
+    damaged, done_before, Job, JobCurves, JobOutcome, Reasons, require_messages, Tell)
 from liedyn_ros.commands.bags.joint_bag import JointBagWriter
 from liedyn_ros.commands.bags.joint_motion import (
     motion_columns, processed_loops, processed_motion, single_joints)
@@ -83,7 +83,7 @@ Rows = Iterable[tuple[int, list[float] | None, str]]  # stamps (ns), values, why
 Part = tuple[Rows, Iterable[str], Mapping[str, int]]  # with remarks, and numbers of messages
 
 
-def run(job: Job, tell: Tell = lambda done, total: None) -> Outcome:
+def run(job: Job, tell: Tell = lambda done, total: None) -> JobOutcome:
     """Write the files of a job, and what was done; errors are in the outcome."""
     before = done_before(job)
     if before is not None:
@@ -96,11 +96,11 @@ def run(job: Job, tell: Tell = lambda done, total: None) -> Outcome:
         if job.done is not None:
             write_whole(job.done, json.dumps({'key': job.key, **vars(outcome)}))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
-        return Outcome(error=str(error))
+        return JobOutcome(error=str(error))
     return outcome
 
 
-def _joint_job(job: Job, tell: Tell) -> Outcome:
+def _joint_job(job: Job, tell: Tell) -> JobOutcome:
     model = load_model(job.settings['model'])
     bag = (TableBag(job.bag, job.settings['measured'] or measured_joints(model))
            if job.bag.suffix in TABLES else Bag(job.bag))
@@ -109,7 +109,7 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
     produce, columns = _MODES[job.settings['complete']]
     names = columns(model, job.settings)
     counts, reasons, remarked = Counter[str](), Reasons(), Reasons()
-    curves = Curves(names)
+    curves = JobCurves(names)
 
     def of_part(part: Part) -> Rows:
         rows, remarks, without = part
@@ -134,7 +134,7 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
             tell(counts.total(), total)
         require_messages(bag, topic, counts)
     losses = [*(str(each) for each in bag.losses), *reasons.lines(), *remarked.firsts()]
-    return Outcome(dict(counts), losses, curves=curves.points, damaged=damaged(bag))
+    return JobOutcome(dict(counts), losses, curves=curves.points, damaged=damaged(bag))
 
 
 def _writers(job: Job, model: Model, names: list[str], stack: ExitStack) -> list[RowWriter]:

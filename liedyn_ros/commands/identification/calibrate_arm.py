@@ -27,13 +27,13 @@ from liedyn_ros.commands.identification.options import add_reads_option, angles_
 from liedyn_ros.commands.inputs import about, noise_of
 from liedyn_ros.commands.outputs import (
     folder, number_of, pair_of, set_aside, without_empty)
-from liedyn_ros.commands.reports import Findings, Page
+from liedyn_ros.commands.reports import Findings, ReportPage
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification.calibration import ArmCalibration, calibrate_arm
-from liedyn_ros.identification.calibration.calibrate import TOLERANCE
+from liedyn_ros.identification.calibration.calibrate import PRIOR_DEVIATIONS
 from liedyn_ros.identification.calibration.unknowns import read_joints
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.model import load_model, Model
@@ -153,7 +153,7 @@ def _lengths(found: ArmCalibration) -> list[str]:
 
 
 def _report(found: ArmCalibration, findings: Findings, options: argparse.Namespace) -> Path:
-    page = Page(f'Calibration of {options.model.name}')
+    page = ReportPage(f'Calibration of {options.model.name}')
     findings.begin(page)
     page.heading('Errors at poses held out')
     page.table(['', 'given', 'calibrated'], _accuracy(found))
@@ -207,7 +207,7 @@ def parser() -> argparse.ArgumentParser:
     for name, unit in (('position', 'm'), ('rotation', 'rad')):
         result.add_argument(f'--{name}-noise', type=float, help=(
             f'deviation of a {name}, {unit}; estimated where none is given'))
-    result.add_argument('--tolerance', type=float, nargs=2, default=TOLERANCE,
+    result.add_argument('--tolerance', type=float, nargs=2, default=PRIOR_DEVIATIONS,
                         metavar=('SHIFT', 'TURN'),
                         help='deviations of the placements of the model, m and rad')
     result.add_argument('--offsets', action='store_true', help='find offsets of joints alone')

@@ -24,14 +24,14 @@ import numpy as np
 from liedyn_ros.commands.identification.motion_plots import motion_plots
 from liedyn_ros.commands.identification.options import add_holding_options, with_locked_joints
 from liedyn_ros.commands.outputs import folder, number_of, without_empty
-from liedyn_ros.commands.reports import Page
+from liedyn_ros.commands.reports import ReportPage
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError, LiedynError, LimitError
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.common.yaml_reader import read
 from liedyn_ros.identification import (
-    Capsule, capsules_of, Clearance, Excitation, excite, MotionLimits)
+    Capsule, capsules_of, Clearance, Excitation, ExcitationLimits, excite)
 from liedyn_ros.identification.verdict import CONDITION
 from liedyn_ros.model import JOINT_TYPES, load_model, Model
 
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def limits_of(model: Model, options: argparse.Namespace,
-              speeds: Mapping[str, float] | None = None) -> MotionLimits:
+              speeds: Mapping[str, float] | None = None) -> ExcitationLimits:
     """
     Return the share of the model's limits that the options leave.
 
@@ -93,7 +93,7 @@ def limits_of(model: Model, options: argparse.Namespace,
                      options.share * float(own.effort[0])))
     table = np.array(rows).reshape(-1, 5).T
     table[4][table[4] <= 0.0] = np.inf  # a file that says 0 has none
-    return MotionLimits(table[0], table[1], table[2], table[3], table[4], options.clearance)
+    return ExcitationLimits(table[0], table[1], table[2], table[3], table[4], options.clearance)
 
 
 def read_capsules(path: Path) -> list[Capsule]:
@@ -152,7 +152,8 @@ def _findings(found: Excitation, clearance: Clearance | None) -> list[str]:
 def _report(model: Model, found: Excitation, clearance: Clearance | None,
             options: argparse.Namespace) -> str:
     """Return the page of a motion."""
-    page, sentences = Page(f'A motion to record of {model.name}'), _findings(found, clearance)
+    page = ReportPage(f'A motion to record of {model.name}')
+    sentences = _findings(found, clearance)
     page.text(sentences[1], 'good' if found.condition <= CONDITION else 'bad')
     page.items([sentences[0], *sentences[2:]])
     page.plots(motion_plots(model, found))

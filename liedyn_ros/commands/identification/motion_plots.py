@@ -16,7 +16,7 @@ from liedyn_ros.commands.reports import Line, plot
 from liedyn_ros.identification import Excitation
 from liedyn_ros.model import Model
 
-TOGETHER = 4  # joints of a plot
+JOINTS_OF_PLOT = 4  # joints of a plot
 
 
 def motion_plots(model: Model, found: Excitation) -> list[str]:
@@ -32,5 +32,5 @@ def motion_plots(model: Model, found: Excitation) -> list[str]:
              ('force by the given model', found.torque, 'vi', force))
     return [plot(kind, [
         Line(joint.name, found.t, np.asarray(values[:, getattr(joint, at)]))
-        for joint in joints[begin:begin + TOGETHER]], 'time, s', unit)
-        for kind, values, at, unit in kinds for begin in range(0, len(joints), TOGETHER)]
+        for joint in joints[begin:begin + JOINTS_OF_PLOT]], 'time, s', unit)
+        for kind, values, at, unit in kinds for begin in range(0, len(joints), JOINTS_OF_PLOT)]

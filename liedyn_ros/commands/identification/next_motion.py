@@ -19,7 +19,7 @@ from liedyn_ros.commands.identification.excite import clearance_of, limits_of
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
-from liedyn_ros.identification import Identification, MotionLimits, next_motion, NextMotion
+from liedyn_ros.identification import ExcitationLimits, Identification, next_motion, NextMotion
 from liedyn_ros.model import JOINT_TYPES
 
 TRAJECTORY, TABLE = 'next_motion.yaml', 'next_motion.csv'
@@ -92,9 +92,10 @@ def _speeds(result: Identification) -> dict[str, float]:
                             if each.type_name == joint.type_name) for joint in joints}
 
 
-def _around(limits: MotionLimits, result: Identification, start: Array) -> MotionLimits:
+def _around(limits: ExcitationLimits, result: Identification, start: Array) -> ExcitationLimits:
     """Return limits that hold a configuration at which the machine was."""
     at = start[[joint.qi for joint in result.given.joint_list
                 if joint.actuated and JOINT_TYPES[joint.type_name].nv == 1]]
-    return MotionLimits(np.minimum(limits.lower, at), np.maximum(limits.upper, at), limits.speed,
-                        limits.acceleration, limits.torque, limits.clearance)
+    return ExcitationLimits(np.minimum(limits.lower, at), np.maximum(limits.upper, at),
+                            limits.speed,
+                            limits.acceleration, limits.torque, limits.clearance)

@@ -30,8 +30,9 @@ from liedyn_ros.recordings import (
     Columns, joined, JointSamples, measured_joints, model_samples, read_samples)
 from liedyn_ros.recordings.tables import TABLES
 
-TAKERS = {'table': ('time', 'rate', 'position', 'velocity', 'effort'), 'bag': ('topic', 'arrival')}
-STILL = 0.02  # rad or m, by which a joint that stood still may be elsewhere
+OPTIONS_OF_FORMAT = {'table': ('time', 'rate', 'position', 'velocity', 'effort'),
+                     'bag': ('topic', 'arrival')}
+REST_DISTANCE = 0.02  # rad or m, by which a joint that stood still may be elsewhere
 
 
 def add_recording_options(parser: argparse.ArgumentParser) -> None:
@@ -112,7 +113,7 @@ def columns_of(options: argparse.Namespace) -> Columns:
     add_recording_options(defaults)
     kinds = {'table' if each.suffix in TABLES else 'bag'
              for each in (options.recording[0], *options.also)}
-    require_taken(options, defaults, kinds, TAKERS)
+    require_taken(options, defaults, kinds, OPTIONS_OF_FORMAT)
     if 'time' in dict(options.unit) and 'table' not in kinds:
         raise NameSetError('--unit time: expected a table, as stamps of a bag are in ns')
     return Columns(options.time, options.rate, options.position, options.velocity,
@@ -157,11 +158,11 @@ def require_still(model: Model, options: argparse.Namespace) -> set[str]:
                 seen.discard(name)
                 continue
             least, most = float(samples.position.min()), float(samples.position.max())
-            if max(most - position, position - least) > STILL:
+            if max(most - position, position - least) > REST_DISTANCE:
                 raise LimitError(
                     f'--hold {name}={position:g}: expected a joint that stood there, got '
                     f'{least:.4g} to {most:.4g} in {paths[0]}: ' + (
-                        'leave it out of --hold' if most - least > STILL else
+                        'leave it out of --hold' if most - least > REST_DISTANCE else
                         f'hold it at {0.5 * (least + most):.4g}'), names=(name,))
     return seen
 
@@ -196,7 +197,7 @@ def measured(whole: Model, options: argparse.Namespace) -> tuple[
     for k in np.flatnonzero(idle).tolist():
         name, middle = samples.names[k], float(0.5 * (least[k] + most[k]))
         option = f'--hold {name}={middle:.4g}'
-        if most[k] - least[k] > 2.0 * STILL:
+        if most[k] - least[k] > 2.0 * REST_DISTANCE:
             raise LimitError(
                 f'effort of {name}: expected one that was measured, got 0 throughout, and it '
                 f'moved from {least[k]:.4g} to {most[k]:.4g}. Record again while it stands still',
@@ -204,7 +205,7 @@ def measured(whole: Model, options: argparse.Namespace) -> tuple[
         options.hold.append((name, middle))
         remarks.append(f'efforts of {name} are 0 throughout: it is held, as by {option}'
                        + (f'; it moved by {most[k] - least[k]:.2g}'
-                          if most[k] - least[k] > STILL else ''))
+                          if most[k] - least[k] > REST_DISTANCE else ''))
     model = with_locked_joints(whole, options)
     recording, samples = recorded(model, options)
     return (model, recording, replace(samples, remarks=(*samples.remarks, *remarks)),

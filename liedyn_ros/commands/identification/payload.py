@@ -25,7 +25,7 @@ from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, measured, recorded, require_still)
 from liedyn_ros.commands.inputs import about
 from liedyn_ros.commands.outputs import folder, set_aside, without_empty
-from liedyn_ros.commands.reports import Findings, Line, Page, plot
+from liedyn_ros.commands.reports import Findings, Line, plot, ReportPage
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
@@ -42,10 +42,10 @@ HEAD = ['number', 'value', 'deviation', 'unit']
 CAVEAT = ('deviations count noise, and a common share of 5.8 % by which efforts may be wrong, as '
           'constants of motors are stated to 10 %: a known load (--known-load) makes it smaller. '
           "A recording without load (--empty) tells what the robot's own model is wrong by")
-STATED = ('deviations count noise, and what was stated with --scale: joints without a stated '
-          'deviation have a common one of 5.8 %')
-KNOWN = ('deviations count noise, and what the known load leaves open of the share by which '
-         'efforts are wrong')
+STATED_SCALE = ('deviations count noise, and what was stated with --scale: joints without a '
+                'stated deviation have a common one of 5.8 %')
+KNOWN_LOAD = ('deviations count noise, and what the known load leaves open of the share by which '
+              'efforts are wrong')
 HEAVY = 10.0  # masses of the robot, which no robot carries
 NUMBERS, LOADED, REPORT = 'payload.json', 'with_payload.urdf', 'report.html'
 
@@ -78,8 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _caution(options: argparse.Namespace) -> str:
     if options.known_load is not None:
-        return KNOWN
-    return STATED if any(deviation for _, _, deviation in options.scale) else CAVEAT
+        return KNOWN_LOAD
+    return STATED_SCALE if any(deviation for _, _, deviation in options.scale) else CAVEAT
 
 
 def _of_scales(names: Sequence[str], options: argparse.Namespace, scatter: float) -> Array | None:
@@ -198,7 +198,7 @@ def _write(options: argparse.Namespace, whole: Model, found: Payload) -> list[Pa
 def _report(options: argparse.Namespace, model: Model, motion: Motion, found: Payload,
             findings: Findings) -> Path:
     """Write the page: the numbers, and what the forces leave without and with the payload."""
-    page, known = Page(f'Payload of {model.name}'), isfinite(found.deviations[0])
+    page, known = ReportPage(f'Payload of {model.name}'), isfinite(found.deviations[0])
     findings.begin(page)
     page.heading('The ten numbers')
     page.text(f'About the origin of its frame at {options.body}, with standard deviations.')

@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 
 from liedyn_ros.commands.identification.motion_plots import motion_plots
 from liedyn_ros.commands.identification.next_motion import MAX_UNKNOWNS, predicted_deviations
-from liedyn_ros.commands.reports import Findings, Line, Page, plot
+from liedyn_ros.commands.reports import Findings, Line, plot, ReportPage
 from liedyn_ros.identification import Identification, NextMotion
 from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.identification.verdict import masses_in_sums, ratios
@@ -34,7 +34,7 @@ _BODY = 'mass', 'x', 'y', 'z', 'xx', 'xy', 'xz', 'yy', 'yz', 'zz'
 def report(title: str, result: Identification, settings: Mapping[str, Any],
            remarks: Sequence[str], ahead: tuple[NextMotion | None, str]) -> str:
     """Return the page of an identification; ahead is the motion to record next."""
-    page = Page(title)
+    page = ReportPage(title)
     found = findings(result, *ahead)
     found.begin(page)
     _errors(page, result)
@@ -83,14 +83,14 @@ def summary(result: Identification) -> list[list[object]]:
                 result.equations.joints, ratios(result.held_out)))]
 
 
-def _errors(page: Page, result: Identification) -> None:
+def _errors(page: ReportPage, result: Identification) -> None:
     page.heading('Errors on parts held out')
     page.text('Root mean square of the joint forces, N m or N. Each part of the recording is '
               'predicted by a fit of the others.')
     page.table(HEAD, summary(result))
 
 
-def _plots(page: Page, result: Identification) -> None:
+def _plots(page: ReportPage, result: Identification) -> None:
     page.heading('Joint forces and what is left of them')
     time, forces = result.unseen.time, result.unseen.forces
     before, after = (result.unseen.predicted[each]
@@ -107,7 +107,7 @@ def _plots(page: Page, result: Identification) -> None:
     page.plots(drawn)
 
 
-def _unknowns(page: Page, result: Identification) -> None:
+def _unknowns(page: ReportPage, result: Identification) -> None:
     fit, equations = result.estimate.plain, result.equations
     wide = float(stdtrit(fit.freedom, 0.5 + 0.5 * INTERVAL_LEVEL))
     given = given_unknowns(result.given, equations)
@@ -123,7 +123,7 @@ def _unknowns(page: Page, result: Identification) -> None:
             fit.x, fit.deviations)])
 
 
-def _ahead(page: Page, result: Identification, found: NextMotion | None, text: str) -> None:
+def _ahead(page: ReportPage, result: Identification, found: NextMotion | None, text: str) -> None:
     page.heading('Which motion would tell it')
     page.text(text)
     if found is None:
@@ -138,7 +138,7 @@ def _ahead(page: Page, result: Identification, found: NextMotion | None, text: s
     page.plots(motion_plots(result.given, found.excitation))
 
 
-def _bodies(page: Page, result: Identification) -> None:
+def _bodies(page: ReportPage, result: Identification) -> None:
     page.heading('Bodies')
     page.text('Mass (kg), centre of mass (m) and moments about it (kg m²), given and identified. '
               'Single numbers may be far off where only their sums are told.')

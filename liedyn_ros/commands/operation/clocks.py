@@ -18,7 +18,7 @@ from liedyn_ros.commands.operation.finding import Finding, Level
 
 PART = 'clocks'
 BUILT = 1767225600.0  # s, 2026-01-01: no clock of a robot that runs this can be before
-COARSE = 1e-4  # s, of resolution
+COARSE_RESOLUTION = 1e-4  # s, of resolution
 MAX_DRIFT = 1e-3  # s, by which the clocks may drift apart while the doctor looks
 SOURCE = Path('/sys/devices/system/clocksource/clocksource0/current_clocksource')
 LIMIT = 5.0  # s for timedatectl
@@ -39,7 +39,7 @@ def findings(before: float) -> Iterator[Finding]:
         yield Finding(PART, Level.ERROR, f'the time is {time.ctime()}', 'set the clock')
     resolution = time.get_clock_info('time').resolution
     source = SOURCE.read_text().strip() if SOURCE.is_file() else 'unknown'
-    yield Finding(PART, Level.OK if resolution < COARSE else Level.WARN,
+    yield Finding(PART, Level.OK if resolution < COARSE_RESOLUTION else Level.WARN,
                   f'resolution {resolution:.0e} s, clock source {source}')
     yield _synchronization()
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from liedyn_ros.commands.reports.page import Page
+from liedyn_ros.commands.reports.page import ReportPage
 
 MAX_REASONS = 3  # reasons beside a verdict
 
@@ -49,13 +49,13 @@ class Findings(NamedTuple):
         for text in self.further:
             print(f'- {text}')
 
-    def begin(self, page: Page) -> None:
+    def begin(self, page: ReportPage) -> None:
         """Put verdict, reasons and next step at the top of a page."""
         page.text(self.verdict, '' if self.good is None else 'good' if self.good else 'bad')
         page.items(self.reasons[:MAX_REASONS])
         page.text(f'Next: {self.next_step}')
 
-    def end(self, page: Page) -> None:
+    def end(self, page: ReportPage) -> None:
         """Put the findings that are not at the top on a page, below its tables."""
         page.heading('More findings')
         page.items(self.further or ['none'])

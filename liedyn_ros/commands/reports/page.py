@@ -49,11 +49,11 @@ svg.plot text { font: 12px system-ui, sans-serif; fill: var(--text); }
   table.wide td:first-child::before { content: none; }
 }
 """
-WIDE = 3  # columns that fit beside each other on a phone; of more each cell has a line
+PHONE_COLUMNS = 3  # columns that fit beside each other on a phone; of more each cell has a line
 PACKAGES = 'numpy', 'scipy', 'clarabel', 'rosbags', 'mcap'
 
 
-class Page:
+class ReportPage:
     """Builds one page; all texts are escaped, but plots are SVG of this package."""
 
     def __init__(self, title: str) -> None:
@@ -80,7 +80,7 @@ class Page:
         body = ''.join('<tr>' + ''.join(
             f'<td data-head="{as_html(name)}">{as_html(str(cell))}</td>'
             for name, cell in zip(header, row)) + '</tr>' for row in rows)
-        kind = ' class="wide"' if len(header) > WIDE else ''
+        kind = ' class="wide"' if len(header) > PHONE_COLUMNS else ''
         self._parts.append(f'<table{kind}><tr>{head}</tr>{body}</table>')
 
     def plots(self, plots: Sequence[str]) -> None:

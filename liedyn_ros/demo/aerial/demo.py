@@ -19,9 +19,9 @@ from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.aerial import plots
 from liedyn_ros.demo.aerial.flight import RecordedFlight
 from liedyn_ros.demo.lockstep import Lockstep
-from liedyn_ros.demo.recorder import deep, Recorder
-from liedyn_ros.demo.session import Session, Stage
-from liedyn_ros.demo.verdict import Outcome, too_few, Verdict
+from liedyn_ros.demo.recorder import deep, DemoRecorder
+from liedyn_ros.demo.session import DemoStage, Session
+from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 from liedyn_ros.model import load_model, Model, scale_masses, to_urdf
 
 RATE, DURATION = 250.0, 12.0  # Hz of states, s of flight
@@ -30,13 +30,13 @@ TRANSIENT = 2.0  # s after which the bounds hold
 MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR = 0.01, 1.0  # m, degree
 AFTER = 2.0  # s after the flight, in which the nodes report about it
 NODES = 'dynamics_server', 'aerial_manipulator_controller', 'aerial_manipulator_simulator'
-HEARD = {'odometry': NODES[1:2], 'joint_states': NODES[1:2],
-         'rotor_speeds': NODES[2:], 'joint_torques': NODES[2:]}
+TOPIC_PUBLISHERS = {'odometry': NODES[1:2], 'joint_states': NODES[1:2],
+                    'rotor_speeds': NODES[2:], 'joint_torques': NODES[2:]}
 TOPICS = {'odometry': Odometry, 'joint_states': JointState, 'rotor_speeds': JointState,
           'joint_torques': JointState, '/diagnostics': DiagnosticArray}
 
 
-def run(stage: Stage) -> Verdict:
+def run(stage: DemoStage) -> DemoVerdict:
     """Run the demo, write its pictures, and return the verdict."""
     machine = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
     reference = Reference()
@@ -51,33 +51,33 @@ def run(stage: Stage) -> Verdict:
     return verdict
 
 
-def record(model: Model, stage: Stage) -> Recorder:
+def record(model: Model, stage: DemoStage) -> DemoRecorder:
     """Fly, and return the recording."""
     known = stage.folder / 'aerial_manipulator_as_known.urdf'
     known.write_text(to_urdf(scale_masses(model, 1.0 + MASS_ERROR)), encoding='utf-8')
     with Session(TOPICS, stage) as session:
-        lockstep = Lockstep(session, RATE, tuple(HEARD))
+        lockstep = Lockstep(session, RATE, tuple(TOPIC_PUBLISHERS))
         session.start('dynamics.server', 'dynamics_server', model_file=known, floating=True,
                       use_sim_time=True)
         session.start('aerial.controller', 'aerial_manipulator_controller', use_sim_time=True,
                       **deep('rotor_speeds', 'joint_torques'))
         session.start('aerial.simulator', 'aerial_manipulator_simulator', use_sim_time=True,
                       publish_rate=RATE, **deep('odometry', 'joint_states'))
-        lockstep.begin(NODES, HEARD)
+        lockstep.begin(NODES, TOPIC_PUBLISHERS)
         lockstep.run(DURATION + AFTER)
     return session.recorder
 
 
-def judge(flight: RecordedFlight) -> Verdict:
+def judge(flight: RecordedFlight) -> DemoVerdict:
     """Return the verdict: once settled, the vehicle is within the bounds of its reference."""
     expected, settled = round(RATE * DURATION), flight.times >= TRANSIENT
     missing = [too_few('states', len(flight.times), expected),
                too_few('commands', len(flight.command_times), expected)]
     if not settled.any():
-        return Verdict.of('no settled flight', {}, missing)
+        return DemoVerdict.of('no settled flight', {}, missing)
     position = float(flight.position_errors[settled].max())
     attitude = float(np.degrees(flight.attitude_errors[settled].max()))
-    return Verdict.of(
+    return DemoVerdict.of(
         f'{len(flight.command_times)} commands of {len(flight.times)} states, '
         f'{flight.times[-1]:.1f} s of flight; after {TRANSIENT:g} s within '
         f'{1e3 * position:.2g} mm and {attitude:.2g} degree', {

@@ -16,10 +16,10 @@ import numpy as np
 from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.checks import Array
 from liedyn_ros.control import tracking_error
-from liedyn_ros.demo.recorder import Recorder
+from liedyn_ros.demo.recorder import DemoRecorder
 from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.nodes.aerial.calls import SERVICE
-from liedyn_ros.nodes.aerial.controller import BEGUN
+from liedyn_ros.nodes.aerial.controller import REFERENCE_START
 from liedyn_ros.ros.messages.conversions import nanoseconds
 from liedyn_ros.ros.messages.tree_messages import TreeMessages
 
@@ -45,7 +45,7 @@ class RecordedFlight:
 
     @classmethod
     def of(cls, machine: AerialManipulator, reference: Reference, duration: float,
-           recorder: Recorder) -> 'RecordedFlight':
+           recorder: DemoRecorder) -> 'RecordedFlight':
         """
         Compare every recorded state with the reference, which is computed here.
 
@@ -60,7 +60,7 @@ class RecordedFlight:
                    for status in message.status}
         calls = reports.get(f'aerial_manipulator_controller: calls of {SERVICE}', {})
         calls.pop('rate, Hz', None)  # of the last second alone
-        begin = int(calls.pop(BEGUN, 0))
+        begin = int(calls.pop(REFERENCE_START, 0))
         end = begin + round(1e9 * duration)
         flown = sorted(s for s in odometry if s in joints and begin <= s <= end)
         commanded = sorted(s for s in speeds if s in torques and begin <= s <= end)

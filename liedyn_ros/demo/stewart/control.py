@@ -15,11 +15,11 @@ from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.lockstep import Lockstep
-from liedyn_ros.demo.recorder import deep, Recorder
-from liedyn_ros.demo.session import Session, Stage
+from liedyn_ros.demo.recorder import deep, DemoRecorder
+from liedyn_ros.demo.session import DemoStage, Session
 from liedyn_ros.demo.stewart import control_plots
 from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
-from liedyn_ros.demo.verdict import Outcome, too_few, Verdict
+from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 
 RATE, PHASE = 200.0, 5.0  # Hz; s of motion before the controller knows the lag, and after
 LAG = 0.02  # s, of the forces of all legs
@@ -29,13 +29,13 @@ MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR = 3.0, 0.5  # mm, degree; with the lag ma
 MIN_GAIN = 3.0  # of both errors by force rates
 MAX_POSE_ERROR = 1e-9  # rad and m, of the pose that the controller is given
 NODES = 'stewart_pose', 'stewart_controller', 'stewart_dynamics_simulator'
-HEARD = {'leg_states': ['stewart_pose'], 'pose': ['stewart_controller'],
-         'twist': ['stewart_controller'], 'leg_forces': ['stewart_dynamics_simulator']}
+TOPIC_PUBLISHERS = {'leg_states': ['stewart_pose'], 'pose': ['stewart_controller'],
+                    'twist': ['stewart_controller'], 'leg_forces': ['stewart_dynamics_simulator']}
 TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'reference': PoseStamped,
           'leg_forces': JointState}
 
 
-def run(stage: Stage) -> Verdict:
+def run(stage: DemoStage) -> DemoVerdict:
     """Run the demo, write its picture, and return the verdict."""
     print(f'\nStewart platform under leg forces: simulator, pose node and controller as three '
           f'processes\n  Forces lag by {1e3 * LAG:g} ms, which the controller knows after '
@@ -49,7 +49,7 @@ def run(stage: Stage) -> Verdict:
     return verdict
 
 
-def record(stage: Stage) -> tuple[Recorder, int]:
+def record(stage: DemoStage) -> tuple[DemoRecorder, int]:
     """Run both phases; return the recording, and the time (ns) at which the second began."""
     with Session(TOPICS, stage) as session:
         lockstep = Lockstep(session, RATE, ('true_pose', 'leg_forces', 'reference'))
@@ -61,7 +61,7 @@ def record(stage: Stage) -> tuple[Recorder, int]:
         session.start('stewart.dynamics_simulator', 'stewart_dynamics_simulator',
                       'stewart_control_dynamics_simulator', use_sim_time=True, rate=RATE,
                       leg_lag=LAG, **deep('true_pose'))
-        lockstep.begin(NODES, HEARD)
+        lockstep.begin(NODES, TOPIC_PUBLISHERS)
         lockstep.run(PHASE)
         set_lag(session)
         known_ns = lockstep.now_ns
@@ -79,14 +79,14 @@ def set_lag(session: Session) -> None:
     print('  the controller knows the lag', flush=True)
 
 
-def judge(motion: ControlledMotion) -> Verdict:
+def judge(motion: ControlledMotion) -> DemoVerdict:
     """Return the verdict: errors are small once the lag is known, and much smaller than before."""
     expected = round(2.0 * PHASE * RATE)
     missing = [too_few('true poses', motion.states, expected),
                too_few('commands', len(motion.command_times), expected),
                too_few('references', len(motion.times), expected)]
     if any(missing):
-        return Verdict.of('an incomplete motion', {}, missing)
+        return DemoVerdict.of('an incomplete motion', {}, missing)
     unknown, known = motion.largest(known=False), motion.largest(known=True)
     faults = {f'a pose was wrong by {motion.pose_error:.2g} rad or m':
               motion.pose_error > MAX_POSE_ERROR}
@@ -96,7 +96,7 @@ def judge(motion: ControlledMotion) -> Verdict:
         faults[f'the error of {name}, is {k:.3g}, more than {bound:g}'] = k > bound
         faults[f'the error of {name}, became smaller by {u / k:.1f}, less than {MIN_GAIN:g}'] = (
             u < MIN_GAIN * k)
-    return Verdict.of(
+    return DemoVerdict.of(
         f'{len(motion.command_times)} commands of {motion.states} states; with the lag made up '
         f'for, errors are {known[0]:.2g} mm and {known[1]:.2g} degree, '
         f'{unknown[0] / known[0]:.1f} and {unknown[1] / known[1]:.1f} times smaller',

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.demo.recorder import Recorder
+from liedyn_ros.demo.recorder import DemoRecorder
 from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.lie import se3
 from liedyn_ros.ros.messages.conversions import from_pose, nanoseconds
@@ -42,7 +42,7 @@ class ControlledMotion:
     states: int
 
     @classmethod
-    def of(cls, recorder: Recorder, known_ns: int, settled: float) -> 'ControlledMotion':
+    def of(cls, recorder: DemoRecorder, known_ns: int, settled: float) -> 'ControlledMotion':
         """
         Compare true poses, poses and references of equal stamps; settled is in s.
 

@@ -21,7 +21,7 @@ from liedyn_ros.ros.messages.conversions import from_pose, nanoseconds
 from liedyn_ros.stewart import Flag, PlatformMeter, PoseTracker, StewartGeometry
 from liedyn_ros.stewart.reports.health import SINGULARITY
 
-WRONG = 0.05  # rad and m; noise takes no pose so far that is not within a singularity
+WRONG_DISTANCE = 0.05  # rad and m; noise takes no pose so far that is not within a singularity
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Crossing:
     def unsaid(self) -> int:
         """Return how many wrong poses were published without a word."""
         doubt = Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG
-        return sum(error > WRONG and not flags & doubt
+        return sum(error > WRONG_DISTANCE and not flags & doubt
                    for error, flags in zip(self.our_errors.tolist(), self.flags))
 
 

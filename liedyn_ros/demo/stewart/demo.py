@@ -17,10 +17,10 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.lockstep import Lockstep
 from liedyn_ros.demo.recorder import deep
-from liedyn_ros.demo.session import Session, Stage
+from liedyn_ros.demo.session import DemoStage, Session
 from liedyn_ros.demo.stewart import plots, real_time
 from liedyn_ros.demo.stewart.tracking import Tracking
-from liedyn_ros.demo.verdict import Outcome, too_few, Verdict
+from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver, StewartGeometry
 
@@ -29,13 +29,14 @@ NOISE = 20e-6  # m, of the encoders; the pose node does not know it, and estimat
 TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus,
           'pose_with_covariance': PoseWithCovarianceStamped}
 MAX_ERROR = 8e-4  # rad and m; six standard deviations or so
-LEAST_WITHIN = 0.99  # of the errors within the predicted three sigma, which hold 99.7 % of them
+# Of the errors within the predicted three sigma, which hold 99.7 % of them
+MIN_WITHIN_BOUNDS = 0.99
 
 ROUNDED_LENGTHS = 0.01 * np.array([55.8558, 62.5313, 52.7436, 55.1457, 44.7972, 51.9910])
 Q_C = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in degrees
 
 
-def run(stage: Stage) -> Verdict:
+def run(stage: DemoStage) -> DemoVerdict:
     """Run the demo, write its pictures, tell the pace of this machine, and return the verdict."""
     geometry = load_geometry(config_file('stewart_geometry.yaml'))
     paper_case(geometry)
@@ -49,17 +50,17 @@ def run(stage: Stage) -> Verdict:
     return verdict
 
 
-def judge(tracking: Tracking) -> Verdict:
+def judge(tracking: Tracking) -> DemoVerdict:
     """Return the verdict: no pose was wrong, and errors are as large as predicted."""
     expected = round(RATE * DURATION)
     missing = [too_few('true poses', tracking.sampled, expected),
                too_few('their poses', tracking.solved, expected)]
     if not tracking.solved:
-        return Verdict.of('no pose came', {}, missing)
+        return DemoVerdict.of('no pose came', {}, missing)
     rotation, position = tracking.errors
     error, within = max(rotation.max(), position.max()), 100.0 * tracking.within
     judged, moved = len(tracking.deviations), max(map(max, tracking.displacements))
-    return Verdict.of(
+    return DemoVerdict.of(
         f'{tracking.solved} poses of {tracking.sampled}, along a motion of {moved:.2g} rad or m, '
         f'were within {error:.2g} rad and m'
         + (f', and {within:.1f} % of the errors of {judged} within the predicted three sigma'
@@ -67,7 +68,7 @@ def judge(tracking: Tracking) -> Verdict:
             f'a pose was wrong by {error:.3g} rad or m, more than {MAX_ERROR:g}':
                 bool(error > MAX_ERROR),
             f'{within:.1f} % of the errors lie within the predicted three sigma, fewer than '
-            f'{100.0 * LEAST_WITHIN:g} %': bool(tracking.within < LEAST_WITHIN),
+            f'{100.0 * MIN_WITHIN_BOUNDS:g} %': bool(tracking.within < MIN_WITHIN_BOUNDS),
             f'{tracking.failed} solves failed': tracking.failed > 0,
         }, [*missing, '' if moved > MAX_ERROR else 'a motion of the platform',
             '' if judged else 'poses with a covariance'])
@@ -95,7 +96,7 @@ def coordinates(pose: Array) -> Array:
     return np.concatenate((100.0 * value.translation, np.degrees(value.rotation.rpy)))
 
 
-def record(stage: Stage) -> Tracking:
+def record(stage: DemoStage) -> Tracking:
     """Run the two nodes in lockstep and return the recording."""
     with Session(TOPICS, stage) as session:
         lockstep = Lockstep(session, RATE, ('true_pose', 'status'))

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.demo.stewart.real_time import Pace
+from liedyn_ros.demo.stewart.real_time import MeasuredPace
 from liedyn_ros.demo.stewart.tracking import SIGMAS, Tracking
 from liedyn_ros.lie import se3
 from liedyn_ros.pictures import (
@@ -22,10 +22,10 @@ from liedyn_ros.pictures import (
 from liedyn_ros.stewart import StewartGeometry
 
 MAX_POINTS = 2000  # points of a line that is drawn; more cannot be seen
-TALL = 78.0  # mm, a picture of a platform
+PICTURE_HEIGHT = 78.0  # mm, a picture of a platform
 
 
-def draw(tracking: Tracking, pace: Pace, geometry: StewartGeometry, folder: Path) -> None:
+def draw(tracking: Tracking, pace: MeasuredPace, geometry: StewartGeometry, folder: Path) -> None:
     """Write stewart_trajectory, stewart_error, stewart_latency and stewart_platform."""
     farthest = np.argmax(np.linalg.norm(
         se3.log(se3.compose(se3.inverse(tracking.truth[0]), tracking.truth)), axis=1))
@@ -80,7 +80,7 @@ def _error(tracking: Tracking) -> Figure:
     return figure
 
 
-def _latency(pace: Pace) -> Figure:
+def _latency(pace: MeasuredPace) -> Figure:
     figure = new_figure(50.0)
     axes = figure.subplots()
     latencies = 1e3 * np.sort(pace.latencies)
@@ -91,7 +91,7 @@ def _latency(pace: Pace) -> Figure:
 
 
 def _platform(pose: Array, geometry: StewartGeometry, tracking: Tracking) -> Figure:
-    figure = new_figure(TALL)
+    figure = new_figure(PICTURE_HEIGHT)
     axes = figure.add_subplot(projection='3d')
     draw_platform(axes, geometry, pose, 'the farthest pose, and the path of the centre')
     path = tracking.estimate[::max(1, len(tracking.times) // MAX_POINTS), :3, 3]

@@ -16,17 +16,17 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.demo.recorder import deep
-from liedyn_ros.demo.session import Session, Stage
+from liedyn_ros.demo.session import DemoStage, Session
 from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.ros.messages.conversions import nanoseconds
 
 RATE, DURATION = 1000.0, 3.0  # Hz, s
 START_LIMIT = 120.0  # s; what needs longer to start follows nothing in real time
-QUIET = 1.0  # s without a message, after which nothing more is on its way
+SILENCE_TIME = 1.0  # s without a message, after which nothing more is on its way
 TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped}
 
 
-class Pace(NamedTuple):
+class MeasuredPace(NamedTuple):
     """
     Pace of a recording: samples and poses that came in real time, and their latencies.
 
@@ -39,7 +39,7 @@ class Pace(NamedTuple):
     latencies: Array
 
     @classmethod
-    def of(cls, truths: Sequence[Any], poses: Sequence[Any]) -> 'Pace':
+    def of(cls, truths: Sequence[Any], poses: Sequence[Any]) -> 'MeasuredPace':
         """Take the messages of a recording, each (arrival ns, message)."""
         return cls(len(truths), len(poses), 1e-9 * np.array(
             [at - nanoseconds(m.header.stamp) for at, m in poses], dtype=float))
@@ -55,7 +55,7 @@ class Pace(NamedTuple):
                 'percentile.')
 
 
-def measure(stage: Stage) -> Pace:
+def measure(stage: DemoStage) -> MeasuredPace:
     """Run the two nodes in real time, and tell what came."""
     with Session(TOPICS, stage) as session:
         recorder = session.recorder
@@ -72,9 +72,9 @@ def measure(stage: Stage) -> Pace:
             seen = -1
             while seen != (seen := recorder.count('true_pose') + recorder.count('pose')):
                 session.require_time()
-                recorder.spin_for(QUIET)
+                recorder.spin_for(SILENCE_TIME)
         except NotShownError as error:
             print(f'  {error}')
-        pace = Pace.of(*(recorder.messages(topic) for topic in TOPICS))
+        pace = MeasuredPace.of(*(recorder.messages(topic) for topic in TOPICS))
     print(pace)
     return pace

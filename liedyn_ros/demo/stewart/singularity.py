@@ -17,10 +17,10 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.lockstep import Lockstep
 from liedyn_ros.demo.recorder import deep
-from liedyn_ros.demo.session import Session, Stage
+from liedyn_ros.demo.session import DemoStage, Session
 from liedyn_ros.demo.stewart import crossing_plots
-from liedyn_ros.demo.stewart.crossing import Crossing, WRONG
-from liedyn_ros.demo.verdict import Outcome, too_few, Verdict
+from liedyn_ros.demo.stewart.crossing import Crossing, WRONG_DISTANCE
+from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 from liedyn_ros.lie import so3
 from liedyn_ros.stewart import load_geometry
 
@@ -35,7 +35,7 @@ TOPICS = {'true_pose': PoseStamped, 'leg_states': JointState, 'pose': PoseStampe
           'status': StewartStatus}
 
 
-def run(stage: Stage) -> Verdict:
+def run(stage: DemoStage) -> DemoVerdict:
     """Run the demo, write its picture, and return the verdict."""
     print(f'\nStewart platform through a singularity: a turn by {np.degrees(TURN):.0f} degrees, '
           f'encoder noise of {1e6 * NOISE:g} um')
@@ -47,7 +47,7 @@ def run(stage: Stage) -> Verdict:
     return verdict
 
 
-def record(stage: Stage) -> Crossing:
+def record(stage: DemoStage) -> Crossing:
     """Run the two nodes through the singularity, in lockstep, and return the recording."""
     home = {'home_position': list(HOME_POSITION),
             'home_orientation': so3.to_quaternion(so3.exp(HOME_TURN)).tolist()}
@@ -67,25 +67,25 @@ def record(stage: Stage) -> Crossing:
                        *(session.recorder.messages(topic) for topic in TOPICS))
 
 
-def judge(crossing: Crossing) -> Verdict:
+def judge(crossing: Crossing) -> DemoVerdict:
     """Return the verdict: the node was right behind the singularity, and never silently wrong."""
     plain, ours, unsaid = crossing.plain_errors, crossing.our_errors, crossing.unsaid()
     expected, crossed = round(RATE * DURATION), bool(np.isfinite(crossing.crossed_at))
     behind = np.flatnonzero(crossing.ours_times > crossing.crossed_at)
     to_the_end = crossing.ours_times[-1] > DURATION - 2.0 / RATE
-    return Verdict.of(
+    return DemoVerdict.of(
         f'{len(ours)} poses of {len(plain)}, {len(behind)} of them behind the singularity; at the '
         f'end the pose node is off by {1e3 * ours[-1]:.3g} mrad or mm, the plain solver by '
         f'{1e3 * plain[-1]:.3g}', {
             f'{unsaid} poses were wrong without a warning': unsaid > 0,
             f'the last pose was wrong by {1e3 * ours[-1]:.3g} mrad or mm':
-                bool(to_the_end and ours[-1] > WRONG),
+                bool(to_the_end and ours[-1] > WRONG_DISTANCE),
         }, [too_few('true poses', len(plain), expected),
             too_few('their statuses', crossing.answered, expected),
             '' if len(behind) else 'poses behind the singularity',
             '' if crossed else 'the passage through the singularity',
             '' if to_the_end else f'poses after {crossing.ours_times[-1]:.2f} s',
-            '' if plain[-1] > WRONG else 'a plain solver that is lost'])
+            '' if plain[-1] > WRONG_DISTANCE else 'a plain solver that is lost'])
 
 
 def report(crossing: Crossing) -> None:
@@ -94,8 +94,8 @@ def report(crossing: Crossing) -> None:
     print_table(['', 'plain solver', 'pose node'], [
         ['poses', len(plain), len(ours)],
         ['error at the end, mrad or mm', f'{1e3 * plain[-1]:.3g}', f'{1e3 * ours[-1]:.3g}'],
-        ['poses wrong by more than 50 mrad or mm', int((plain > WRONG).sum()),
-         int((ours > WRONG).sum())],
-        ['of these without a warning', int((plain > WRONG).sum()), crossing.unsaid()]])
+        ['poses wrong by more than 50 mrad or mm', int((plain > WRONG_DISTANCE).sum()),
+         int((ours > WRONG_DISTANCE).sum())],
+        ['of these without a warning', int((plain > WRONG_DISTANCE).sum()), crossing.unsaid()]])
     for sentence, first, last in crossing.warnings():
         print(f'  {first:5.2f} to {last:5.2f} s: {sentence}')

@@ -30,7 +30,7 @@ from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_facto
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.model.parts.geometry import axis_frame, perpendicular
 
-TOLERANCE = 1e-10  # of programs whose numbers are near 1
+PROGRAM_TOLERANCE = 1e-10  # of programs whose numbers are near 1
 MAX_ROUNDS = 100  # of the fixed point
 STEP_TOLERANCE = 1e-9  # of the largest speed: a change of sliding speeds that ends the rounds
 
@@ -174,7 +174,7 @@ def _solve(quadratic: Array, linear: Array, forces: Sequence[tuple[Cone, Array, 
         sides.append(offset)
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = PROGRAM_TOLERANCE
     found = clarabel.DefaultSolver(
         sparse.csc_matrix(np.triu(quadratic)), linear, sparse.csc_matrix(np.vstack(rows)),
         np.concatenate(sides), cones, settings).solve()

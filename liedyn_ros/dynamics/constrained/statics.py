@@ -26,8 +26,8 @@ from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_TORQUE
 
 STEPS, HALVINGS = 300, 8  # of the search for an equilibrium
-REACH, AT_REST = 0.3, 1e-9  # its longest step, and the one that counts as none, rad or m
-SOFT = 1e-3  # of the largest stiffness: less counts as this in a step
+MAX_STEP, REST_STEP = 0.3, 1e-9  # its longest step, and the one that counts as none, rad or m
+MIN_STIFFNESS_SHARE = 1e-3  # of the largest stiffness: less counts as this in a step
 _FOLLOW = 1e3  # passive coordinates follow, unless a driven one decides so much less
 
 
@@ -106,9 +106,9 @@ def equilibrium(dynamics: ConstrainedDynamics, start: ArrayLike | None = None,
         excess, found = standing(q, known)
         step = _towards_rest(found.stiffness, excess, ~fixed[known])
         size = float(np.abs(found.motions @ step).max(initial=0.0))
-        if size < AT_REST:
+        if size < REST_STEP:
             return q
-        step *= min(1.0, REACH / size)
+        step *= min(1.0, MAX_STEP / size)
         for _ in range(HALVINGS):  # until the machine would not be driven back as hard
             ahead = assemble(dynamics, model.integrate(q, found.motions @ step), held=kept)
             if standing(ahead, known)[0] @ step <= 0.5 * abs(excess @ step):
@@ -124,8 +124,8 @@ def _towards_rest(stiffness: Array, excess: Array, moving: NDArray[np.bool_]) ->
     step, excess = np.zeros(len(excess)), excess[moving]
     stiffness = stiffness[np.ix_(moving, moving)]
     values, vectors = np.linalg.eigh(0.5 * (stiffness + stiffness.T))
-    size = np.maximum(np.abs(values), SOFT * np.abs(values).max(initial=0.0))
-    stiff = len(values) and values[0] > SOFT * values[-1]
+    size = np.maximum(np.abs(values), MIN_STIFFNESS_SHARE * np.abs(values).max(initial=0.0))
+    stiff = len(values) and values[0] > MIN_STIFFNESS_SHARE * values[-1]
     step[moving] = -(np.linalg.solve(stiffness, excess) if stiff
                      else vectors @ (vectors.T @ excess / size))
     return step

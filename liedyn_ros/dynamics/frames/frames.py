@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import (
     Array, as_array, as_trailing, output, require_kind, unknown_name)
 from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.other_names import FRAMES, missing
 from liedyn_ros.dynamics.frames.kernels.jacobians import (
     frame_jacobian, frame_jacobian_rates, frame_jacobians, jacobians_of_states)
 from liedyn_ros.dynamics.frames.kernels.motion import (
@@ -89,6 +90,11 @@ class Frames(Direct):
                 'q frame axes out', LOCAL, None, known=self._places),
             'jacobian_rate': self._rates.direct(
                 'q v frame axes', LOCAL, shape=self._jacobian_shape, known=alone)}
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name):
+            """Raise AttributeError, which leads from a name of another library to ours."""
+            raise missing(self, f'{type(self).__name__!r} object', name, FRAMES)
 
     @direct
     def poses(self, q: ArrayLike, out: Array | None = None) -> Array:

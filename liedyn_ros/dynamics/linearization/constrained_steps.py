@@ -17,9 +17,10 @@ from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.dynamics.constrained import constrained_stormer_verlet, ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
-    BESIDE, corrections, least, project)
+    corrections, least, project, PROJECTION_DISTANCE)
 from liedyn_ros.dynamics.constrained.configurations.mobility import independent_constraints
-from liedyn_ros.dynamics.constrained.partial_derivatives.equations import Motion, VariedEquations
+from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
+    EquationMotion, VariedEquations)
 from liedyn_ros.dynamics.linearization.steps import (
     Acceleration, require_scheme, varied_step)
 from liedyn_ros.dynamics.linearization.trees import LinearModel
@@ -81,9 +82,9 @@ def _require_near(dynamics: ConstrainedDynamics, q: Array, v: Array) -> None:
     """Raise ConvergenceError for stages that ended so far off that project looks again."""
     ended, _ = project(dynamics, q, v)
     far = np.abs(dynamics.model.difference(ended, q)).max(initial=0.0)
-    if far >= BESIDE:
-        raise ConvergenceError(f'dt: expected stages that end within {BESIDE} rad or m of the '
-                               f'constraints, got ones {far:.3g} off; take a shorter step')
+    if far >= PROJECTION_DISTANCE:
+        raise ConvergenceError(f'dt: expected stages that end within {PROJECTION_DISTANCE} rad or '
+                               f'm of the constraints, got ones {far:.3g} off; shorten the step')
 
 
 def _closed(dynamics: ConstrainedDynamics, q: Array, moved: Array) -> tuple[Array, Array]:
@@ -131,4 +132,4 @@ def _varied(dynamics: ConstrainedDynamics, q: Array, a: Array, multipliers: Arra
     """Return the derivatives by q of M a + g - A^T y, and of A a, at rest (nv + m, nv)."""
     rates = np.stack([np.zeros_like(a), a])
     return np.asarray(VariedEquations(
-        dynamics, Motion(q, rates, multipliers[None], None)).kkt_partials()[0, 0])
+        dynamics, EquationMotion(q, rates, multipliers[None], None)).kkt_partials()[0, 0])

@@ -27,14 +27,14 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives
-from liedyn_ros.dynamics.time_derivatives.kernels.estimate import compare, SMALL
+from liedyn_ros.dynamics.time_derivatives.kernels.estimate import compare, ZERO_THRESHOLD
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
 NO_DIGIT = 0.1  # of the largest entry: an order with that error has no digit left
 UNITS = 3.0, 1.0 / 3.0  # kg; no powers of two, which round as 1 does
-ADVICE = ', or set max_error'
+ERROR_ADVICE = ', or set max_error'
 
 
 class ErrorEstimator:
@@ -61,7 +61,7 @@ class ErrorEstimator:
         """Raise LimitError for the first order, of what `error` takes, that exceeds a limit."""
         squares, largest = self._compare(*taken)
         if not largest <= max_error:
-            require_digits(np.sqrt(squares), max_error, ADVICE)
+            require_digits(np.sqrt(squares), max_error, ERROR_ADVICE)
 
     def _compare(self, q: Array, v: Array, prescribed: NDArray[np.bool_], a: Array, tau: Array,
                  external: Array) -> tuple[Array, float]:
@@ -104,7 +104,7 @@ class ErrorEstimator:
         error = np.sqrt(squares)
         lost = np.flatnonzero(~(error <= max_error).all(axis=1))
         if len(lost):
-            require_digits(error[lost[0]], max_error, ADVICE, f'[{lost[0]}], ')
+            require_digits(error[lost[0]], max_error, ERROR_ADVICE, f'[{lost[0]}], ')
 
 
 def require_digits(error: Array, max_error: float, advice: str = '', state: str = '') -> None:
@@ -120,5 +120,5 @@ def require_digits(error: Array, max_error: float, advice: str = '', state: str 
 def relative_difference(x: Array, y: Array) -> Array:
     """Return the largest difference of each row over the largest entry (K, r + 1)."""
     largest = np.abs(x).max(axis=2, initial=0.0)
-    smallest = SMALL * np.maximum(1.0, largest[:, :1])
+    smallest = ZERO_THRESHOLD * np.maximum(1.0, largest[:, :1])
     return np.asarray(np.abs(x - y).max(axis=2, initial=0.0) / np.maximum(largest, smallest))

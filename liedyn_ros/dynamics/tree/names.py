@@ -26,7 +26,7 @@ from liedyn_ros.model import Joint, JOINT_TYPES, Model
 Found = TypeVar('Found')
 Indices = NDArray[np.int64]
 
-REMEMBERED = 64  # lists of names; a caller repeats its own
+CACHE_SIZE = 64  # lists of names; a caller repeats its own
 
 
 class JointOrder(NamedTuple):
@@ -146,7 +146,7 @@ def _remembered(found: dict[tuple[str, ...], Found], find: Callable[[tuple[str, 
     result = found.get(names)
     if result is None:
         result = find(names)
-        if len(found) >= REMEMBERED:
+        if len(found) >= CACHE_SIZE:
             found.clear()
         found[names] = result
     return result

@@ -29,10 +29,10 @@ from liedyn_ros.export.kernels.buffers import (
     are_buffers, are_of_jacobians, are_tasks, is_closing, is_point, is_tracker)
 from liedyn_ros.export.kernels.machine import is_machine
 from liedyn_ros.export.kernels.starts import write_random
-from liedyn_ros.jit.pointers import COUNT, FLAGS, given, NUMBERS, vector
+from liedyn_ros.jit.pointers import as_pointer, COUNT, FLAGS, NUMBERS, vector
 from liedyn_ros.model.kernels.kinds import NQ, SPHERICAL
 
-DONE, REFUSED, OPEN = solver.DONE, solver.REFUSED, solver.OPEN
+DONE, REFUSED, OPEN = solver.DONE, solver.REFUSED, solver.OFF_CONSTRAINTS
 
 
 def loops_accepts(work: NUMBERS, count: COUNT, nq: COUNT, nv: COUNT, bodies: COUNT,
@@ -82,9 +82,9 @@ def loops_forces(work: NUMBERS, order: COUNT, multipliers: NUMBERS, wrenches: NU
     """Write multipliers (order + 1, m) and wrenches (order + 1, C, 6) of the last solution."""
     loops = area.loops_of(vector(work, 1))
     count, width = loops.sizes[area.CONSTRAINTS], 6 * loops.sizes[area.CLOSURES]
-    for i in range((order + 1) * count if given(multipliers) else 0):
+    for i in range((order + 1) * count if as_pointer(multipliers) else 0):
         vector(multipliers, i + 1)[i] = loops.multipliers[i]
-    for i in range((order + 1) * width if given(wrenches) else 0):
+    for i in range((order + 1) * width if as_pointer(wrenches) else 0):
         vector(wrenches, i + 1)[i] = loops.wrenches[i]
     return DONE
 
@@ -108,13 +108,13 @@ def loops_track(work: NUMBERS, positions: NUMBERS, rates: NUMBERS, q: NUMBERS, v
     loops, out = area.loops_of(vector(work, 1)), vector(found, tracking.REPORT_WIDTH)
     nv, nq = area.count_coordinates(loops), workspace_of(loops.workspace).machine.nq[0]
     count = len(tracking.tracker_of(loops.tracker).at_v)
-    known = vector(rates, count if given(rates) else 0)
+    known = vector(rates, count if as_pointer(rates) else 0)
     code = tracking.complete_sample(
         loops.workspace, loops.tracker, loops.good, loops.near, loops.trial, tracking.NEXT,
-        vector(positions, count), known, vector(q, nq), vector(v, nv if given(rates) else 0),
+        vector(positions, count), known, vector(q, nq), vector(v, nv if as_pointer(rates) else 0),
         loops.sample)
     loops.sample[tracking.TIME] = math.inf
-    if code == tracking.DONE and given(rates):
+    if code == tracking.DONE and as_pointer(rates):
         tracking.complete_sample(
             loops.workspace, loops.tracker, loops.good, loops.near, loops.trial, tracking.LOOK,
             known, known, vector(q, nq), loops.a[:nv], loops.sample)
@@ -124,7 +124,7 @@ def loops_track(work: NUMBERS, positions: NUMBERS, rates: NUMBERS, q: NUMBERS, v
 
 
 def loops_restart(work: NUMBERS, q: NUMBERS) -> COUNT:
-    """Let the next sample go on from a closed configuration; return OPEN for another one."""
+    """Let the next sample go on from a closed configuration; return OFF_CONSTRAINTS if open."""
     loops = area.loops_of(vector(work, 1))
     nv, nq = area.count_coordinates(loops), workspace_of(loops.workspace).machine.nq[0]
     here, residual = vector(q, nq), loops.change[:len(loops.ones)]
@@ -150,7 +150,7 @@ def loops_assemble(work: NUMBERS, attempt: COUNT, start: NUMBERS, held: FLAGS, l
     Write where a start leads, and its largest residual, that constraint and the steps (3,).
 
     Attempt 0 is from the start, NULL for the neutral configuration; each other from a random one,
-    whose held links are those of the start. OPEN: it is not closed.
+    whose held links are those of the start. OFF_CONSTRAINTS: it is not closed.
     """
     loops = area.loops_of(vector(work, 1))
     machine, t = workspace_of(loops.workspace).machine, closing_of(loops.closing)
@@ -159,12 +159,12 @@ def loops_assemble(work: NUMBERS, attempt: COUNT, start: NUMBERS, held: FLAGS, l
     for i in range(len(machine.kind)):
         kind, at = machine.kind[i], machine.qi[i]
         for k in range(NQ[kind]):
-            end[at + k] = vector(start, nq)[at + k] if given(start) else (
+            end[at + k] = vector(start, nq)[at + k] if as_pointer(start) else (
                 1.0 if kind >= SPHERICAL and k == NQ[kind] - 1 else 0.0)
     if not is_configuration(machine, end):
         return REFUSED
     for j in range(nv):
-        fixed = given(held) and vector(held, nv)[j]
+        fixed = as_pointer(held) and vector(held, nv)[j]
         t.free[j] = 0 if fixed else 1
         loops.passive[j] = 1 if fixed else 0
         within = limited != 0 and not fixed

@@ -25,7 +25,7 @@ from liedyn_ros.export.kernels.following import (
     solve_sample, TRACKED, TWIST, TWIST_SPAN, write_twist)
 from liedyn_ros.export.kernels.platform import (
     BEYOND, LATE, NO_POSE, NOT_PROVED, NOT_REACHED, NOT_STARTED, SINGULAR)
-from liedyn_ros.jit.pointers import after, as_wholes, COUNT, given, NUMBERS, table, vector
+from liedyn_ros.jit.pointers import after, as_pointer, as_wholes, COUNT, NUMBERS, table, vector
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.certificate.kernels import pose as certificate
 from liedyn_ros.stewart.dynamics.kernels import leg as leg_dynamics
@@ -149,7 +149,7 @@ def platform_certify(constants: NUMBERS, work: NUMBERS, pose: NUMBERS, lengths: 
                      out: NUMBERS) -> COUNT:
     """Write error, uniqueness and regular radius, bounds (6,); NaN where nothing is proved."""
     count = int(vector(constants, area.LIMITS)[area.TABLE])
-    proof, found = vector(after(work, area.PROOF), certificate.SPACE), vector(out, 9)
+    proof, found = vector(after(work, area.PROOF), certificate.WORKSPACE_SIZE), vector(out, 9)
     certificate.certify(vector(after(work, area.KNOWN), certificate.TABLE + count),
                         vector(lengths, 6), table(pose, 4, 4), proof)
     for i in range(9):
@@ -164,7 +164,7 @@ def platform_dynamics(constants: NUMBERS, work: NUMBERS, order: COUNT, task: COU
     at = area.constants_at(int(vector(constants, area.LIMITS)[area.TABLE]))
     if not dynamics.is_pose(table(pose, 4, 4)):
         return NO_POSE
-    wrenches = table(external, order + 1 if given(external) else 0, 6)
+    wrenches = table(external, order + 1 if as_pointer(external) else 0, 6)
     code = dynamics.solve_platform(
         vector(after(constants, at), area.NUMBER_OF_CONSTANTS),
         table(after(constants, at + area.NUMBER_OF_CONSTANTS), 6, leg_dynamics.LEG),

@@ -15,9 +15,9 @@ each array has to begin where the one before ends.
 
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import CLOSING
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    MACHINE, MOTION, SCRATCH, SPACE, TASK, WORKSPACE)
+    FREE_MOTIONS, MACHINE, MOTION, SCRATCH, TASK, WORKSPACE)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import PRODUCT
-from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import POINT, TRACKER
+from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import TRACKER, TRACKING_STATE
 from liedyn_ros.export.kernels.loops import LOOPS
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.pointers import after, as_wholes, LINE, vector
@@ -27,9 +27,11 @@ from liedyn_ros.linear_algebra.kernels.orthogonal import QR
 
 AXES_OF_LOOPS, AXES_OF_WORKSPACE, AXES_OF_MACHINE = (
     each.axes for each in (LOOPS, WORKSPACE, MACHINE))
-AXES_OF_MOTION, AXES_OF_SCRATCH, AXES_OF_SPACE = (each.axes for each in (MOTION, SCRATCH, SPACE))
+AXES_OF_MOTION, AXES_OF_SCRATCH, AXES_OF_SPACE = (each.axes
+                                                  for each in (MOTION, SCRATCH, FREE_MOTIONS))
 AXES_OF_QR, AXES_OF_TASK, AXES_OF_PRODUCT = (each.axes for each in (QR, TASK, PRODUCT))
-AXES_OF_TRACKER, AXES_OF_POINT, AXES_OF_CLOSING = (each.axes for each in (TRACKER, POINT, CLOSING))
+AXES_OF_TRACKER, AXES_OF_POINT, AXES_OF_CLOSING = (each.axes
+                                                   for each in (TRACKER, TRACKING_STATE, CLOSING))
 AT_WORKSPACE, AT_HYBRID, AT_INVERSE, AT_PRODUCT, AT_CLOSING = (
     LOOPS.place(name) for name in ('workspace', 'hybrid', 'inverse', 'product', 'closing'))
 AT_TRACKER, AT_GOOD, AT_NEAR, AT_TRIAL = (
@@ -37,7 +39,7 @@ AT_TRACKER, AT_GOOD, AT_NEAR, AT_TRIAL = (
 AT_MACHINE, AT_MOTION, AT_BY_ROW, AT_BY_COLUMN, AT_SPACE = (
     WORKSPACE.place(name) for name in ('machine', 'motion', 'by_row', 'by_column', 'space'))
 AT_QR, AT_BASIS, AT_QR_OF_SPACE = (
-    SCRATCH.place('qr'), SCRATCH.place('basis'), SPACE.place('qr'))
+    SCRATCH.place('qr'), SCRATCH.place('basis'), FREE_MOTIONS.place('qr'))
 
 
 @kernel

@@ -22,7 +22,7 @@ from liedyn_ros.export.kernels import platform as area
 from liedyn_ros.export.kernels import tracking as tables
 from liedyn_ros.export.kernels.platform import NOT_CONVERGED
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.pointers import after, as_wholes, given, table, vector
+from liedyn_ros.jit.pointers import after, as_pointer, as_wholes, table, vector
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.platform.kernels import leg_types, state
 from liedyn_ros.stewart.solver.kernels import problem
@@ -89,7 +89,7 @@ def write_twist(constants, work, stamp, lengths, rates, pose, found):
     follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
     stamps = vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)
     twist, span, moves = found[TWIST:TWIST_SPAN], 0.0, follower[tables.GOOD] > 0.0
-    rated, last = given(rates), vector(after(work, area.FOLLOWER + tables.LAST), 16)
+    rated, last = as_pointer(rates), vector(after(work, area.FOLLOWER + tables.LAST), 16)
     if rated:
         moves = True
         state.twist(vector(after(work, area.STATE), state.COUNT),
@@ -190,11 +190,11 @@ def move_to_stamp(constants, work, gap, period, lengths, rates):
     now_rates = follower[tables.NOW_RATES:tables.FOLLOWER]
     before, latency = follower[tables.READ:tables.NOW], vector(after(constants, area.LATENCY), 6)
     tables.copy_numbers(read, now)
-    if given(rates):
+    if as_pointer(rates):
         tables.copy_numbers(vector(rates, 6), now_rates)
     if period > 0.0:
         add_changes(constants, work, period, latency, now, now_rates)
-    elif given(rates):
+    elif as_pointer(rates):
         for i in range(6):
             now[i] += latency[i] * now_rates[i]
     elif follower[tables.NOISE] == 0.0 and follower[tables.READS] > 0.0:
@@ -203,7 +203,7 @@ def move_to_stamp(constants, work, gap, period, lengths, rates):
     tables.copy_numbers(read, before)
     follower[tables.READS] = 1.0
     return after(work, area.FOLLOWER + tables.NOW), (
-        after(work, area.FOLLOWER + tables.NOW_RATES) if given(rates) else rates)
+        after(work, area.FOLLOWER + tables.NOW_RATES) if as_pointer(rates) else rates)
 
 
 @kernel

@@ -132,7 +132,8 @@ def solve_task(loops, rows, inverse, unprescribed, q, v, a, tau, external):
             known_a if inverse else a, tau if len(tau) > 0 else known_tau,
             loops.multipliers[:rows * count].reshape((rows, count)),
             loops.wrenches[:rows * closed * 6].reshape((rows, closed, 6)), report)
-        stuck = code == solver.UNMOVED and task.kind[0] == solver.LEAST_TORQUE and usual < count
+        stuck = (code == solver.MOTION_UNDETERMINED and task.kind[0] == solver.LEAST_TORQUE
+                 and usual < count)
         beyond = (code == solver.DONE and report[INVERSE_CONDITION] < OFF_LOOP
                   and task.kind[0] != solver.LEAST_FORCE and report[RANK] > usual)
         if attempt > 0 or not unprescribed or not (stuck or beyond):
@@ -141,7 +142,7 @@ def solve_task(loops, rows, inverse, unprescribed, q, v, a, tau, external):
     if code != solver.DONE:
         return code
     if inverse and report[DEFECT] > CONSISTENT:
-        return completion.BROKEN
+        return completion.UNSATISFIABLE
     write_task_report(report, count, usual if unprescribed else 0, inverse, loops.answer)
     sizes[SOLVED] = rows
     return solver.DONE

@@ -42,7 +42,8 @@ LONGEST = leg_rows.ENDS + 6 * leg_rows.ROW  # numbers in a table of legs; the ot
 # them where the legs end.
 LINE = 8
 SIZES = [LONGEST, LONGEST, certificate.TABLE + LONGEST, state.COUNT, SOLVER_WORK,
-         certificate.SPACE, 36, 42, 6, tracking.FOLLOWER, tracking.STAMPS, len(tracking.BRANCH),
+         certificate.WORKSPACE_SIZE, 36, 42, 6, tracking.FOLLOWER, tracking.STAMPS,
+         len(tracking.BRANCH),
          len(tracking.MOTION), tracking.MOVED, len(tracking.EVIDENCE)]
 _STARTS = [sum((size + LINE - 1) // LINE * LINE for size in SIZES[:k])
            for k in range(len(SIZES) + 1)]

@@ -27,8 +27,8 @@ from liedyn_ros.model import Model
 STARTS = 12  # of the search for other assemblies of a pose
 MAX_ROUNDS = 10
 ASSEMBLY_GAIN = 0.5  # of the error of an assembly, below which another is taken
-TRUSTED = 3.0  # middle errors: poses within them tell the unknown frames
-FAR_OFF = 0.1  # of a machine's size: errors in the middle that no calibration mends
+TRUSTED_ERRORS = 3.0  # middle errors: poses within them tell the unknown frames
+MAX_MEDIAN_ERROR = 0.1  # of a machine's size: errors in the middle that no calibration mends
 
 
 def nearest_assemblies(model: Model, body: str, samples: ArmSamples, q: Array,
@@ -58,14 +58,14 @@ def nearest_assemblies(model: Model, body: str, samples: ArmSamples, q: Array,
         chosen[:] = [int(np.argmin(each)) if each.min() < ASSEMBLY_GAIN * each[k] else k
                      for each, k in zip(errors, chosen)]
         left = np.array([each[k] for each, k in zip(errors, chosen)])
-        trusted = left <= TRUSTED * np.median(left)
+        trusted = left <= TRUSTED_ERRORS * np.median(left)
         if np.array_equal(last, (chosen, trusted)):
             break
     off, size = np.median(left) * samples.deviations[0], machine_size(model)
-    if samples.rotations is None and off > FAR_OFF * size:
-        raise LimitError(f'positions: expected them within {FAR_OFF * size:.3g} m of the model, '
-                         f'got a median of {off:.3g} m. Check units, the order of the joints, '
-                         'instrument, target and start')
+    if samples.rotations is None and off > MAX_MEDIAN_ERROR * size:
+        raise LimitError(f'positions: expected them within {MAX_MEDIAN_ERROR * size:.3g} m of the '
+                         f'model, got a median of {off:.3g} m. Check units, the order of the '
+                         'joints, instrument, target and start')
     result, sound = q.copy(), closed.copy()
     result[rows] = [each[k] for each, k in zip(choices, chosen)]
     sound[rows] = trusted

@@ -38,14 +38,14 @@ from liedyn_ros.identification.calibration.unknowns import (
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import JOINT_TYPES, Model
 
-TOLERANCE = 5e-3, 1e-2  # m and rad: deviations of placements before
+PRIOR_DEVIATIONS = 5e-3, 1e-2  # m and rad: deviations of placements before
 GAIN_DEVIATIONS = 2.0  # deviations of the mean gain, by which the new geometry has to be better
-OPEN = 0.25  # share of the variance before, above which a number was hardly measured
-DOUBT = 1e-3  # chance that right deviations give such errors
+MAX_VARIANCE_SHARE = 0.25  # share of the variance before, above which a number was hardly measured
+ERROR_CHANCE = 1e-3  # chance that right deviations give such errors
 ROUNDING = 1e-10  # variance of errors of clean samples, by the assumed deviations
-ASSUMED = 1e-4  # m and rad, where no deviations are given
-LARGE = 0.02, 0.1  # of the machine's size, and rad: errors that no calibration leaves
-BEYOND = 5.0  # times the greatest error of poses that were used
+ASSUMED_DEVIATION = 1e-4  # m and rad, where no deviations are given
+MAX_ERRORS = 0.02, 0.1  # of the machine's size, and rad: errors that no calibration leaves
+OUTLIER_RATIO = 5.0  # times the greatest error of poses that were used
 NOISE = 3.0  # deviations given, within which errors are never large
 TURNS = 4.0 * np.pi  # rad: greater readings are in another unit
 
@@ -118,7 +118,8 @@ class ArmCalibration:
         if held.lost:
             result.append(f'poses {_listed(held.lost)} cannot be assembled near their '
                           'measurements by fits without them')
-        limits = np.array([LARGE[0] * machine_size(self.problem.unknowns.model), LARGE[1]])
+        limits = np.array([MAX_ERRORS[0] * machine_size(self.problem.unknowns.model),
+                           MAX_ERRORS[1]])
         if self.deviations_given:
             limits = np.maximum(limits, NOISE * np.array(self.problem.samples.deviations))
         for what, error, limit in zip(('m', 'rad'), held.after, limits):
@@ -142,14 +143,14 @@ class ArmCalibration:
     def _left_out(self) -> list[str]:
         """Return objections of poses that were left out though their loops close."""
         left, far = ~self.used & self.problem.settled, self.distances
-        limit = BEYOND * float(far[self.used].max(initial=0.0))
+        limit = OUTLIER_RATIO * float(far[self.used].max(initial=0.0))
         beyond = np.flatnonzero(left & (far > limit))
         samples = self.problem.samples
         name = shared_range(samples.names, samples.readings, left)
         if not len(beyond) and name is None:
             return []
         which = (f'poses {_listed(beyond + 1)} are up to {1e3 * far[beyond].max():.3g} mm off, '
-                 f'more than {BEYOND:g} times the others' if len(beyond) else
+                 f'more than {OUTLIER_RATIO:g} times the others' if len(beyond) else
                  f'poses {_listed(np.flatnonzero(left) + 1)} were left out')
         if name is not None:
             which += f', and all that were left out lie apart in the range of {name}'
@@ -200,7 +201,7 @@ def calibrate_arm(
         rotations: ArrayLike | None = None, *, names: tuple[str, ...] | None = None,
         instrument: ArrayLike | None = None, target: ArrayLike | None = None,
         deviations: tuple[float, float] | None = None,
-        tolerance: tuple[float, float] = TOLERANCE, offsets: bool = False,
+        tolerance: tuple[float, float] = PRIOR_DEVIATIONS, offsets: bool = False,
         start: ArrayLike | None = None) -> ArmCalibration:
     """
     Return the geometry of a model from readings (n, m) at n measured poses of a body.
@@ -222,7 +223,8 @@ def calibrate_arm(
     if np.ndim(positions) == 3:
         cluster = cluster_of(positions)
         positions, rotations = cluster.positions, cluster.rotations
-        noise = ASSUMED if deviations is None else as_positive('deviations', deviations[0])
+        noise = ASSUMED_DEVIATION if deviations is None else as_positive('deviations',
+                                                                         deviations[0])
         sizes = cluster.shares[0] * noise, cluster.shares[1] * noise
         told.append(f'{len(cluster.places)} reflectors are one target; their distances change by '
                     f'{1e3 * cluster.left:.3g} mm, rms of a coordinate')
@@ -270,7 +272,7 @@ def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, position
         if model.joint(name).type_name != 'prismatic' and largest > TURNS:
             raise LimitError(f'readings of {name}: expected rad within 4 pi, got up to '
                              f'{largest:.4g}: degrees?', names=(name,))
-    sizes = (ASSUMED, ASSUMED) if deviations is None else (
+    sizes = (ASSUMED_DEVIATION, ASSUMED_DEVIATION) if deviations is None else (
         as_positive('deviations', deviations[0]), as_positive('deviations', deviations[1]))
     return ArmSamples(names, given, places, turns, sizes)
 
@@ -310,7 +312,7 @@ def _configurations(model: Model, samples: ArmSamples, start: ArrayLike | None
 def _result(problem: ArmProblem, found: CalibrationFit, *, given: bool) -> ArmCalibration:
     unknowns, remarks = problem.unknowns, list[str]()
     factor = found.factor
-    if given and factor * found.degrees <= chdtri(found.degrees, DOUBT):
+    if given and factor * found.degrees <= chdtri(found.degrees, ERROR_CHANCE):
         factor = 1.0
     elif given:
         remarks.append(f'the errors are {factor ** 0.5:.3g} times as large as the deviations '
@@ -329,7 +331,7 @@ def _result(problem: ArmProblem, found: CalibrationFit, *, given: bool) -> ArmCa
                        f'{_listed(np.flatnonzero(wild) + 1)}; they are {far.min():.3g} to '
                        f'{far.max():.3g} mm off')
     instrument, target = problem.frames(found.z)
-    told = int((values < OPEN).sum())
+    told = int((values < MAX_VARIANCE_SHARE).sum())
     if told < unknowns.of_machine:
         remarks.append(f'poses of this kind tell {told} of {unknowns.of_machine} numbers: the '
                        'others are fixed by the smallest correction')
@@ -339,7 +341,8 @@ def _result(problem: ArmProblem, found: CalibrationFit, *, given: bool) -> ArmCa
         unknowns.twists_of(found.z), unknowns.lengths_of(found.z),
         _of_frames(unknowns, found.z, covariance), instrument, target, found.used,
         factor ** 0.5, told, tuple(
-            name for name, each in zip(unknowns.names, share) if each > OPEN), tuple(remarks),
+            name for name, each in zip(unknowns.names, share) if each > MAX_VARIANCE_SHARE),
+                          tuple(remarks),
         problem, found, given)
 
 

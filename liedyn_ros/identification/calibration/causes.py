@@ -26,7 +26,7 @@ from liedyn_ros.identification.readings import other_readings, other_zeros, Othe
 from liedyn_ros.model import Model
 
 CAUSE_GAIN = 0.2  # of the error, below which another way of reading explains the poses
-SHARED = 3  # poses that lie apart in the range of a joint; two do by chance
+MIN_POSES = 3  # poses that lie apart in the range of a joint; two do by chance
 Known = tuple[Array | None, Array | None]
 
 
@@ -67,7 +67,7 @@ def likely_cause(model: Model, body: str, samples: ArmSamples, known: Known) -> 
 
 def shared_range(names: tuple[str, ...], readings: Array, left: NDArray[np.bool_]) -> str | None:
     """Return the joint in whose range poses (n,) that were left out lie apart from the others."""
-    if left.sum() < SHARED:
+    if left.sum() < MIN_POSES:
         return None
     for name, values in zip(names, readings.T):
         out, rest = values[left], values[~left]

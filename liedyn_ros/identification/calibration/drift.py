@@ -29,7 +29,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.identification.calibration.fit import CalibrationFit, LinearizedErrors
 
 SIZES = 0.0, *(2.0**k for k in range(-2, 6))  # deviations of an error; none is as likely as some
-DOUBT = 1e-3  # chance of such a likelihood without a drift, below which one is said
+DRIFT_CHANCE = 1e-3  # chance of such a likelihood without a drift, below which one is said
 
 
 class Drift(NamedTuple):
@@ -87,7 +87,7 @@ def with_drift(found: CalibrationFit, at: LinearizedErrors, prior: Array,
     spread = np.concatenate([wide.transpose(1, 0, 2).reshape(size, -1), off.T], axis=1)
     deviation, memory = grid[best % count].tolist()
     drift = Drift(list(effects)[best // count], deviation, memory, bool(
-        every[0] - every[best] > chdtri(2, DOUBT)))
+        every[0] - every[best] > chdtri(2, DRIFT_CHANCE)))
     return drift, found._replace(z=found.z + mean, factor=variance, root=_root(spread, prior))
 
 

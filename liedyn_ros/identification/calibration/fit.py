@@ -28,10 +28,10 @@ from liedyn_ros.common.errors import ConvergenceError
 
 WEIGHT_ROUNDS = 10  # of weights
 TAIL = 0.05  # of right poses, beyond which an error counts linearly
-CHANCE = 0.01  # that a pose is left out though all are right
+REJECTION_CHANCE = 0.01  # that a pose is left out though all are right
 # Of MINPACK, relative: of the result, and of what is far from it in deviations anyway, as
 # rounds of weights and fits without some poses.
-TOLERANCE, ROUGH = 1e-10, 1e-6
+STEP_TOLERANCE, ROUGH_TOLERANCE = 1e-10, 1e-6
 DEVIATION_TOLERANCE = 1e-4  # of a deviation before the calibration: change of a round
 
 
@@ -98,7 +98,7 @@ def fit(problem: FitProblem, start: Array, least: float,
     for _ in range(WEIGHT_ROUNDS):
         squares = (problem.at(z).errors ** 2).sum(axis=1)
         now = problem.settled & (
-            squares <= _variance(squares, d, least) * chdtri(d, CHANCE / len(squares)))
+            squares <= _variance(squares, d, least) * chdtri(d, REJECTION_CHANCE / len(squares)))
         z = _least_squares(problem, z, now.astype(float), free)
         if (now == used).all():
             break
@@ -114,7 +114,7 @@ def fit(problem: FitProblem, start: Array, least: float,
 
 def refit(problem: FitProblem, start: Array, free: NDArray[np.bool_]) -> Array:
     """Return the numbers (size,) that explain samples best of which none is wrong."""
-    return _least_squares(problem, start, np.ones(len(problem.settled)), free, ROUGH)
+    return _least_squares(problem, start, np.ones(len(problem.settled)), free, ROUGH_TOLERANCE)
 
 
 def _bounded(
@@ -123,7 +123,7 @@ def _bounded(
     """Return the numbers (size,) where great errors of a pose count linearly (Huber)."""
     z, weights = start, trusted.astype(float)
     for _ in range(WEIGHT_ROUNDS):
-        last, z = z, _least_squares(problem, z, weights, free, ROUGH)
+        last, z = z, _least_squares(problem, z, weights, free, ROUGH_TOLERANCE)
         errors = problem.at(z).errors
         squares, d = (errors ** 2).sum(axis=1), errors.shape[1]
         bound = _variance(squares, d, least) * chdtri(d, TAIL)
@@ -140,7 +140,7 @@ def _variance(squares: Array, d: int, least: float) -> float:
 
 def _least_squares(
         problem: FitProblem, start: Array, weights: Array, free: NDArray[np.bool_],
-        tolerance: float = TOLERANCE) -> Array:
+        tolerance: float = STEP_TOLERANCE) -> Array:
     """Return the numbers z of the least squares with weights (n,) of the poses' errors."""
     prior, z = problem.prior, start.copy()
 

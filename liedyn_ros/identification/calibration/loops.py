@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters im
 from liedyn_ros.identification.calibration.unknowns import involved, Unknowns
 from liedyn_ros.model import Model
 
-SOME = 10  # poses, at which loops show what they allow
+SAMPLE_POSES = 10  # poses, at which loops show what they allow
 RANK = 1e-7  # of a number before: gaps below it are rounding
 BRANCH_STEP = 0.1  # rad or m: of joints that are read, between configurations of one branch
 MARGIN = 2.0  # of a tolerance above the gaps at the poses
@@ -89,7 +89,7 @@ def with_closed_loops(unknowns: Unknowns, names: tuple[str, ...], body: str, q: 
     redundant rows only independent ones are held, and such errors are taken together. Closures
     with a tolerance may be open anyway. Raises ModelError where joints of names do not decide q.
     """
-    some = q[::max(1, len(q) // SOME)]
+    some = q[::max(1, len(q) // SAMPLE_POSES)]
     model = _with_independent_rows(relaxed(unknowns.model, ()), some)
     held = replace(unknowns, model=model)
     follow, whole = following(model, names, body), Constraints(model)

@@ -28,7 +28,7 @@ from liedyn_ros.identification.calibration.unknowns import chain_of, FRAMES, Unk
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 
-LOST = 1e6  # deviations: errors of a pose whose loops do not close
+OPEN_LOOP_ERROR = 1e6  # deviations: errors of a pose whose loops do not close
 FOLLOWED_FAR = 0.5  # rad or m: joints that follow so far are in another assembly
 
 
@@ -127,7 +127,7 @@ class ArmProblem:
             closing = Closing(closed, free_coordinates(model, samples.names))
             self.settled[:] = [self._close(model, closing, k) for k in range(len(self.settled))]
         wide = samples.positions.shape[1] + (0 if samples.rotations is None else 3)
-        errors = np.full((len(samples.readings), wide), LOST)
+        errors = np.full((len(samples.readings), wide), OPEN_LOOP_ERROR)
         derivatives = np.zeros((*errors.shape, unknowns.size))
         if self.settled.any():
             errors[self.settled], derivatives[self.settled] = self._settled_at(z, model, closed)

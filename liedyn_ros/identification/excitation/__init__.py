@@ -9,8 +9,9 @@
 """Motions that make parameters known: periodic, within the limits of a machine."""
 
 from liedyn_ros.identification.excitation.capsules import Capsule, capsules_of, Clearance
-from liedyn_ros.identification.excitation.excite import Excitation, excite, MotionLimits
+from liedyn_ros.identification.excitation.excite import Excitation, ExcitationLimits, excite
 from liedyn_ros.identification.excitation.next_motion import next_motion, NextMotion
 
-__all__ = ['Capsule', 'capsules_of', 'Clearance', 'excite', 'Excitation', 'MotionLimits',
-           'next_motion', 'NextMotion']
+__all__ = [
+    'Capsule', 'Clearance', 'Excitation', 'ExcitationLimits', 'NextMotion', 'capsules_of',
+    'excite', 'next_motion']

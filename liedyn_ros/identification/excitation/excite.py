@@ -25,8 +25,8 @@ from liedyn_ros.identification.regressors import base_parameters, LoopRegressor,
 from liedyn_ros.model import JOINT_TYPES, Model
 
 SAMPLES = 20  # of each period of the highest harmonic, at which limits are looked at
-SHRINK = 0.85
-SHRINKS = 30
+SHRINK_FACTOR = 0.85
+MAX_SHRINKS = 30
 RANDOM_MOTIONS = 20  # random motions, the best of which is made better
 SEED = 31
 _LARGE = 100.0  # times the torque of a motion, from which a limit tells nothing
@@ -35,7 +35,7 @@ _FELT = 1e-9  # of the largest column, below which a parameter has no effect
 
 
 @dataclass(frozen=True, eq=False)
-class MotionLimits:
+class ExcitationLimits:
     """
     Bounds of the moved joints (f,): lower and upper positions, speed, acceleration and torque.
 
@@ -89,7 +89,7 @@ class _Trial(NamedTuple):
     coefficients: Array
 
 
-def excite(model: Model, limits: MotionLimits, *, start: ArrayLike | None = None,
+def excite(model: Model, limits: ExcitationLimits, *, start: ArrayLike | None = None,
            period: float = 10.0, harmonics: int = 5, rate: float = 100.0, rounds: int = 150,
            clearance: Clearance | None = None, seed: int = SEED, told: Prior | None = None
            ) -> Excitation:
@@ -123,11 +123,11 @@ def excite(model: Model, limits: MotionLimits, *, start: ArrayLike | None = None
         better = found is not None and found.score > best.score
         best = _better(best, found) or best
         step = min(1.0, step * (1.5 if better else 0.93))
-    for _ in range(SHRINKS):
+    for _ in range(MAX_SHRINKS):
         final = task.trial(best.coefficients, round(period * rate) + 1, closed=True)
         if final is not None:
             break
-        best = best._replace(coefficients=SHRINK**0.25 * best.coefficients)
+        best = best._replace(coefficients=SHRINK_FACTOR**0.25 * best.coefficients)
     else:
         raise ConvergenceError('excitation: expected a motion within the limits between its '
                                'samples too, got none')
@@ -145,7 +145,8 @@ def _better(one: _Trial | None, other: _Trial | None) -> _Trial | None:
 class _Task:
     """Motions of a machine, and how good they are."""
 
-    def __init__(self, model: Model, limits: MotionLimits, start: ArrayLike | None, period: float,
+    def __init__(self, model: Model, limits: ExcitationLimits, start: ArrayLike | None,
+                 period: float,
                  harmonics: int, clearance: Clearance | None, told: Prior | None = None) -> None:
         moved = [joint for joint in model.joint_list
                  if joint.actuated and JOINT_TYPES[joint.type_name].nv == 1]
@@ -201,7 +202,7 @@ class _Task:
         times = np.asarray(np.linspace(0.0, self._period, count, endpoint=closed),
                            dtype=np.float64)
         coefficients = coefficients if closed else self._at_rest(coefficients)
-        for _ in range(SHRINKS):
+        for _ in range(MAX_SHRINKS):
             moved = self._moved(times, coefficients)
             excess = self._excess(*moved)
             if excess > 1.0:
@@ -212,7 +213,7 @@ class _Task:
             found = self._rated(moved, coefficients)
             if found is not None or closed:
                 return found
-            coefficients = SHRINK * coefficients
+            coefficients = SHRINK_FACTOR * coefficients
         return None
 
     def _at_rest(self, coefficients: Array) -> Array:

@@ -19,9 +19,9 @@ from scipy.linalg import qr
 from liedyn_ros.common.checks import Array
 from liedyn_ros.identification.equations import rows_along
 from liedyn_ros.identification.excitation.capsules import Clearance
-from liedyn_ros.identification.excitation.excite import Excitation, excite, MotionLimits
+from liedyn_ros.identification.excitation.excite import Excitation, ExcitationLimits, excite
 from liedyn_ros.identification.identify import Identification
-from liedyn_ros.identification.robust_fit import UNSEEN
+from liedyn_ros.identification.robust_fit import RANK_TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class NextMotion:
     after: Array
 
 
-def next_motion(found: Identification, limits: MotionLimits, *, start: ArrayLike | None = None,
+def next_motion(found: Identification, limits: ExcitationLimits, *, start: ArrayLike | None = None,
                 period: float = 10.0, clearance: Clearance | None = None, rounds: int = 150
                 ) -> NextMotion:
     """
@@ -79,9 +79,9 @@ class _Told:
 def _deviations(rows: Array) -> Array:
     """Return the standard deviations (p,) of unknowns, infinite for those that have no effect."""
     size = np.linalg.norm(rows, axis=0)
-    size[size <= UNSEEN * size.max(initial=0.0)] = np.inf
+    size[size <= RANK_TOLERANCE * size.max(initial=0.0)] = np.inf
     _, values, vt = np.linalg.svd(rows / size, full_matrices=False)
-    seen = values > UNSEEN * values.max(initial=0.0)
+    seen = values > RANK_TOLERANCE * values.max(initial=0.0)
     root = vt[seen].T / values[seen]
     blind = np.abs(vt[~seen]).max(axis=0, initial=0.0) > 1e-6
     return np.where(blind | np.isinf(size), np.inf, np.linalg.norm(root, axis=1) / size)

@@ -18,7 +18,7 @@ from liedyn_ros.common.checks import Array, listed, require_known
 from liedyn_ros.common.errors import ConvergenceError, LimitError, NameSetError
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.joints.terms import SCALE, Term
-from liedyn_ros.identification.robust_fit import reduced, robust_fit, UNSEEN
+from liedyn_ros.identification.robust_fit import RANK_TOLERANCE, reduced, robust_fit
 from liedyn_ros.model import Model
 
 MAX_ROUNDS = 40
@@ -59,7 +59,7 @@ def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], sta
             new = fit.x
         else:  # by the last weights, as new ones would jump a little each time
             triangle, target = reduced(wide.rows, wide.forces, fit)
-            new = np.asarray(np.linalg.lstsq(triangle, target, rcond=UNSEEN)[0])
+            new = np.asarray(np.linalg.lstsq(triangle, target, rcond=RANK_TOLERANCE)[0])
         x = new[:count]
         steps = np.clip(new[count:], -_STEP, _STEP)
         if (np.abs(steps) <= STEP_TOLERANCE).all():

@@ -30,7 +30,7 @@ BLOCK = 0.5  # s, over which errors of the forces may be alike
 BLOCKS = 256  # in memory; then two become one
 LAGS = 3  # blocks, over which errors may be alike
 LEAST = 8  # blocks, from which a covariance follows
-SEEN = 1e-6  # of the largest singular value, normalised
+RANK_TOLERANCE = 1e-6  # of the largest singular value, normalised
 WEIGHT_ROUNDS = 3
 # Makers state constants of motors to 10 % or so: an even chance within has this deviation.
 SCALE = 0.1 / 3.0**0.5
@@ -235,7 +235,7 @@ class PayloadEstimator:
         load = np.append(x[:10], np.zeros(p - 10))
         pull = weight[:, None] * (total[:, :p, :p] @ load)  # (f, p)
         own = np.einsum('k,jkl,l->j', load, total[:, :p, :p], load)
-        felt = own > SEEN * max(float(own.max()), 1e-300)
+        felt = own > RANK_TOLERANCE * max(float(own.max()), 1e-300)
         left = np.einsum('k,bjk->bj', load, blocks[:, :, :p, p] - blocks[:, :, :p, :p] @ x)
         size = np.where(felt, own, 1.0)
         noise = np.where(felt, np.sqrt((left**2).sum(axis=0)) / size, np.inf)
@@ -265,8 +265,8 @@ def _solved(matrix: Array, p: int) -> tuple[Array, Array]:
     size = np.sqrt(np.diag(normal))
     if not size.any():
         raise LimitError('payload: expected motions in which it has an effect, got none')
-    size[size <= SEEN * size.max()] = np.inf
+    size[size <= RANK_TOLERANCE * size.max()] = np.inf
     values, vectors = np.linalg.eigh(normal / np.outer(size, size))
-    seen = values > SEEN**2 * values.max()
+    seen = values > RANK_TOLERANCE**2 * values.max()
     root = (vectors[:, seen] / np.sqrt(values[seen])) / size[:, None]
     return root @ (root.T @ right), root

@@ -25,7 +25,7 @@ from liedyn_ros.model import JOINT_TYPES, Model
 SAMPLE_RATE = 100.0  # Hz, at which samples are used; more of them tell little that is new
 WINDOW = 21  # samples that a derivative follows from: 0.2 s
 GAP = 5.0  # periods without a sample, after which derivatives begin again
-BACK = 1.0  # s, by which a clock that was set back makes a new recording
+RESTART_JUMP = 1.0  # s, by which a clock that was set back makes a new recording
 _TURN = 2.0 * np.pi
 _SOME = 0.05  # of a period, by which stamps may come early
 
@@ -95,7 +95,7 @@ class PayloadStream:
             ('position', positions), ('effort', forces)))
         if not self._first_ns:
             self._first_ns = stamp_ns
-        elif stamp_ns < self._last_ns - 1e9 * BACK:
+        elif stamp_ns < self._last_ns - 1e9 * RESTART_JUMP:
             self.reset()
             self._first_ns = stamp_ns
         else:

@@ -22,7 +22,7 @@ from liedyn_ros.common.errors import LimitError, StampError
 DEGREE = 4
 
 
-class Sample(NamedTuple):
+class WindowSample(NamedTuple):
     """A smoothed sample: time (s), q, v, a and tau (n,)."""
 
     time: float
@@ -46,7 +46,7 @@ class MotionWindow:
             raise LimitError(f'size: expected an odd number of at least {DEGREE + 3}, got {size}')
         self._kept: deque[tuple[float, Array]] = deque(maxlen=size)
 
-    def take(self, time: float, q: ArrayLike, tau: ArrayLike) -> Sample | None:
+    def take(self, time: float, q: ArrayLike, tau: ArrayLike) -> WindowSample | None:
         """
         Return the sample of the middle, None until the window is full.
 
@@ -67,5 +67,5 @@ class MotionWindow:
         powers = np.vander((stamps - middle) / reach, DEGREE + 1, increasing=True)
         values = np.array([each[1] for each in kept]).reshape(len(kept), -1)
         found = np.linalg.lstsq(powers, values, rcond=None)[0].reshape(-1, 2, len(q))
-        return Sample(middle, found[0, 0], found[1, 0] / reach, 2.0 * found[2, 0] / reach**2,
-                      found[0, 1])
+        return WindowSample(middle, found[0, 0], found[1, 0] / reach, 2.0 * found[2, 0] / reach**2,
+                            found[0, 1])

@@ -25,7 +25,7 @@ import math
 
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.shuffles import with_lane
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, total
+from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes, total
 
 WELL_CONDITIONED = 1e-2  # smallest pivot of R over the largest: S then costs four digits
 
@@ -38,7 +38,8 @@ def factor_gram(pattern, buffers):
     for s in range(len(upper)):
         begin, end = pattern.span[2 * s], pattern.span[2 * s + 1]
         for c in range(s // LANES * LANES, end, LANES):
-            row, less = spread(0.0), spread(0.0)  # two sums, so that additions run in parallel
+            # Two sums, so that additions run in parallel
+            row, less = broadcast(0.0), broadcast(0.0)
             for at in range(pattern.support_start[s], pattern.support_start[s + 1]):
                 k = pattern.support[at]
                 row = row + get(response, k, s) * get_lanes(response, k, c)
@@ -61,7 +62,7 @@ def factor_gram(pattern, buffers):
 def write_inverse_row(pattern, buffers, s):
     """Write row s of buffers.lower, rows before it being known."""
     for c in range(pattern.span[2 * s], s + 1, LANES):
-        row = spread(0.0)
+        row = broadcast(0.0)
         for t in range(c, s):
             row = row - get(buffers.unit, t, s) * get_lanes(buffers.lower, t, c)
         put_lanes(buffers.lower, s, c, with_lane(row, s - c, 1.0))
@@ -72,12 +73,12 @@ def solve_gram(pattern, buffers):
     """Replace the first row of buffers.line by (Y^T Y)^-1 times it."""
     line, lower = buffers.line, buffers.lower
     for s in range(len(lower)):
-        row = spread(0.0)
+        row = broadcast(0.0)
         for c in range(pattern.span[2 * s], s + 1, LANES):
             row = row + get_lanes(lower, s, c) * get_lanes(line, 0, c)
         put(line, 1, s, buffers.inverse[s] * total(row))
     for c in range(0, line.shape[1], LANES):
-        row = spread(0.0)
+        row = broadcast(0.0)
         for s in range(c, min(pattern.met[c // LANES], len(lower))):
             row = row + get(line, 1, s) * get_lanes(lower, s, c)
         put_lanes(line, 0, c, row)

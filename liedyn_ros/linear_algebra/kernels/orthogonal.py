@@ -20,7 +20,7 @@ import math
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR
-from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread, total
+from liedyn_ros.jit.simd import broadcast, get_lanes, LANES, put_lanes, total
 
 QR = Bundle(
     'QR',
@@ -102,7 +102,7 @@ def factor_block(qr, g, least):
         for t in range(s + 1, count):
             along = beta * (head * rows[t, s] + row_product(rows, s, t, s + 1, size))
             rows[t, s] -= along * head
-            square = spread(0.0)
+            square = broadcast(0.0)
             for c in range(s + 1, size, LANES):
                 tail = get_lanes(rows, t, c) - along * get_lanes(rows, s, c)
                 put_lanes(rows, t, c, tail)
@@ -114,7 +114,7 @@ def factor_block(qr, g, least):
 @inlined
 def row_product(rows, s, t, begin, size):
     """Return the product of two rows from `begin` on."""
-    along = spread(0.0)
+    along = broadcast(0.0)
     for c in range(begin, size, LANES):
         along = along + get_lanes(rows, s, c) * get_lanes(rows, t, c)
     return total(along)

@@ -13,14 +13,14 @@ Columns go from begin to end, both multiples of LANES, but in copy_scaled.
 """
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
+from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes
 
 
 @kernel
 def clear_row(table, i, begin, end):
     """Write zero into row i."""
     for c in range(begin, end, LANES):
-        put_lanes(table, i, c, spread(0.0))
+        put_lanes(table, i, c, broadcast(0.0))
 
 
 @kernel

@@ -145,9 +145,8 @@ def _add_couplings(robot: Element, joints: list[Element], builder: ModelBuilder,
             builder.add_warning(f'joint {name}: it mimics {leader}, which is not in the file; it '
                                 'moves by itself (strict refuses it)')
     if followers:
-        builder.add_warning(f'joints {listed(followers)}: they mimic others; these couplings are '
-                            'held by ConstrainedDynamics, not by Dynamics, which works on the '
-                            'tree alone')
+        builder.add_warning(f'joints {listed(followers)}: they mimic others, which load and '
+                            'ConstrainedDynamics keep; Dynamics(model) takes them as free')
     return set(followers)
 
 

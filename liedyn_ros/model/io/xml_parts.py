@@ -12,7 +12,6 @@ from dataclasses import replace
 import math
 from pathlib import Path
 from typing import Any
-import warnings
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element as XML, SubElement
 
@@ -22,7 +21,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, listed, require_finite
 from liedyn_ros.common.description import abbreviate, no_garbage_collection, parse_number
 from liedyn_ros.common.errors import (
-    DescriptionError, DescriptionWarning, InertiaError, LiedynError, spelled)
+    DescriptionError, DescriptionWarning, InertiaError, LiedynError, spelled, warn)
 from liedyn_ros.common.meshes import surfaces
 from liedyn_ros.common.packages import candidates
 from liedyn_ros.common.xml_reader import Element
@@ -241,8 +240,7 @@ def model_of_file(name: str, read: Callable[[], Model],
     Return the model that a reader reads; its errors and warnings name the file.
 
     shapes returns those of a body, as shapes_of does. Numbers that overflow are for the reader to
-    refuse; those that are hardly in kg and m have a warning. The warnings are those of the
-    caller's caller. Raises DescriptionError.
+    refuse; those that are hardly in kg and m have a warning. Raises DescriptionError.
     """
     try:
         with np.errstate(over='ignore', invalid='ignore'), no_garbage_collection():
@@ -254,7 +252,7 @@ def model_of_file(name: str, read: Callable[[], Model],
         raise DescriptionError(f'{name}: {error}') from error
     model = replace(model, warnings=tuple(map(spelled, found)))
     for warning in model.warnings:
-        warnings.warn(f'{name}: {warning}', DescriptionWarning, stacklevel=3)
+        warn(f'{name}: {warning}', DescriptionWarning)
     return model
 
 
@@ -413,9 +411,9 @@ def _numbers(part: Any, key: str) -> Any:
 
 
 def warn_of_lost(model: Model, lost: Iterable[str]) -> None:
-    """Warn the caller's caller of what a format lacks."""
+    """Warn of what a format lacks."""
     for what in lost:
-        warnings.warn(f'{model.name}: {what}', DescriptionWarning, stacklevel=3)
+        warn(f'{model.name}: {what}', DescriptionWarning)
 
 
 def document(root: XML) -> str:

@@ -17,7 +17,7 @@ from liedyn_ros.lie.kernels import mat3, so3, vec3
 from liedyn_ros.model.kernels.acceptance import are_unit, finite
 from liedyn_ros.model.kernels.kinds import FREE, NQ, NV, SPHERICAL
 
-SMALL = 0.05  # the sine of half an angle up to which four terms of g have all digits
+MAX_SERIES_SINE = 0.05  # the sine of half an angle up to which four terms of g have all digits
 
 
 @kernel
@@ -118,7 +118,7 @@ def turn_between(q0, q1, at):
     # No series: half / n keeps full accuracy down to the smallest n above zero.
     factor = 2.0 * half / n if n > 0.0 else 2.0
     w = vec3.scale(math.copysign(factor, s), u)  # (1.12)
-    if n > SMALL:  # (1.11); 1 - (t/2) cot(t/2) is right to rounding, as g [w]^2 is
+    if n > MAX_SERIES_SINE:  # (1.11); 1 - (t/2) cot(t/2) is right to rounding, as g [w]^2 is
         return w, 0.25 * (1.0 - half * abs(s) / n) / (half * half)
     x = vec3.dot(w, w)
     return w, 1.0 / 12.0 + x * (1.0 / 720.0 + x * (1.0 / 30240.0 + x * (1.0 / 1209600.0)))

@@ -25,7 +25,7 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
 
 SERVICE = 'dynamics_server/inverse_dynamics'
-REMEMBERED = 10_000  # round trips
+MAX_ROUND_TRIPS = 10_000  # round trips
 
 
 class InverseDynamicsCalls:
@@ -45,7 +45,7 @@ class InverseDynamicsCalls:
         self._future: Any = None
         self.awaited_ns: int | None = None  # the stamp of the request in flight
         self.asked = self.given_up = self.refused = self.failed = self.passed_over = 0
-        self._round_trips: deque[float] = deque(maxlen=REMEMBERED)
+        self._round_trips: deque[float] = deque(maxlen=MAX_ROUND_TRIPS)
         self._reported = (time.monotonic(), 0, 0)
 
     @property

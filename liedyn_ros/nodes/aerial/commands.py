@@ -15,7 +15,7 @@ from typing import Any
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 
-from liedyn_ros.aerial import AerialManipulator, Simulation
+from liedyn_ros.aerial import AerialManipulator, FlightSimulation
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError
@@ -37,7 +37,7 @@ class AerialCommands:
 
     def __init__(self, stream: Stream, machine: AerialManipulator, base_command: str,
                  base_frame: str,
-                 take: Callable[[str, int, Callable[[Simulation], None]], None],
+                 take: Callable[[str, int, Callable[[FlightSimulation], None]], None],
                  refuse: Callable[[LiedynError], None]) -> None:
         """
         Subscribe on a stream; base_command is one of the parameter's choices.
@@ -58,22 +58,22 @@ class AerialCommands:
             stream.subscribe(message_type, topic, partial(self._receive, topic, reader), DEPTH,
                              newest_only=True)
 
-    def _receive(self, topic: str, read: Callable[[Any], Callable[[Simulation], None]],
+    def _receive(self, topic: str, read: Callable[[Any], Callable[[FlightSimulation], None]],
                  message: Any) -> None:
         try:
             self._take(topic, conversions.nanoseconds(message.header.stamp), read(message))
         except LiedynError as error:
             self._refuse(type(error)(f'{topic}: {error}'))
 
-    def _rotors(self, message: JointState) -> Callable[[Simulation], None]:
+    def _rotors(self, message: JointState) -> Callable[[FlightSimulation], None]:
         speeds = _ordered(self._rotor_order, message.name, 'velocity', message.velocity)
         return lambda simulation: simulation.command_rotors(speeds)
 
-    def _torques(self, message: JointState) -> Callable[[Simulation], None]:
+    def _torques(self, message: JointState) -> Callable[[FlightSimulation], None]:
         torques = _ordered(self._joint_order, message.name, 'effort', message.effort)
         return lambda simulation: simulation.command_torques(torques)
 
-    def _wrench(self, message: WrenchStamped) -> Callable[[Simulation], None]:
+    def _wrench(self, message: WrenchStamped) -> Callable[[FlightSimulation], None]:
         if message.header.frame_id != self._base_frame:
             raise NameSetError(f'frame_id: expected {self._base_frame!r}, the body the wrench '
                                f'is on, got {message.header.frame_id!r}')

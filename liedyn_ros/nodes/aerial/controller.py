@@ -44,7 +44,7 @@ from liedyn_ros.ros.streams.stream import Stream
 SILENCE_RATE = 100.0  # Hz; of checks whether states come, and of commands where none does
 REPORT_RATE = 1.0  # Hz
 RETRY_PERIOD_NS = 100_000_000  # of requests to a server that is not ready
-BEGUN = 'reference begun at, ns'
+REFERENCE_START = 'reference begun at, ns'
 JUMP_TOLERANCE = 0.1  # m
 
 
@@ -302,7 +302,7 @@ class AerialManipulatorControllerNode(ManagedNode):
             return
         status = self._calls.report()
         if self._begin_ns is not None:
-            status.values.append(KeyValue(key=BEGUN, value=str(self._begin_ns + round(
+            status.values.append(KeyValue(key=REFERENCE_START, value=str(self._begin_ns + round(
                 1e9 * (self._control.waited)))))
         self._outputs.report(self._control, status)
 

@@ -11,7 +11,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from liedyn_ros.aerial import Lags, MujocoSimulation, Simulation
+from liedyn_ros.aerial import FlightSimulation, Lags, MujocoSimulation
 from liedyn_ros.nodes.aerial.commands import AerialCommands
 from liedyn_ros.nodes.aerial.outputs import AerialOutputs
 from liedyn_ros.nodes.aerial.parameters import aerial_manipulator_of, SIMULATOR, start_of
@@ -20,7 +20,7 @@ from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.stream import Stream
 
 
-class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
+class AerialManipulatorSimulatorNode(SimulatorNode[FlightSimulation]):
     """The vehicle under commands, held until the first. MuJoCo alone has a ground."""
 
     motion = 'flight'
@@ -55,14 +55,14 @@ class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
         super().parameters_changed()
         self._outputs.transforms.set_rate(self.parameters['tf_rate'])
 
-    def new_simulation(self) -> Simulation:
+    def new_simulation(self) -> FlightSimulation:
         """Return a vehicle at its start."""
         parameters = self.parameters
         start = (self._machine, self._configuration, 1.0 / parameters['integration_rate'],
                  Lags(parameters['rotor_lag'], parameters['joint_lag']))
         if parameters['simulator'] == MUJOCO:
             return MujocoSimulation(*start, ground=parameters['ground'])
-        return Simulation(*start)
+        return FlightSimulation(*start)
 
     def publish_state(self, stamp_ns: int) -> None:
         """Publish odometry and joint states, and TF when it is due and heard."""
@@ -70,7 +70,8 @@ class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
         if self._outputs.transforms.are_due(stamp_ns):
             self._outputs.broadcast(stamp_ns, self.simulation.poses())
 
-    def _command(self, topic: str, stamp_ns: int, command: Callable[[Simulation], None]) -> None:
+    def _command(self, topic: str, stamp_ns: int,
+                 command: Callable[[FlightSimulation], None]) -> None:
         self.take(topic, stamp_ns, lambda: command(self.simulation))
 
 

@@ -22,7 +22,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, Mobility)
 from liedyn_ros.model import Model
-from liedyn_ros.nodes.dynamics.inputs import Inputs
+from liedyn_ros.nodes.dynamics.inputs import RequestInputs
 
 
 class Result(NamedTuple):
@@ -40,19 +40,19 @@ class Result(NamedTuple):
     errors: Array | None = None
 
 
-Compute = Callable[[Inputs], Result]
+Compute = Callable[[RequestInputs], Result]
 
 
 class Algorithms(Protocol):
     """The three algorithms on the inputs of a query; they raise LiedynError."""
 
-    def inverse(self, x: Inputs) -> Result:
+    def inverse(self, x: RequestInputs) -> Result:
         """Find the efforts."""
 
-    def forward(self, x: Inputs) -> Result:
+    def forward(self, x: RequestInputs) -> Result:
         """Find the accelerations."""
 
-    def hybrid(self, x: Inputs) -> Result:
+    def hybrid(self, x: RequestInputs) -> Result:
         """Find the efforts of prescribed coordinates and the accelerations of the others."""
 
     def mobility(self) -> Mobility:
@@ -66,13 +66,13 @@ class TreeAlgorithms:
         """Take the dynamics."""
         self._dynamics = dynamics
 
-    def inverse(self, x: Inputs) -> Result:
+    def inverse(self, x: RequestInputs) -> Result:
         """Find the efforts."""
         if x.a.ndim == 1:
             return Result(x.a, self._dynamics.inverse(x.q, x.v, x.a, x.external))
         return Result(x.a, self._dynamics.inverse.time_derivatives(x.q, x.v, x.a, x.external))
 
-    def forward(self, x: Inputs) -> Result:
+    def forward(self, x: RequestInputs) -> Result:
         """Find the accelerations."""
         if x.tau.ndim == 1:
             a = self._dynamics.forward(x.q, x.v, x.tau, x.external)
@@ -81,14 +81,14 @@ class TreeAlgorithms:
                 x.q, x.v, x.tau, x.external, max_error=math.inf)
         return self._with_errors(x, a, x.tau)
 
-    def hybrid(self, x: Inputs) -> Result:
+    def hybrid(self, x: RequestInputs) -> Result:
         """Find the efforts of prescribed coordinates and the accelerations of the others."""
         hybrid = self._dynamics.hybrid
         compute = (hybrid if x.a.ndim == 1
                    else partial(hybrid.time_derivatives, max_error=math.inf))
         return self._with_errors(x, *compute(x.q, x.v, x.prescribed, x.a, x.tau, x.external))
 
-    def _with_errors(self, x: Inputs, a: Array, tau: Array) -> Result:
+    def _with_errors(self, x: RequestInputs, a: Array, tau: Array) -> Result:
         if not x.with_errors:
             return Result(a, tau)
         rows = np.atleast_2d(a)
@@ -110,18 +110,18 @@ class LoopAlgorithms:
         self._dissipation = dissipation
         self._lock = Lock()  # the tables serve one thread at a time
 
-    def inverse(self, x: Inputs) -> Result:
+    def inverse(self, x: RequestInputs) -> Result:
         """Find the efforts of the actuators."""
         with self.held() as dynamics:
             return _result(dynamics.inverse(
                 x.q, x.v, x.a, redundancy=x.redundancy, external=x.external).solution)
 
-    def forward(self, x: Inputs) -> Result:
+    def forward(self, x: RequestInputs) -> Result:
         """Find the accelerations."""
         with self.held() as dynamics:
             return _result(dynamics.forward(x.q, x.v, x.tau, external=x.external).solution)
 
-    def hybrid(self, x: Inputs) -> Result:
+    def hybrid(self, x: RequestInputs) -> Result:
         """Find the efforts of prescribed coordinates and the accelerations of the others."""
         with self.held() as dynamics:
             return _result(dynamics.hybrid(

@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT, require_digi
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.algorithms import (
     Algorithms, Compute, LoopAlgorithms, Result, TreeAlgorithms)
-from liedyn_ros.nodes.dynamics.inputs import explain, Inputs
+from liedyn_ros.nodes.dynamics.inputs import explain, RequestInputs
 from liedyn_ros.nodes.dynamics.linear_models import handle_linearize
 from liedyn_ros.nodes.dynamics.reaching import handle_inverse_kinematics
 from liedyn_ros.nodes.dynamics.reading import QueryReader
@@ -111,7 +111,7 @@ class DynamicsAnswers:
             resistance = require_finite('resistance', self._dynamics.resistance(v))
         except LiedynError as error:
             zero = np.zeros(self.model.nv)
-            raise explain(self._messages.names, Inputs(
+            raise explain(self._messages.names, RequestInputs(
                 q, v, zero, zero, zero == 0.0, None), error) from error
         response.header.stamp = request.header.stamp
         response.header.frame_id = self._messages.names.base_body
@@ -176,7 +176,7 @@ class DynamicsAnswers:
         write_result(self._messages, order, result, answer)
 
 
-def _compute_spatial(base: FloatingBase, compute: Compute, x: Inputs) -> Result:
+def _compute_spatial(base: FloatingBase, compute: Compute, x: RequestInputs) -> Result:
     """Return the result with the base's accelerations as derivatives of the spatial twist."""
     if not x.prescribed[0]:
         result = compute(x)

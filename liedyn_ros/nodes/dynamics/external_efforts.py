@@ -32,7 +32,7 @@ from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.diagnostics import Report, StreamDiagnostics
 from liedyn_ros.ros.streams.stream import Stream
 
-MOST = 1_000_000  # numbers of estimates from which levels are learned, 8 MB
+MAX_ESTIMATES = 1_000_000  # numbers of estimates from which levels are learned, 8 MB
 
 
 class EffortReport(NamedTuple):
@@ -88,7 +88,7 @@ class ExternalEfforts:
             raise StampError(f'stamp: expected one after {self._last_ns} ns, got {stamp_ns}')
         found = self._observer(q, v, tau, passed)
         self._last_ns = stamp_ns
-        if self._free is not None and (len(self._free) + 1) * len(found) <= MOST:
+        if self._free is not None and (len(self._free) + 1) * len(found) <= MAX_ESTIMATES:
             self._free.append(found)
             self._seconds += passed
         if self.levels is None:

@@ -19,14 +19,14 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, NotInGroupError
 from liedyn_ros.dynamics import Names
 from liedyn_ros.dynamics.constrained import LEAST_TORQUE
-from liedyn_ros.lie.so3 import PRINTED
+from liedyn_ros.lie.so3 import PRINTED_NORM_TOLERANCE
 from liedyn_ros.ros.messages.conversions import POSE_FIELDS
 
 TWIST = tuple(f'{part}.{axis}' for part in ('angular', 'linear') for axis in 'xyz')
 WRENCH = tuple(f'{part}.{axis}' for part in ('torque', 'force') for axis in 'xyz')
 
 
-class Inputs(NamedTuple):
+class RequestInputs(NamedTuple):
     """
     A state, and the known accelerations, efforts and wrenches; arrays as Dynamics takes them.
 
@@ -45,7 +45,7 @@ class Inputs(NamedTuple):
     with_errors: bool = False
 
 
-def explain(names: Names, inputs: Inputs, error: LiedynError) -> LiedynError:
+def explain(names: Names, inputs: RequestInputs, error: LiedynError) -> LiedynError:
     """
     Return an error of Dynamics in terms of the fields of the query.
 
@@ -64,7 +64,7 @@ def explain(names: Names, inputs: Inputs, error: LiedynError) -> LiedynError:
     return error
 
 
-def _labelled(names: Names, x: Inputs) -> Iterator[tuple[str, float]]:
+def _labelled(names: Names, x: RequestInputs) -> Iterator[tuple[str, float]]:
     """Return every number that is read, with its label."""
     model = names.model
     for joint in model.joint_list:
@@ -102,4 +102,4 @@ def _quaternion_error(names: Names, q: Array) -> NotInGroupError:
     worst = max(norms, key=lambda joint: abs(norms[joint] - 1.0))
     label = 'base_pose.orientation' if worst is names.base else f'position of {worst.name}'
     return NotInGroupError(f'{label}: expected a quaternion x, y, z, w of norm 1 within '
-                           f'{PRINTED}, got norm {norms[worst]:.9g}')
+                           f'{PRINTED_NORM_TOLERANCE}, got norm {norms[worst]:.9g}')

@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDy
 from liedyn_ros.dynamics.linearization.closed_loops import (
     constrained_transition, linearize_constrained)
 from liedyn_ros.dynamics.linearization.trees import linearize, LinearModel, transition
-from liedyn_ros.nodes.dynamics.inputs import explain, Inputs
+from liedyn_ros.nodes.dynamics.inputs import explain, RequestInputs
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 from liedyn_ros.ros.node.goals import seconds_of, Watch
 
@@ -132,7 +132,7 @@ def _model(dynamics: Dynamics | ConstrainedDynamics, messages: TreeMessages,
             continuous = linearize(dynamics, q, v, tau, external)
     except LiedynError as error:
         known = np.full(zero.shape, given is None)
-        raise explain(messages.names, Inputs(
+        raise explain(messages.names, RequestInputs(
             q, v, zero, zero if given is None else given, known, external), error) from error
     return (continuous.discrete(request.step) if request.step else continuous), tau, a
 

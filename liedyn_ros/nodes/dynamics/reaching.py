@@ -24,7 +24,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     InverseKinematics, ORIENTATION, POINT, POSE, ReachedMany, TOOL)
 from liedyn_ros.model import JOINT_TYPES
-from liedyn_ros.nodes.dynamics.inputs import explain, Inputs
+from liedyn_ros.nodes.dynamics.inputs import explain, RequestInputs
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 
@@ -34,7 +34,7 @@ MAX_POSES, MAX_FRAMES, MAX_STARTS = 1000, 100, 1000
 MAX_COORDINATES = 300  # of velocity
 MAX_PRODUCTS = 10_000_000  # of a step; a start, which nothing ends, takes a few hundred steps
 STARTS = 50  # where the request has 0
-KEPT = 16  # solvers
+MAX_SOLVERS = 16  # solvers
 
 
 def number_of_poses(request: InverseKinematicsService.Request) -> float:
@@ -67,7 +67,7 @@ def handle_inverse_kinematics(
         dynamics, kinds, weights=weights, within_limits=not request.ignore_limits,
         locked=list(request.locked))
     found = solver.batch(targets, start, rest=rest, starts=request.starts or STARTS, budget=budget)
-    if len(kept) >= KEPT:
+    if len(kept) >= MAX_SOLVERS:
         kept.clear()
     kept[key] = solver
     response.solve_time = time.perf_counter() - begin
@@ -151,7 +151,7 @@ def _configuration(messages: TreeMessages, name: str, state: TreeState) -> Array
         try:
             return messages.model.check_configuration(q)
         except LiedynError as error:
-            raise explain(messages.names, Inputs(
+            raise explain(messages.names, RequestInputs(
                 q, zero, zero, zero, zero == 0.0, None), error) from error
     except LiedynError as error:
         raise type(error)(f'{name}: {error}') from error

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.errors import LimitError, NameSetError
 from liedyn_ros.dynamics import FloatingBase, JointOrder
 from liedyn_ros.dynamics.constrained import LEAST_FORCE, LEAST_TORQUE
-from liedyn_ros.nodes.dynamics.inputs import Inputs
+from liedyn_ros.nodes.dynamics.inputs import RequestInputs
 from liedyn_ros.ros.messages.tree_messages import count_entries, TreeMessages
 
 REDUNDANCIES = {
@@ -38,13 +38,13 @@ class QueryReader:
         self._zero = np.zeros(messages.model.nv)
 
     def read(self, query: DynamicsQuery, *, accelerations: bool,
-             efforts: bool) -> tuple[Inputs, JointOrder]:
+             efforts: bool) -> tuple[RequestInputs, JointOrder]:
         """Return the inputs, and the order of joints in the query."""
         messages = self._messages
         q, v, order = messages.read_state(query.state)
         entries = count_entries(query, accelerations=accelerations, efforts=efforts)
         zero = self._zero if entries == 1 else np.zeros((entries, len(self._zero)))
-        return Inputs(
+        return RequestInputs(
             q, v,
             messages.read_accelerations(query.accelerations, order, entries) if accelerations
             else zero,
@@ -81,7 +81,8 @@ class QueryReader:
                              f'= {DynamicsQuery.SPATIAL}, got {convention}')
         return None if convention == DynamicsQuery.BODY else self._messages.base
 
-    def whole_spatial_base(self, query: DynamicsQuery, inputs: Inputs) -> FloatingBase | None:
+    def whole_spatial_base(self, query: DynamicsQuery,
+                           inputs: RequestInputs) -> FloatingBase | None:
         """Return spatial_base, whose coordinates must be prescribed all or none."""
         base = self.spatial_base(query)
         if base is None:

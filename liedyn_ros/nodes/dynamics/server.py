@@ -42,7 +42,7 @@ from liedyn_ros.ros.qos import DEPTH, LATCHED
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.stream import Stream
 
-BESIDE = 16  # requests, and goals, that take long: a small one waits for no large ones
+MAX_CONCURRENT = 16  # requests, and goals, that take long: a small one waits for no large ones
 ALGORITHMS = {  # services, and the methods of DynamicsAnswers
     'inverse_dynamics': 'inverse', 'forward_dynamics': 'forward', 'hybrid_dynamics': 'hybrid'}
 
@@ -77,14 +77,15 @@ class DynamicsServerNode(ManagedNode):
         stream.open_service(Trigger, '~/reset_payload', self._reset_payload)
         stream.open_service(SetBool, '~/learn_contact_levels', self._learn_contact_levels)
         stream.start()
-        slow = Stream(self, name='slow_services', guarded=False, beside=BESIDE, size_of=_size)
+        slow = Stream(self, name='slow_services', guarded=False, beside=MAX_CONCURRENT,
+                      size_of=_size)
         slow.open_service(Linearize, '~/linearize', self._linearize)
         slow.open_service(InverseKinematics, '~/inverse_kinematics', self._inverse_kinematics)
         slow.start()
         planning = Stream(self, name='planning_services', guarded=False)
         planning.open_service(RetimeTrajectory, '~/retime', self._retime)
         planning.start()
-        GoalServer(self, LinearizeAction, '~/linearize', self._work_on_goal, BESIDE,
+        GoalServer(self, LinearizeAction, '~/linearize', self._work_on_goal, MAX_CONCURRENT,
                    number_of_states)
         GoalServer(self, RetimeAction, '~/retime', self._retime_goal)
         descriptions = Stream(self, name='descriptions')

@@ -25,7 +25,7 @@ from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.parts.joints import GROUND
 from liedyn_ros.ros.messages.packed import JointReadings
 
-NOTHING: Array = np.empty(0)  # a field that a message leaves out
+NO_VALUES: Array = np.empty(0)  # a field that a message leaves out
 
 
 class LoopSample(NamedTuple):
@@ -99,7 +99,7 @@ class LoopedMachine:
         self._all_efforts = all(
             joint.name in self.measured for joint in single if joint.actuated)
 
-    def read(self, readings: JointReadings, accelerations: Array = NOTHING) -> LoopSample:
+    def read(self, readings: JointReadings, accelerations: Array = NO_VALUES) -> LoopSample:
         """
         Return the measured joints of a message; accelerations are in its order.
 

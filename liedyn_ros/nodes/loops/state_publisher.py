@@ -22,7 +22,7 @@ from std_msgs.msg import String
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, SilenceError
 from liedyn_ros.nodes.dynamics.machines import read_model
-from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample, NOTHING
+from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample, NO_VALUES
 from liedyn_ros.nodes.loops.outputs import LoopOutputs
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.ros.messages.conversions import nanoseconds
@@ -170,7 +170,7 @@ class LoopStatePublisherNode(ManagedNode):
                 np.asarray, (message.position, message.velocity, message.effort))),
                 np.asarray(message.acceleration))
 
-    def _read(self, readings: JointReadings, accelerations: Array = NOTHING) -> None:
+    def _read(self, readings: JointReadings, accelerations: Array = NO_VALUES) -> None:
         self._taken += 1
         try:
             if self._machine is None:

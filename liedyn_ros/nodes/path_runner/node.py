@@ -43,7 +43,7 @@ from liedyn_ros.ros.streams.stream import Stream
 
 GOAL_PERIOD = 0.02  # s, of looks at a run that is waited for
 REST = 1.0  # s beyond its duration, in which a run must have come to rest
-STILL = 5.0  # s of real time without a cycle, after which a run comes to no rest
+MAX_SILENCE = 5.0  # s of real time without a cycle, after which a run comes to no rest
 REPORT_RATE = 1.0  # Hz
 START_TOLERANCE = 1e-6  # rad or m, by which a path begins where the joints stand
 CYCLES = 0.5, 3.0  # of the period, which a cycle takes at least and at most
@@ -207,15 +207,15 @@ class PathRunnerNode(ManagedNode):
         Raises BudgetError where no cycle comes, as where simulated time stands still.
         """
         run.stopping = True
-        last_ns, end = self._last_ns, time.monotonic() + STILL
+        last_ns, end = self._last_ns, time.monotonic() + MAX_SILENCE
         while not run.over.wait(GOAL_PERIOD):
             if not self.active:  # it comes to rest as the node is deactivated
                 break
             if self._last_ns != last_ns:
-                last_ns, end = self._last_ns, time.monotonic() + STILL
+                last_ns, end = self._last_ns, time.monotonic() + MAX_SILENCE
             if time.monotonic() > end:
-                raise BudgetError(f'run: expected a cycle within {STILL:g} s, got none: does the '
-                                  'clock stand still?')
+                raise BudgetError(f'run: expected a cycle within {MAX_SILENCE:g} s, got none: '
+                                  'does the clock stand still?')
         self._standing = dict(run.standing)
 
     def _come_to_rest(self) -> None:

@@ -23,7 +23,7 @@ from liedyn_ros.recordings.bags.bag import Bag
 from liedyn_ros.recordings.bags.joint_states import joint_samples
 from liedyn_ros.recordings.pose_samples import checked, PoseSamples
 
-STAND = 0.5  # s
+STANDSTILL_TIME = 0.5  # s
 DRIFT = 3.0  # of what readings may move: a stand that goes on so far is a slow motion
 NAN = float('nan')
 # Position and orientation of a message, each of which may be missing.
@@ -48,7 +48,8 @@ class _Stream(NamedTuple):
 
 def pose_stands(
         bag: Bag, names: Sequence[str], measured: Sequence[str], still: Array, *,
-        topic: str | None = None, stand: float = STAND, arrival: bool = False) -> PoseSamples:
+        topic: str | None = None, stand: float = STANDSTILL_TIME,
+                arrival: bool = False) -> PoseSamples:
     """
     Return a sample of each stand: stand seconds or more in which no reading moves by still (n,).
 

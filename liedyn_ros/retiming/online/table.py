@@ -24,12 +24,12 @@ from liedyn_ros.retiming.rows import Rows, SQUARED
 _LEAST = 1e-12  # of the plan's limit, below which another one is none
 _KEPT = ('least_torque', 'closure_force', 'least_closure_force',
          'torque_curve')  # the plan's, as they are uneven
-FEWEST = 60  # intervals of a table: scalings look at their limits at some places of each
+MIN_INTERVALS = 60  # intervals of a table: scalings look at their limits at some places of each
 
 
 def with_intervals(run: Retimed) -> Retimed:
-    """Return the run on a grid of FEWEST intervals or more (15.14)."""
-    parts = -(-FEWEST // run.grid.intervals)
+    """Return the run on a grid of MIN_INTERVALS intervals or more (15.14)."""
+    parts = -(-MIN_INTERVALS // run.grid.intervals)
     if parts == 1:
         return run
     grid = Grid(run.grid.split(parts))

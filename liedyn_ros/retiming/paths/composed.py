@@ -18,7 +18,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.retiming.paths.path import Path, PathSamples
 
-CLOSE = 1e-9  # of the largest derivative, to which paths that are joined agree
+JOIN_TOLERANCE = 1e-9  # of the largest derivative, to which paths that are joined agree
 
 
 class PathPart:
@@ -61,7 +61,7 @@ class JoinedPath:
             for name in ('q', 'v', 'a'):
                 one, other = getattr(end, name)[0], getattr(start, name)[0]
                 apart = np.abs(one - other).max()
-                if not apart <= CLOSE * max(1.0, np.abs(one).max()):
+                if not apart <= JOIN_TOLERANCE * max(1.0, np.abs(one).max()):
                     raise LimitError(f'paths[{k + 1}]: expected the {name} of the end before, '
                                      f'{one.tolist()}, got {other.tolist()}')
 

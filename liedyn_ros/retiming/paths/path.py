@@ -11,20 +11,19 @@
 from __future__ import annotations
 
 from typing import NamedTuple, Protocol
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, make_interp_spline
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import DescriptionWarning, LimitError
+from liedyn_ros.common.errors import DescriptionWarning, LimitError, warn
 from liedyn_ros.lie.time_derivatives import twists_of_exponential
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 from liedyn_ros.retiming.paths.moving_end import end_of, MovingEnd
 
 DEGREE = 5  # of splines: the third derivative is continuous
-FARTHEST = 1.0 / np.finfo(float).eps  # rad or m of a move; a longer one has no digit of a turn
+MAX_MOVE = 1.0 / np.finfo(float).eps  # rad or m of a move; a longer one has no digit of a turn
 
 
 class PathSamples(NamedTuple):
@@ -50,10 +49,10 @@ def note_turns(model: Model, waypoints: Array) -> None:
     for joint in model.joint_list:
         steps = np.diff(waypoints[:, joint.qi]) if joint.type_name == 'continuous' else np.empty(0)
         for k in np.flatnonzero(abs(steps) > np.pi)[:1]:
-            warnings.warn(
+            warn(
                 f'waypoints[{k + 1}]: {joint.name}, which has no limits, turns by {steps[k]:.4g} '
                 'rad; where a planner keeps angles within pi, the short way is meant: give '
-                f'numpy.unwrap(waypoints[:, {joint.qi}]) for it', DescriptionWarning, stacklevel=3)
+                f'numpy.unwrap(waypoints[:, {joint.qi}]) for it', DescriptionWarning)
 
 
 class SplinePath:
@@ -156,11 +155,11 @@ def chords(waypoints: Array) -> Array:
 def lengths(moves: Array) -> Array:
     """Return lengths of the moves between waypoints, (K,); raises LimitError for 0 and too far."""
     for k, move in enumerate(moves):
-        if not abs(move).max() < FARTHEST:
+        if not abs(move).max() < MAX_MOVE:
             raise LimitError(
-                f'waypoints[{k + 1}]: expected a move of less than {FARTHEST:.3g} from the one '
+                f'waypoints[{k + 1}]: expected a move of less than {MAX_MOVE:.3g} from the one '
                 f'before, got {abs(move).max():g}', names=(f'waypoints[{k + 1}]',),
-                expected=FARTHEST, got=float(abs(move).max()))
+                expected=MAX_MOVE, got=float(abs(move).max()))
     steps = np.linalg.norm(moves, axis=1)
     if not steps.all():
         k = int(np.flatnonzero(steps == 0.0)[0])

@@ -24,9 +24,9 @@ from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.grid import Grid, Speed
 from liedyn_ros.retiming.rows import Rows
 
-NEAR = 0.5  # rows that use less of their limit than this enter once they bind
+BINDING_SHARE = 0.5  # rows that use less of their limit than this enter once they bind
 SLACK = 1e-7  # of a limit, by which a row left out may be exceeded before it enters
-FEW, ROUNDS = 3, 20  # turns in which rows enter that are missing; then all enter
+PARTIAL_ROUNDS, ROUNDS = 3, 20  # turns in which rows enter that are missing; then all enter
 LEAST = 1e-6  # of the uniform run's z, which a spline keeps above between the ends too
 GAPS = 1e-6, 1e-5, 1e-4  # of the time, at which the solver stops; the next where it stalls
 Whole: TypeAlias = NDArray[np.integer[Any]]
@@ -153,7 +153,7 @@ class FastestSpeed:
         unknowns = np.concatenate([start, np.sqrt(self._grid.at_ends(start).z)])
         scale = np.maximum(np.abs(sides), 1e-3)
         left: Array = (entries * unknowns[columns]).sum(axis=1) - sides
-        taken: NDArray[np.bool_] = left > (NEAR - 1.0) * scale
+        taken: NDArray[np.bool_] = left > (BINDING_SHARE - 1.0) * scale
         shared = np.arange(len(sides)) < len(sides) - self._grid.unknowns  # z stays above zero
         for turn in range(ROUNDS):
             unknowns, excess = self._conic(columns[taken], entries[taken], sides[taken],
@@ -165,7 +165,8 @@ class FastestSpeed:
             missing = ~taken & (left > excess * shared + SLACK * scale)
             if not missing.any():
                 return unknowns[:self._grid.unknowns], excess
-            taken |= missing | (turn >= FEW)  # a few rows a turn would take hundreds of turns
+            # A few rows a turn would take hundreds of turns
+            taken |= missing | (turn >= PARTIAL_ROUNDS)
         raise ConvergenceError(f'retiming: expected all limits within {ROUNDS} rounds, '
                                f'got {np.count_nonzero(missing)} still exceeded')
 

@@ -27,8 +27,8 @@ from liedyn_ros.retiming.rows import Rows
 GAIN = 1e-4  # of the time, below which a further round is not worth its price
 MAX_ROUNDS = 30
 COARSER, COARSEST = (5, 4, 3, 2), 20  # intervals of the first rounds: a part of all, and the least
-CLOSE = 1e-4  # of the factor that slows their run
-HOPELESS = 0.5  # of a limit, by which a round may exceed it before a later one keeps it
+FACTOR_TOLERANCE = 1e-4  # of the factor that slows their run
+MAX_EXCESS = 0.5  # of a limit, by which a round may exceed it before a later one keeps it
 
 
 class RetimingProblem(NamedTuple):
@@ -66,7 +66,7 @@ class AnyRun:
         if excess == 0.0:
             return self._kept(unknowns)
         falls, left = self._excess[-3] - excess if len(self._excess) > 2 else np.inf, MAX_ROUNDS
-        return excess > HOPELESS or falls / 2.0 * (left - len(self._excess)) < excess
+        return excess > MAX_EXCESS or falls / 2.0 * (left - len(self._excess)) < excess
 
 
 def rounds(problem: RetimingProblem, start: Array, budget: RetimingBudget | None = None,
@@ -82,7 +82,8 @@ def rounds(problem: RetimingProblem, start: Array, budget: RetimingBudget | None
     and BudgetError.
     """
     budget = budget or RetimingBudget()
-    solver = FastestSpeed(problem.grid, problem.ends, budget, np.inf if done is None else HOPELESS)
+    solver = FastestSpeed(problem.grid, problem.ends, budget, np.inf if done is None
+                          else MAX_EXCESS)
     found = [] if problem.ends else [start]
     last, cost = start, np.inf if problem.ends else travel_time(problem.grid, start)[-1]
     before = np.inf
@@ -150,7 +151,7 @@ def warm_start(problem: RetimingProblem, uniform: Array, start: Array) -> Array:
     if problem.ends:
         return start
     low, high = (0.0, 1.0) if problem.excess(start) > 0.0 else (1.0, 1.0)
-    while high > low + CLOSE:
+    while high > low + FACTOR_TOLERANCE:
         middle = (low + high) / 2.0
         low, high = (middle, high) if problem.excess(middle * start) == 0.0 else (low, middle)
     start = low * start

@@ -19,7 +19,7 @@ from liedyn_ros.retiming.result import Margins
 from liedyn_ros.retiming.rows import Rows, STATES
 
 SLOWEST = 1e-16  # of z, below which no limit can be kept
-CLOSE = 1e-7  # of the factor
+FACTOR_TOLERANCE = 1e-7  # of the factor
 
 
 def slowing(grid: Grid, unknowns: Array, margins: Margins) -> float:
@@ -43,7 +43,7 @@ def slowing(grid: Grid, unknowns: Array, margins: Margins) -> float:
         if low < SLOWEST:
             raise ConvergenceError('retiming: expected a run that a slower one brings within the '
                                    'limits; give more intervals')
-    while high > low * (1.0 + CLOSE):
+    while high > low * (1.0 + FACTOR_TOLERANCE):
         middle = (low * high)**0.5
         low, high = (middle, high) if keeps_limits(middle) else (low, middle)
     return low

@@ -20,9 +20,11 @@ from liedyn_ros.retiming.program.slowing import slowing
 from liedyn_ros.retiming.result import Margins, travel_time
 
 TIGHTENINGS = 3  # rounds, each with limits lower by their excess
-PASSES, MORE = 8, 1.5  # the same where ends are passed: rounds, and what part of the excess
-VAIN = 2  # of them in a row, after which as much gain in each of the rest were too little
-BEYOND = 0.01  # excess at the grid itself, for which tighter limits are no cure
+# The same where ends are passed: rounds, and what part of the excess
+PASSING_ROUNDS, PASSING_SHARE = 8, 1.5
+# Of them in a row, after which as much gain in each of the rest were too little
+MAX_VAIN_ROUNDS = 2
+MAX_GRID_EXCESS = 0.01  # excess at the grid itself, for which tighter limits are no cure
 
 
 def within_intervals(problem: RetimingProblem, found: Array, z0: float, margins: Margins,
@@ -35,7 +37,8 @@ def within_intervals(problem: RetimingProblem, found: Array, z0: float, margins:
     where that is likely.
     """
     if problem.ends:
-        return _tightest(problem, found, z0, margins, budget, VAIN if hasty else PASSES)
+        return _tightest(problem, found, z0, margins, budget, MAX_VAIN_ROUNDS if hasty
+                         else PASSING_ROUNDS)
     grid, best = problem.grid, z0 * found * slowing(problem.grid, z0 * found, margins)
     time = travel_time(grid, best)[-1]
     for _ in range(TIGHTENINGS):
@@ -57,10 +60,10 @@ def _tightest(problem: RetimingProblem, found: Array, z0: float, margins: Margin
               budget: RetimingBudget, most_vain: int) -> Array:
     """Return the unknowns that exceed the limits within the intervals least, if at all."""
     best, least, vain = z0 * found, margins.most(problem.grid, z0 * found), 0
-    for left in range(PASSES if problem.excess(found) < BEYOND else 0, 0, -1):
+    for left in range(PASSING_ROUNDS if problem.excess(found) < MAX_GRID_EXCESS else 0, 0, -1):
         if least <= 1.0 or vain == most_vain:
             break
-        problem = _tightened(problem, z0 * found, margins, MORE)
+        problem = _tightened(problem, z0 * found, margins, PASSING_SHARE)
         found = rounds(problem, found, budget)[-1]
         most = margins.most(problem.grid, z0 * found)
         vain = vain + 1 if (least - most) * (left - 1) < most - 1.0 else 0

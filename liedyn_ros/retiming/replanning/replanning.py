@@ -24,7 +24,7 @@ from liedyn_ros.retiming.result import Retimed
 from liedyn_ros.retiming.retime import fastest_along, retime
 
 SHORTEST = 1e-3  # of an interval, below which the first one is a part of the next
-FIRST, PARTS = 4, 4  # intervals, and the parts of each of them, where other limits are met
+INTERVALS, PARTS = 4, 4  # intervals, and the parts of each of them, where other limits are met
 EXCESS = 1e-6  # of a limit, by which a run that keeps it may exceed it
 
 
@@ -79,9 +79,10 @@ def _grid(whole: Grid, start: float, kept: bool) -> Grid:
     left = whole.intervals - int(np.searchsorted(whole.ends, start, side='right')) + 1
     ends = whole.split(max(whole.intervals // left, 1))
     ends = np.concatenate([[start], ends[ends > start + SHORTEST / whole.intervals]])
-    if not kept and len(ends) > FIRST:
-        near = np.interp(np.arange(PARTS * FIRST) / PARTS, np.arange(FIRST + 1), ends[:FIRST + 1])
-        ends = np.concatenate([near, ends[FIRST:]])
+    if not kept and len(ends) > INTERVALS:
+        near = np.interp(np.arange(PARTS * INTERVALS) / PARTS, np.arange(INTERVALS + 1),
+                         ends[:INTERVALS + 1])
+        ends = np.concatenate([near, ends[INTERVALS:]])
     return Grid((ends - start) / (1.0 - start))
 
 

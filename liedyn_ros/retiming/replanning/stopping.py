@@ -27,8 +27,9 @@ from liedyn_ros.retiming.retime import any_run, retime
 
 DOUBLINGS, HALVINGS = 7, 5  # of the way, tried from a part of the path on
 TRIAL_INTERVALS = 20  # intervals of a try
-FURTHER = 1.0, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0  # times the way, where the tries were too coarse
-WAITS = 0.0, 1.0 / 64.0, 1.0 / 32.0, 1.0 / 16.0, 0.125, 0.25, 0.5  # of the rest, before a stop
+# Times the way, where the tries were too coarse
+STOP_LENGTHS = 1.0, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0
+DELAYS = 0.0, 1.0 / 64.0, 1.0 / 32.0, 1.0 / 16.0, 0.125, 0.25, 0.5  # of the rest, before a stop
 
 
 class Stop(NamedTuple):
@@ -71,7 +72,7 @@ def stop_run(run: Retimed, t: float, limits: MotionLimits | None = None, *,
                          f'speed {first.end.speed:.6g}')
     if first.start is None:
         raise LimitError(f't: expected an instant at which the run moves, got {t!r}')
-    for wait in WAITS if limits is None else WAITS[:1]:
+    for wait in DELAYS if limits is None else DELAYS[:1]:
         begins = t + wait * (run.duration - t)
         law = rest_of_law(run, begins)
         if law.start is None:
@@ -123,5 +124,5 @@ class _Tries(NamedTuple):
         for _ in range(HALVINGS):
             middle = (low * high)**0.5
             low, high = (low, middle) if self.tried(middle, True) is not None else (middle, high)
-        tries = (self.tried(further * high, False) for further in FURTHER)
+        tries = (self.tried(further * high, False) for further in STOP_LENGTHS)
         return next((found for found in tries if found is not None), None)

@@ -11,7 +11,7 @@
 from collections import deque
 from typing import Any
 
-KEPT = 2  # of each type: the partner of one may be taken after the next one
+MAX_UNPAIRED = 2  # of each type: the partner of one may be taken after the next one
 
 
 class StampedPair:
@@ -21,7 +21,7 @@ class StampedPair:
         """Take the types of the messages."""
         self._types = first, second
         self._waiting: dict[type, deque[Any]] = {
-            each: deque(maxlen=KEPT) for each in self._types}
+            each: deque(maxlen=MAX_UNPAIRED) for each in self._types}
 
     def clear(self) -> None:
         """Forget messages that wait for the other of their stamp."""

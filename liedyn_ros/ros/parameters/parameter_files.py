@@ -23,7 +23,7 @@ from liedyn_ros.common.untrusted_files import read_file
 
 OPTION = '--params-file'
 KEY = 'ros__parameters'
-OTHERS = ('use_sim_time', 'qos_overrides', 'start_type_description_service')  # of rclpy
+RCLPY_PARAMETERS = ('use_sim_time', 'qos_overrides', 'start_type_description_service')  # of rclpy
 
 
 def unknown_parameters(
@@ -36,7 +36,7 @@ def unknown_parameters(
     of the package is meant for those.
     """
     unknown = {name for name in given
-               if name not in known and name.split('.')[0] not in OTHERS}
+               if name not in known and name.split('.')[0] not in RCLPY_PARAMETERS}
     if unknown:
         unknown -= _for_others(node, arguments)
     lines = []

@@ -19,11 +19,11 @@ changes this; elsewhere the process is the user's.
 import ctypes
 
 _M_MMAP_THRESHOLD = -3  # of mallopt, malloc.h
-LARGE = 128 * 1024  # bytes; the C library's own threshold at the start
+LARGE_BLOCK = 128 * 1024  # bytes; the C library's own threshold at the start
 
 
 def keep_large_blocks_apart() -> None:
-    """Take blocks above LARGE from the system, and return them, as at the start of the process."""
+    """Take blocks above LARGE_BLOCK from the system, and return them, as at the start."""
     mallopt = getattr(ctypes.CDLL(None), 'mallopt', None)
     if mallopt is not None:  # another C library than glibc does not change its threshold
-        mallopt(_M_MMAP_THRESHOLD, LARGE)
+        mallopt(_M_MMAP_THRESHOLD, LARGE_BLOCK)

@@ -2,7 +2,7 @@
 # Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
 # in compliance with the License. You may obtain a copy of the License at
 # http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
-# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, LOG_ARGUMENTS
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
@@ -102,7 +102,7 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
         given = sys.argv if args is None else args
         no_logs = why_no_log_files()
         # This takes the signals over, and calls what took them before.
-        rclpy.init(args=[*given, *WITHOUT] if no_logs else args)
+        rclpy.init(args=[*given, *LOG_ARGUMENTS] if no_logs else args)
         with until_shutdown(context):
             node = node_class()
             for line in filter(None, (no_logs, *files_of_others(
@@ -144,7 +144,7 @@ def ignore_signals() -> None:
             signal.signal(number, handler)
 
 
-WITHOUT = '--ros-args', '--disable-external-lib-logs'  # arguments of rclpy.init
+LOG_ARGUMENTS = '--ros-args', '--disable-external-lib-logs'  # arguments of rclpy.init
 
 
 def log_folder() -> Path:

@@ -20,7 +20,7 @@ from liedyn_ros.common.errors import StampError
 from liedyn_ros.common.stamps import Timeline
 
 ClockReader = Callable[[], int]
-LATE = 'a busy machine or network delays samples, or two clocks differ'
+LATENESS_CAUSES = 'a busy machine or network delays samples, or two clocks differ'
 SIMULATED_LEAD = 5.0  # s that a stamp may be ahead of /clock, which a busy process reads late
 
 
@@ -106,7 +106,7 @@ class AgeGate(ClockMonitor):
         if self._simulated():
             lead += SIMULATED_LEAD
         if not -lead <= age <= 0.0:
-            bound, side = (self.max_age, f'ago: {LATE}') if age > 0.0 else (
+            bound, side = (self.max_age, f'ago: {LATENESS_CAUSES}') if age > 0.0 else (
                 lead, 'ahead: two clocks differ')
             raise StampError(
                 f'stamp: expected within {bound:g} s of now, got {abs(age):.6g} s {side}')

@@ -31,7 +31,7 @@ from liedyn_ros.ros.process.run import RCLError, until_shutdown
 from liedyn_ros.ros.streams.age_statistics import AgeStatistics
 
 MAX_PUBLISHERS = 1000  # whose counts are kept
-ALONE = 'alone'  # the only publisher of a topic, where the middleware names none
+ANONYMOUS_PUBLISHER = 'alone'  # the only publisher of a topic, where the middleware names none
 MAX_WAITING = 64  # requests that wait for others of their service
 LOOK_PERIOD = 0.5  # s, of checks whether rclpy has ended and for events of the middleware
 
@@ -88,7 +88,7 @@ class _Source:
         gid = info.get('publisher_gid')
         if gid is not None:
             return gid['data']
-        return ALONE if self.handle.get_publisher_count() <= 1 else None  # Jazzy
+        return ANONYMOUS_PUBLISHER if self.handle.get_publisher_count() <= 1 else None  # Jazzy
 
     def _count_lost(self, publisher: Any, count: int | None) -> None:
         """Count the messages of one publisher that are missing, where it counts them."""

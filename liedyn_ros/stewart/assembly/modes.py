@@ -39,7 +39,7 @@ from liedyn_ros.stewart.assembly.study_coordinates import (
 from liedyn_ros.stewart.platform.architecture import architecture, free_motion
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import (
-    driven_platform, held_transmissions, leg_lengths, length_jacobian)
+    driven_platform, fixed_drive_transmissions, leg_lengths, length_jacobian)
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution
 
@@ -220,7 +220,7 @@ class AssemblyModeSolver:
             tuple(sorted(modes, key=lambda mode: -mode.height)), len(ends.isolated),
             ends.at_infinity, len(ends.singular), ends.lost, defect, continua=continua,
             nearest_complex=min((part for part in map(imaginary_part, ends.isolated)
-                                 if part > starts.SAME), default=math.inf))
+                                 if part > starts.SOLUTION_TOLERANCE), default=math.inf))
 
     @property
     def unsupported(self) -> str:
@@ -286,8 +286,8 @@ class AssemblyModeSolver:
 
     def _sided(self, values: Array, modes: AssemblyModes) -> AssemblyModes:
         """Return modes of the rods with the sides of the drives' dead centres."""
-        first, continua = (tuple(mode._replace(dead_centres=tuple(
-            held_transmissions(self.geometry, values, mode.pose).tolist())) for mode in some)
+        first, continua = (tuple(mode._replace(dead_centres=tuple(fixed_drive_transmissions(
+            self.geometry, values, mode.pose).tolist())) for mode in some)
             for some in (modes.modes, modes.continua))
         return replace(modes, modes=first, continua=continua)
 
@@ -337,7 +337,7 @@ class AssemblyModeSolver:
         for attempt in range(ATTEMPTS):
             ends = sort_ends(*starts.follow(
                 self._start.equations, target, starts.random_gamma(rng),
-                starts.NEAR * 0.1 ** attempt, self._start.solutions))
+                starts.PREDICTION_TOLERANCE * 0.1 ** attempt, self._start.solutions))
             partners, paired = conjugates(ends.isolated)
             defect = describe_defect(ends, paired, self._most_at_infinity if (
                 judged and ends.at_infinity) else None)
@@ -409,7 +409,7 @@ def conjugates(points: Complex) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     if not len(points):
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=bool)
     apart = starts.separations(points.conj(), points)
-    return apart.argmin(axis=1), apart.min(axis=1) < starts.SAME
+    return apart.argmin(axis=1), apart.min(axis=1) < starts.SOLUTION_TOLERANCE
 
 
 def describe_defect(ends: Ends, paired: NDArray[np.bool_], at_infinity: int | None) -> str:
@@ -428,7 +428,7 @@ def describe_defect(ends: Ends, paired: NDArray[np.bool_], at_infinity: int | No
         return (f'{ends.at_infinity} of {SOLUTIONS} paths ended at infinity, {at_infinity} at '
                 'lengths taken at random')
     apart = starts.separations(ends.isolated, ends.isolated)
-    if (apart < starts.SAME).sum() > len(apart):
+    if (apart < starts.SOLUTION_TOLERANCE).sum() > len(apart):
         return 'two paths ended at one solution'
     if not paired.all():
         return 'the conjugate of a solution is missing'

@@ -30,7 +30,7 @@ from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Status
 
 ROUND, ROUNDS = 500, 12  # starts of a round, and most rounds
-QUIET = 3  # rounds without a new pose, after which the search ends
+MAX_IDLE_ROUNDS = 3  # rounds without a new pose, after which the search ends
 HITS = 3  # starts that lead to each pose by then, at least
 SAME_POSE = 1e-6  # entries of one pose, in characteristic lengths
 
@@ -63,7 +63,7 @@ def search_poses(
             _count(pose, found, hits, geometry.characteristic_length)
         quiet = quiet + 1 if len(found) == known else 0
         signs = int(np.sign(meter.signed_values(np.array(found))).sum()) if found else 0
-        if quiet >= QUIET and min(hits, default=HITS) >= HITS and (
+        if quiet >= MAX_IDLE_ROUNDS and min(hits, default=HITS) >= HITS and (
                 signs == 0 or not adds_up(geometry, values)):
             break
     return Search(np.array(found).reshape(-1, 4, 4), tried, min(hits, default=0), signs)

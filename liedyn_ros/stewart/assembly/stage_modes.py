@@ -29,7 +29,7 @@ DEGREE = 8
 SAMPLES = 32  # of the polynomial, on a circle
 VANISHING = 1e-9  # of the first coefficient, below which solutions are at infinity
 STEPS = 30  # of Newton's method
-MET = 1e-11  # residual of an equation, in the machine's size
+RESIDUAL_TOLERANCE = 1e-11  # residual of an equation, in the machine's size
 SINGULAR = 1e-6  # of a root's derivative
 REAL, SAME = 1e-7, 1e-6  # imaginary parts, and distances of solutions
 
@@ -149,7 +149,8 @@ def _polished(place: Complex, starts: Array, lines: Array, squares: list[float]
         if abs(np.linalg.det(slopes)) < SINGULAR:
             return None
         place = place - np.linalg.solve(slopes, values)
-    return place if np.abs(_equations(place, starts, lines, squares)[0]).max() < MET else None
+    return place if np.abs(_equations(place, starts, lines,
+                                      squares)[0]).max() < RESIDUAL_TOLERANCE else None
 
 
 def _pose(points: Array, seen: Array) -> Array:

@@ -27,8 +27,8 @@ from liedyn_ros.stewart.assembly.kernels import homotopy
 
 Complex = NDArray[np.complex128]
 SOLUTIONS = 40
-NEAR = 1e-4  # how far a prediction may be from its path, of |x| = 1
-SAME = 1e-8  # apart, at most, are two approximations of one solution
+PREDICTION_TOLERANCE = 1e-4  # how far a prediction may be from its path, of |x| = 1
+SOLUTION_TOLERANCE = 1e-8  # apart, at most, are two approximations of one solution
 MAX_LOOPS = 200
 
 Followed = tuple[Complex, Array]
@@ -117,10 +117,10 @@ def start_system(seed: int) -> StartSystem:
         if len(found) == SOLUTIONS:
             return StartSystem(equations, found)
         other = random_equations(rng)
-        there, times = follow(equations, other, random_gamma(rng), NEAR, found)
-        back, times_back = follow(other, equations, random_gamma(rng), NEAR, there)
+        there, times = follow(equations, other, random_gamma(rng), PREDICTION_TOLERANCE, found)
+        back, times_back = follow(other, equations, random_gamma(rng), PREDICTION_TOLERANCE, there)
         for point in back[(times == 0.0) & (times_back == 0.0)]:
-            if separations(found, point[None]).min() > SAME:
+            if separations(found, point[None]).min() > SOLUTION_TOLERANCE:
                 found = np.concatenate((found, point[None]))
     raise ConvergenceError(f'start system of seed {seed}: expected {SOLUTIONS} solutions, '
                            f'found {len(found)} in {MAX_LOOPS} loops')

@@ -27,27 +27,29 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.identification.calibration.drift import Drift, with_drift
-from liedyn_ros.identification.calibration.fit import CalibrationFit, CHANCE, fit
+from liedyn_ros.identification.calibration.fit import CalibrationFit, fit, REJECTION_CHANCE
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
 from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
 from liedyn_ros.stewart.calibration.parameters import (
-    Geometry, Parameters, Unknown, unknown_combinations)
+    CalibrationParameters, Geometry, Unknown, unknown_combinations)
 from liedyn_ros.stewart.calibration.problem import (
     Deviations, Problem, Samples, values_and_jacobians)
 from liedyn_ros.stewart.calibration.start import start
 from liedyn_ros.stewart.platform.description.leg_types import Stage
 
-TOLERANCE = 0.02  # of the characteristic length: deviation of joints before a calibration
+PRIOR_DEVIATION = 0.02  # of the characteristic length: deviation of joints before a calibration
 SCALE_TOLERANCE = 1e-3  # deviation of a scale before
-WIDER = 4.0  # factor of the tolerance where the errors turn out greater
-LARGE = 0.5  # tolerances, root mean square of the errors, from which on it is widened
+WIDENING_FACTOR = 4.0  # factor of the tolerance where the errors turn out greater
+WIDENING_THRESHOLD = 0.5  # tolerances, root mean square of the errors, from which on it is widened
 WIDENINGS = 4
-OPEN = 0.25  # share of the variance before, above which a combination was hardly measured
+# Share of the variance before, above which a combination was hardly measured
+MAX_VARIANCE_SHARE = 0.25
 ROUNDING = 1e-10  # variance of errors of clean samples, by the assumed deviations
-DOUBT = 1e-3  # chance that right deviations give such errors
-ASSUMED = 1e-4  # of the characteristic length: deviations where none are given
-UNLIKE = 0.1  # characteristic lengths: readings and measurements that far apart are no errors
+ERROR_CHANCE = 1e-3  # chance that right deviations give such errors
+ASSUMED_DEVIATION = 1e-4  # of the characteristic length: deviations where none are given
+# Characteristic lengths: readings and measurements that far apart are no errors
+OUTLIER_DISTANCE = 0.1
 TOLERANCES = 5.0  # of a given tolerance, which may be more
 UNIT = 30.0  # ratio of readings and values above which their units differ
 
@@ -112,7 +114,8 @@ class Calibration:
     @property
     def unobservable(self) -> tuple[Unknown, ...]:
         """Return the combinations that these poses hardly tell, scales apart."""
-        return tuple(part for part in self.unknown if part.share > OPEN and part.of_scales < 0.5)
+        return tuple(part for part in self.unknown if part.share > MAX_VARIANCE_SHARE
+                     and part.of_scales < 0.5)
 
 
 def calibrate(
@@ -135,20 +138,20 @@ def calibrate(
     if scales:
         scales = checks.as_positive('scales', scales)
     pose = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
-    wide = (TOLERANCE * geometry.characteristic_length if tolerance is None
+    wide = (PRIOR_DEVIATION * geometry.characteristic_length if tolerance is None
             else checks.as_positive('tolerance', tolerance))
     poses, frames, trusted, possible = start(geometry, samples.readings, measured, pose)
     samples, poses, trusted = samples.rows(possible), poses[possible], trusted[possible]
     require_agreement(geometry, samples, frames, poses, wide)
     least = ROUNDING if deviations is None else 1.0
     for _ in range(WIDENINGS):
-        parameters = Parameters(geometry, measured, wide, scales)
+        parameters = CalibrationParameters(geometry, measured, wide, scales)
         problem = Problem(parameters, samples, frames, poses)
         found = fit(problem, np.zeros(parameters.size), least, trusted)
         inner = found.z[:parameters.of_geometry]
-        if tolerance is not None or np.sqrt((inner ** 2).mean()) < LARGE:
+        if tolerance is not None or np.sqrt((inner ** 2).mean()) < WIDENING_THRESHOLD:
             break
-        wide, scales = WIDER * wide, WIDER * scales
+        wide, scales = WIDENING_FACTOR * wide, WIDENING_FACTOR * scales
     drift, remarks = None, list[str]()
     if found.factor > ROUNDING:
         drift, found = _without_drift(problem, found)
@@ -191,7 +194,7 @@ def _off_scales(found: Calibration) -> str:
         return ''
     off, every = found.errors[:, 7], slice(7, None, 8)
     squares = float(off @ np.linalg.lstsq(found.covariance[every, every], off, rcond=None)[0])
-    return '' if squares < chdtri(len(off), DOUBT) else (
+    return '' if squares < chdtri(len(off), ERROR_CHANCE) else (
         f'readings of legs are off by factors of up to {1e6 * np.abs(off).max():.3g} parts in a '
         'million')
 
@@ -200,11 +203,11 @@ def _factor(found: CalibrationFit, given: bool) -> tuple[float, tuple[str, ...]]
     """Return the variance of an error in deviations, and what is wrong with these."""
     if not given:
         return found.factor, ()
-    if found.factor * found.degrees > chdtri(found.degrees, DOUBT):
+    if found.factor * found.degrees > chdtri(found.degrees, ERROR_CHANCE):
         return found.factor, (
             f'the errors are {found.factor ** 0.5:.3g} times as large as the deviations given '
             'let expect: the covariance counts them as they are',)
-    if found.factor * found.degrees < 2.0 * gammaincinv(found.degrees / 2, DOUBT):
+    if found.factor * found.degrees < 2.0 * gammaincinv(found.degrees / 2, ERROR_CHANCE):
         return 1.0, (f'the errors are only {found.factor ** 0.5:.3g} times as large as the '
                      'deviations let expect: the covariance is too large by that',)
     return 1.0, ()
@@ -242,13 +245,13 @@ def _outliers(problem: Problem, found: CalibrationFit, factor: float, possible: 
         squares = np.maximum((effects[k] ** 2).sum(axis=0), 1e-300)
         leg = int(np.argmax(along ** 2 / squares))
         left = size - along[leg] ** 2 / squares[leg]
-        explains = d > 1 and left <= factor * chdtri(d - 1, CHANCE)
+        explains = d > 1 and left <= factor * chdtri(d - 1, REJECTION_CHANCE)
         result.append(Outlier(int(numbers[k]), leg if explains else None, float(
             along[leg] / squares[leg]) if explains else 0.0, size ** 0.5))
     return tuple(sorted(result, key=lambda each: each.pose))
 
 
-def _gauge(parameters: Parameters) -> tuple[str, ...]:
+def _gauge(parameters: CalibrationParameters) -> tuple[str, ...]:
     """Return sentences on motions of frames that nothing measures, and how they are fixed."""
     measured, result = parameters.measured, []
     if measured.free_base:
@@ -287,7 +290,8 @@ def checked_samples(
     _require_enough(len(measured), measured.dimension + legs - 6, 7 * legs)
     _require_different(given, measured)
     size = geometry.characteristic_length
-    assumed = (ASSUMED * size, ASSUMED * size, ASSUMED) if deviations is None else deviations
+    assumed = (ASSUMED_DEVIATION * size, ASSUMED_DEVIATION * size,
+               ASSUMED_DEVIATION) if deviations is None else deviations
     length, position, rotation = (checks.as_positive(name, value) for name, value in zip(
         ('deviation of a reading', 'deviation of a position', 'deviation of a rotation'), assumed))
     return Samples(given, measured, Deviations(
@@ -333,13 +337,14 @@ def require_agreement(
                          f'geometry has them at the measured poses, got {ratio:.3g} times that: '
                          'check the units of lengths and positions (mm?)')
     legs = float(np.median(np.abs(samples.readings - values) * geometry.drive_scales))
-    most = max(UNLIKE * size, TOLERANCES * tolerance)
+    most = max(OUTLIER_DISTANCE * size, TOLERANCES * tolerance)
     if legs > most:
         raise LimitError(f'readings: expected them within {most:.3g} m of the lengths at '
                          f'the measured poses, got a median of {legs:.3g} m. Check units (m, '
                          'degrees), the order of the legs and the frames; stewart_check names '
                          'such faults')
-    problem = Problem(Parameters(geometry, samples.measured, size, 0.0), samples, frames,
+    problem = Problem(CalibrationParameters(geometry, samples.measured, size, 0.0), samples,
+                      frames,
                       poses)
     points, rotations = problem.instrument_errors(np.zeros(problem.parameters.size), poses)
     apart = float(np.median(np.linalg.norm(points, axis=-1))) if points.size else 0.0

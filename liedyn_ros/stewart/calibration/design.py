@@ -26,7 +26,7 @@ from liedyn_ros.stewart.calibration.problem import (
 from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 
-TRIED = 1500  # poses at random
+RANDOM_POSES = 1500  # poses at random
 TURN, SHIFT = 0.8, 1.5  # rad and characteristic lengths, greatest distance from home
 EXCHANGES = 2  # rounds (14.33)
 LEAST_GAIN = 1e-9  # of an exchange
@@ -63,7 +63,7 @@ def next_poses(
     parameters = found.problem.parameters
     if not 0 < count <= len(tried):
         raise LimitError(f'count: expected 1 to {len(tried)}, the poses within all limits of '
-                         f'{TRIED} that were tried, got {count}')
+                         f'{RANDOM_POSES} that were tried, got {count}')
     scale, given = found.noise, found.problem.samples.deviations
     rows = _rows(found, tried, Deviations(
         given.lengths * scale, given.position * scale, given.rotation * scale))
@@ -85,7 +85,7 @@ def _candidates(
     away = SHIFT * geometry.characteristic_length if shift is None else checks.as_positive(
         'shift', shift)
     reach = np.array([checks.as_positive('turn', turn)] * 3 + [away] * 3)
-    twists = np.random.default_rng(seed).uniform(-1.0, 1.0, (TRIED, 6)) * reach
+    twists = np.random.default_rng(seed).uniform(-1.0, 1.0, (RANDOM_POSES, 6)) * reach
     tried = np.concatenate((start[None], se3.compose(start, se3.exp(twists))))
     meter = PlatformMeter(geometry)
     side = np.sign(meter.measure(start).signed_value)

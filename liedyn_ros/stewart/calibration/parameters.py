@@ -29,14 +29,14 @@ from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 
 Geometry = StewartGeometry
 FRAMES = 10.0  # rad and characteristic lengths, deviation of a frame that is not known
-OPEN = 0.25  # of the variance before: above it a combination was hardly measured
+MAX_VARIANCE_SHARE = 0.25  # of the variance before: above it a combination was hardly measured
 SHARE = 0.9  # of a combination that named motions explain
 PARTS = 4  # of a combination that are named
-SMALL = 0.3  # of the greatest part, below which a part is not named
+MIN_NAMED_PART = 0.3  # of the greatest part, below which a part is not named
 AXES = 'x', 'y', 'z'
 
 
-class Parameters:
+class CalibrationParameters:
     """
     The numbers z of one calibration, all of the geometry's errors first, then the frames.
 
@@ -163,7 +163,8 @@ class Unknown(NamedTuple):
     of_scales: float
 
 
-def unknown_combinations(parameters: Parameters, covariance: Array) -> tuple[Unknown, ...]:
+def unknown_combinations(
+        parameters: CalibrationParameters, covariance: Array) -> tuple[Unknown, ...]:
     """
     Return the combinations of the geometry's errors, the least known first.
 
@@ -188,7 +189,7 @@ def names_of(geometry: Geometry, width: int) -> list[str]:
     return [f'{leg} {part}' for leg in geometry.leg_names for part in parts]
 
 
-def _named(parameters: Parameters) -> dict[str, Array]:
+def _named(parameters: CalibrationParameters) -> dict[str, Array]:
     """Return motions and changes of all joints that have a name, over their deviations."""
     geometry, width = parameters.geometry, parameters.width
     n = len(geometry.leg_names)
@@ -221,14 +222,14 @@ def _as_motions(named: dict[str, Array], unit: Array) -> str:
     return _listed(list(named), parts)
 
 
-def _as_parts(parameters: Parameters, unit: Array) -> str:
+def _as_parts(parameters: CalibrationParameters, unit: Array) -> str:
     return _listed(names_of(parameters.geometry, parameters.width), unit)
 
 
 def _listed(names: list[str], parts: Array) -> str:
     """Return the greatest parts with their shares, the first of them positive."""
     order = [k for k in np.argsort(-np.abs(parts))[:PARTS]
-             if abs(parts[k]) >= SMALL * np.abs(parts).max()]
+             if abs(parts[k]) >= MIN_NAMED_PART * np.abs(parts).max()]
     return ' '.join(
         (f'{parts[k] / parts[order[0]]:+.2g} ' if place else '') + f'({names[k]})'
         for place, k in enumerate(order))

@@ -28,14 +28,14 @@ from liedyn_ros.identification.calibration.fit import LinearizedErrors
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart.calibration.kernels import rows as kernels
 from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
-from liedyn_ros.stewart.calibration.parameters import Geometry, Parameters
+from liedyn_ros.stewart.calibration.parameters import CalibrationParameters, Geometry
 from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
 
 ITERATIONS = 30  # of Gauss-Newton at a pose
 HALVINGS = 8  # of a step that makes the errors greater
 STEP_TOLERANCE = 1e-8  # rad and characteristic lengths, of the last step
 ROUNDED = 1e-9  # of a step whose gain is rounding
-LOST = 1e6  # deviations: errors of a pose that some leg does not reach
+UNREACHABLE_ERROR = 1e6  # deviations: errors of a pose that some leg does not reach
 MAX_STEP = 0.5  # rad and characteristic lengths, of a step
 
 
@@ -68,7 +68,8 @@ class Problem:
     none.
     """
 
-    def __init__(self, parameters: Parameters, samples: Samples, start: InstrumentFrames,
+    def __init__(self, parameters: CalibrationParameters, samples: Samples,
+                 start: InstrumentFrames,
                  poses: Array) -> None:
         """Take where the search of the frames and of the poses (n, 4, 4), m, begins."""
         self.parameters, self.samples, self.start = parameters, samples, start
@@ -89,7 +90,7 @@ class Problem:
         given = self._given(z)
         errors, by_pose = self._solve_poses(given)
         lost = ~np.isfinite(by_pose).all(axis=(1, 2)) | ~np.isfinite(errors).all(axis=1)
-        by_pose[lost], errors[lost], self.settled[lost] = 0.0, LOST, False
+        by_pose[lost], errors[lost], self.settled[lost] = 0.0, UNREACHABLE_ERROR, False
         q, _ = np.linalg.qr(by_pose, mode='complete')
         left = np.swapaxes(q[:, :, 6:], 1, 2)
         by_z = self._by_z(given)
@@ -241,7 +242,8 @@ def _places(frames: InstrumentFrames, poses: Array) -> tuple[Array, Array]:
 
 
 def _write_frames(
-        rows: Array, parameters: Parameters, predicted: _Predicted, frames: InstrumentFrames,
+        rows: Array, parameters: CalibrationParameters, predicted: _Predicted,
+                  frames: InstrumentFrames,
         turn_base: Array, turn_target: Array, deviations: Deviations) -> None:
     """Write the derivatives of the instrument's errors by the frames that are unknown."""
     turn, shift, target, places = parameters.columns()
@@ -280,7 +282,7 @@ def corrected(readings: Array, errors: Array) -> Array:
     return scaled + errors[:, 6]
 
 
-def moved(parameters: Parameters, z: Array) -> Geometry:
+def moved(parameters: CalibrationParameters, z: Array) -> Geometry:
     """Return the geometry with the joints of z. Raises GeometryError."""
     base, platform = parameters.joints(z)
     return replace(parameters.geometry, base_joints=base, platform_joints=platform)

@@ -21,9 +21,9 @@ from liedyn_ros.stewart.calibration.parameters import Geometry
 from liedyn_ros.stewart.calibration.problem import seen_at, values_and_jacobians
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
-FEW, TRIALS = 8, 40  # poses of a search's beginning, and how many searches
+START_POSES, TRIALS = 8, 40  # poses of a search's beginning, and how many searches
 REFINEMENTS = 3  # of a search
-LESS = 1e-9  # share by which a search has to be better than those before it
+MIN_IMPROVEMENT = 1e-9  # share by which a search has to be better than those before it
 GROSS = 1.0  # rad and characteristic lengths: a sample that far off has no pose
 OUTLIER_RATIO = 5.0  # of the middle error, beyond which a pose does not agree with the others
 
@@ -117,13 +117,14 @@ def _agreed(poses: Array, measured: Measured, solved: NDArray[np.bool_], size: f
     half, least, found = len(rows) // 2 + 1, np.inf, measured.frames
     known = measured.kind == 'lengths' or (measured.instrument_known and measured.target_known)
     for trial in range(0 if known else TRIALS):
-        chosen = rows if not trial else rng.choice(rows, min(FEW, len(rows)), replace=False)
+        chosen = rows if not trial else rng.choice(rows, min(START_POSES, len(rows)),
+                                                   replace=False)
         for _ in range(REFINEMENTS):
             frames = _frames(poses[chosen], measured.rows(chosen))
             squares = _squares(poses[rows], measured.rows(rows), frames, size)
             chosen = rows[np.argsort(squares)[:half]]
         total = float(np.sort(squares)[:half].sum())
-        if total < (1.0 - LESS) * least:
+        if total < (1.0 - MIN_IMPROVEMENT) * least:
             least, found = total, frames
     squares = np.where(solved, _squares(poses, measured, found, size), np.inf)
     if known:

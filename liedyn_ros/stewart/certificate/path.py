@@ -83,7 +83,7 @@ class PathProver:
         self._table, self._centre = centred(geometry)
         self._real_table, self._bounds = geometry.table(), limits_of(geometry)
         self._pose, self._ends = np.empty((4, 4)), np.empty(2)
-        self._work = np.empty(kernels.SPACE)
+        self._work = np.empty(kernels.WORKSPACE_SIZE)
 
     def prove(
             self, poses_base_platform: ArrayLike, tube_angle: float = 0.0,

@@ -155,7 +155,7 @@ class PoseCertifier:
         """
         self._known = constants_of(geometry, length_bound, joint_bound)
         self._values, self._pose = np.empty(6), np.empty((4, 4))
-        self._work = np.empty(kernels.SPACE)
+        self._work = np.empty(kernels.WORKSPACE_SIZE)
 
     def certify(self, pose_base_platform: ArrayLike, lengths: ArrayLike) -> Certificate:
         """Certify a pose (4, 4), m, for leg lengths (6,). Raises ShapeError or LiedynError."""

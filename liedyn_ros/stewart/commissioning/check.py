@@ -30,8 +30,9 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import SE3, se3
 from liedyn_ros.stewart.commissioning import joints, leg_faults
 from liedyn_ros.stewart.commissioning.common_faults import common_faults
-from liedyn_ros.stewart.commissioning.explanations import Diagnosis, EVERY, Finding, simplest
-from liedyn_ros.stewart.commissioning.joints import AGAINST, DECIDES, joint_columns, Weighed
+from liedyn_ros.stewart.commissioning.explanations import ALL_LEGS, Diagnosis, Finding, simplest
+from liedyn_ros.stewart.commissioning.joints import (
+    DECISION_RATIO, joint_columns, REJECTION_RATIO, Weighed)
 from liedyn_ros.stewart.commissioning.leg_faults import SPREAD, Tolerance
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
@@ -42,12 +43,13 @@ ACCURACY = 5e-3  # of the platform's size, within which readings are right where
 FLOOR = 1e-5  # of the same: noise that is taken for none
 NOISE_POSES = 3  # poses from which on the readings' noise is estimated
 NOISE_FACTOR = 1.5  # from the median of six legs, the least of several faults, to a deviation
-MANY = 3  # legs without an explanation from which on none of them is at fault alone
-ROUGH = 2e-3  # of the platform's size: noise that hardly is a sensor's
-COMPETES = 2.0  # cost up to which another explanation may be the one that shows the noise
+# Legs without an explanation from which on none of them is at fault alone
+MAX_UNEXPLAINED_LEGS = 3
+MAX_NOISE = 2e-3  # of the platform's size: noise that hardly is a sensor's
+COMPETING_COST = 2.0  # cost up to which another explanation may be the one that shows the noise
 ALTERNATIVES = 3  # other explanations that are printed
 READINGS = 'unit', 'order', 'all_scaled', 'all_offset'  # faults of all legs, not of the geometry
-TRIED = 400  # poses at random
+RANDOM_POSES = 400  # poses at random
 TURN, SHIFT = 0.5, 0.8  # rad and characteristic lengths, of their greatest distance
 
 
@@ -106,7 +108,7 @@ def telling_pose(
         expected = columns @ (weight @ known.T @ errors) / noise ** 2
         spread = (columns @ weight * columns).sum(axis=1)
         gains += 0.5 * np.log1p(((expected - errors.mean()) ** 2 + spread) / noise ** 2)
-    separations = gains / (DECIDES + AGAINST)
+    separations = gains / (DECISION_RATIO + REJECTION_RATIO)
     enough = np.flatnonzero(separations >= 1.0)
     best = int(enough[0] if len(enough) else separations.argmax())
     text = (f'the pose {_numbers(tried[best])} (x y z in m, roll pitch yaw in degrees) should '
@@ -122,7 +124,8 @@ def _allowed(geometry: StewartGeometry, first: Array, home: Array) -> Array:
     """Return poses about the first, near ones first, within limits and on home's side."""
     rng = np.random.default_rng(0)
     reach = np.array([TURN] * 3 + [SHIFT * geometry.characteristic_length] * 3)
-    twists = rng.uniform(-1.0, 1.0, (TRIED, 6)) * np.linspace(0.05, 1.0, TRIED)[:, None]
+    sizes = np.linspace(0.05, 1.0, RANDOM_POSES)
+    twists = rng.uniform(-1.0, 1.0, (RANDOM_POSES, 6)) * sizes[:, None]
     tried, meter = se3.compose(first, se3.exp(twists * reach)), PlatformMeter(geometry)
     side = np.sign(meter.measure(home).signed_value)
     allowed = meter.margins(tried).within_limits & (
@@ -191,12 +194,12 @@ def check(
         if tolerance is None:
             allowed = Tolerance(allowed.most, _noise(found, fits, given, least))
             faults = [fit.fault for fit in fits if not fit.fault.kind
-                      or fit.unexplained <= max(found.unexplained, MANY)]
+                      or fit.unexplained <= max(found.unexplained, MAX_UNEXPLAINED_LEGS)]
             found, fits = simplest(geometry, faults, given, allowed)
     weighed = joints.weigh(geometry, poses, given, found, fits, least)
     if found.findings or np.isfinite(allowed.noise):
         found = joints.judged(geometry, found, weighed, len(poses) < NOISE_POSES)
-    if MANY <= found.unexplained and found.findings[-1].kind == 'unexplained':
+    if MAX_UNEXPLAINED_LEGS <= found.unexplained and found.findings[-1].kind == 'unexplained':
         found = _geometry_unknown(geometry, fits, given)
     return _result(geometry, poses, expected, given, home, allowed, found, fits, weighed)
 
@@ -211,11 +214,11 @@ def default_tolerance(geometry: StewartGeometry, readings: Array) -> Tolerance:
 
 def _noise(found: Diagnosis, fits: list[Diagnosis], readings: Array, least: float) -> float:
     """Return the deviation of the readings that the best of the simple explanations leaves."""
-    if found.unexplained >= MANY:
+    if found.unexplained >= MAX_UNEXPLAINED_LEGS:
         return np.inf
     variances = [joints.of_legs(found, fits, readings, least).noise ** 2]
     for fit in fits:
-        if fit.unexplained > found.unexplained or fit.cost > found.cost + COMPETES:
+        if fit.unexplained > found.unexplained or fit.cost > found.cost + COMPETING_COST:
             continue
         kinds = np.array(fit.kinds)
         freedom = len(readings) - leg_faults.PARAMETERS[kinds]
@@ -236,7 +239,7 @@ def _geometry_unknown(
             'Errors of this size that are expected are given as the tolerance')
     unit = tuple(finding for finding in fit.findings if finding.kind == 'unit')
     return fit._replace(
-        findings=(*unit, Finding('geometry', EVERY, text)), unexplained=6, order=EVERY,
+        findings=(*unit, Finding('geometry', ALL_LEGS, text)), unexplained=6, order=ALL_LEGS,
         kinds=(leg_faults.UNEXPLAINED,) * 6, offsets=np.zeros(6),
         scales=np.full(6, 1.0 / fit.fault.unit))
 
@@ -249,18 +252,18 @@ def _result(
     start = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
     fault = found.fault
     of_geometry = bool(fault.kind) and fault.kind not in READINGS
-    home_fault = () if of_geometry or found.unexplained >= MANY else _home_fault(
+    home_fault = () if of_geometry or found.unexplained >= MAX_UNEXPLAINED_LEGS else _home_fault(
         geometry, poses, expected, start, tolerance.most)
     undecided = [leg for leg, kind in enumerate(found.kinds) if kind == leg_faults.UNDECIDED]
     pose = None if of_geometry or not undecided else deciding_pose(
         geometry, poses, expected, readings[:, found.order] / fault.unit, undecided,
         SPREAD * tolerance.most, start)
-    if found.findings and found.findings[-1].kind == joints.UNDECIDED:
+    if found.findings and found.findings[-1].kind == joints.GEOMETRY_OR_LEGS:
         pose = telling_pose(geometry, poses, weighed, start)
     remarks = [*_alternatives(found, fits), *_alike(geometry, fault.expected, tolerance.most)]
     if pose is not None:
         remarks.append(pose.text)
-    rough = ROUGH * geometry.characteristic_length / geometry.reading_unit[0]
+    rough = MAX_NOISE * geometry.characteristic_length / geometry.reading_unit[0]
     if rough < tolerance.noise < np.inf:
         remarks.append(f'the readings scatter by {tolerance.noise / NOISE_FACTOR:.2g} about the '
                        'values of the geometry: if the sensors are better, joints or known poses '

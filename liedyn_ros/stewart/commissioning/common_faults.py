@@ -28,13 +28,13 @@ from liedyn_ros.stewart.platform.kernels import leg_types
 UNITS = {'millimetres': 1e3, 'centimetres': 1e2, 'inches': 1.0 / 0.0254, 'micrometres': 1e6}
 DEGREES = {'degrees': 180.0 / np.pi}
 FLIPS = {'x': (-1.0, 1.0, 1.0), 'y': (1.0, -1.0, 1.0), 'z': (1.0, 1.0, -1.0)}
-LIKELY = 3.0  # factor by which the size of readings may differ from a unit's
+UNIT_FACTOR = 3.0  # factor by which the size of readings may differ from a unit's
 ANGLES = np.radians(np.arange(0.0, 360.0, 5.0))
 RADII = np.asarray(np.geomspace(0.3, 3.0, 60), dtype=float)
 HEIGHTS = np.asarray(np.linspace(-3.0, 3.0, 121), dtype=float)  # characteristic lengths
 FIT_ROUNDS = 8  # of a fit
 STARTS = 3  # best places of a grid from which a number is fitted
-UNREACHED = 1e9  # an error where a rod does not reach
+UNREACHABLE_ERROR = 1e9  # an error where a rod does not reach
 
 
 class CommonFault(NamedTuple):
@@ -119,7 +119,7 @@ def units(
     for name, unit in (DEGREES if cranks else UNITS).items():
         ratios = [_ratio(np.abs(readings), np.abs(expected)),
                   _ratio(np.ptp(readings, axis=0), np.ptp(expected, axis=0))]
-        if any(1.0 / LIKELY < ratio / unit < LIKELY for ratio in ratios):
+        if any(1.0 / UNIT_FACTOR < ratio / unit < UNIT_FACTOR for ratio in ratios):
             yield CommonFault('', '', 1.0, expected, unit, name)
 
 
@@ -219,7 +219,7 @@ def _fitted(
 
     def errors(x: Array) -> Array:
         found = values_of(geometry, poses, *family.move(x)) - given
-        return np.where(np.isfinite(found), found, UNREACHED)
+        return np.where(np.isfinite(found), found, UNREACHABLE_ERROR)
     losses = np.abs(errors(family.grid)).sum(axis=(1, 2))
     x = best = family.grid[np.argsort(losses)[:STARTS]]
     least = np.full(len(x), np.inf)
@@ -234,7 +234,7 @@ def _fitted(
             (weights * slopes ** 2).sum(axis=(1, 2)), 1e-300)
     number = _refined(errors, best[[least.argmin()]], family.step)
     expected = errors(number)[0] + given
-    if not np.abs(expected).max() < UNREACHED:
+    if not np.abs(expected).max() < UNREACHABLE_ERROR:
         return None
     return CommonFault(family.kind, family.text(float(number[0])), 1.5 + unit.cost, expected,
                        unit.unit, unit.unit_name)

@@ -25,7 +25,7 @@ from liedyn_ros.stewart.commissioning.common_faults import CommonFault
 from liedyn_ros.stewart.commissioning.leg_faults import LegFits, Tolerance
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 
-EVERY = tuple(range(6))
+ALL_LEGS = tuple(range(6))
 
 
 class Finding(NamedTuple):
@@ -93,10 +93,10 @@ def _findings(
     """Return the findings of a fault of all legs and of what it leaves."""
     names, findings = geometry.leg_names, []
     if fault.unit_name:
-        findings.append(Finding('unit', EVERY, f'the readings are in {fault.unit_name}: set '
+        findings.append(Finding('unit', ALL_LEGS, f'the readings are in {fault.unit_name}: set '
                                 f'actuator_scale to {1.0 / fault.unit:.6g}'))
     if fault.kind:
-        findings.append(Finding(fault.kind, EVERY, fault.text))
+        findings.append(Finding(fault.kind, ALL_LEGS, fault.text))
     moved = tuple(np.flatnonzero(order != np.arange(6)).tolist())
     if moved:
         listed = ', '.join(f'{names[leg]} reads as {names[order[leg]]}' for leg in moved)

@@ -22,20 +22,20 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.commissioning import leg_faults
-from liedyn_ros.stewart.commissioning.explanations import Diagnosis, EVERY, Finding
+from liedyn_ros.stewart.commissioning.explanations import ALL_LEGS, Diagnosis, Finding
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 
-DECIDES = float(np.log(100.0))  # ratio of likelihoods, in logarithms, that names joints
-AGAINST = float(np.log(1000.0))  # the same against joints, which come first
+DECISION_RATIO = float(np.log(100.0))  # ratio of likelihoods, in logarithms, that names joints
+REJECTION_RATIO = float(np.log(1000.0))  # the same against joints, which come first
 JOINTS_OFF_RATIO = 10.0  # the same, where nothing else is found: by chance once in 1e5
 JOINT_DEVIATION = 0.1  # of the platform's size: deviation that joints may have
 RATIOS = np.asarray(np.concatenate(([0.0], np.geomspace(1e-2, 1e5, 141))), dtype=float)[:, None]
 DIFFERENCE_STEP = 1e-6  # of the platform's size, of differences
-UNDECIDED = 'geometry_or_legs'
-OWN = leg_faults.DEAD, leg_faults.SENSE  # faults of a leg that no joint explains
+GEOMETRY_OR_LEGS = 'geometry_or_legs'
+LEG_FAULTS = leg_faults.DEAD, leg_faults.SENSE  # faults of a leg that no joint explains
 OWN_KINDS = 'dead', 'sense', 'offset_or_sense'
-FEWEST = 3  # legs without such a fault, from which on these are of the leg
+MIN_LEGS = 3  # legs without such a fault, from which on these are of the leg
 
 
 class Evidence(NamedTuple):
@@ -133,8 +133,8 @@ def of_legs(
 
 def _open(found: Diagnosis) -> list[int]:
     """Return the legs whose errors joints may explain; all where few of them are left."""
-    legs = [leg for leg in EVERY if found.kinds[leg] not in OWN]
-    return legs if len(legs) >= FEWEST else list(EVERY)
+    legs = [leg for leg in ALL_LEGS if found.kinds[leg] not in LEG_FAULTS]
+    return legs if len(legs) >= MIN_LEGS else list(ALL_LEGS)
 
 
 def _of_kinds(
@@ -147,7 +147,7 @@ def _of_kinds(
 
 def _less(fit: Diagnosis, found: Evidence) -> Evidence:
     """Return an evidence less the part that a fault of all legs was chosen to fit."""
-    return found._replace(log=found.log - DECIDES * bool(fit.fault.kind))
+    return found._replace(log=found.log - DECISION_RATIO * bool(fit.fault.kind))
 
 
 def _about(found: Diagnosis, fits: Sequence[Diagnosis]
@@ -155,8 +155,8 @@ def _about(found: Diagnosis, fits: Sequence[Diagnosis]
     """Return the places about which joints may be off: the file, then what was found."""
     for fit in fits:
         if not fit.fault.kind and fit.fault.unit_name == found.fault.unit_name:
-            yield fit, EVERY
-            if found.order != EVERY:
+            yield fit, ALL_LEGS
+            if found.order != ALL_LEGS:
                 yield fit, found.order
     if found.fault.kind:
         yield found, found.order
@@ -187,26 +187,26 @@ def judged(geometry: StewartGeometry, found: Diagnosis, weighed: Weighed, few: b
     few: whether the noise of readings is not known from the poses.
     """
     own = [finding for finding in found.findings if finding.kind in OWN_KINDS]
-    own = own if len(own) <= len(EVERY) - FEWEST else []
+    own = own if len(own) <= len(ALL_LEGS) - MIN_LEGS else []
     others = [finding for finding in found.findings
               if finding.kind != 'unit' and finding not in own]
     legs = [finding for finding in others if len(finding.legs) == 1]
     gain = weighed.advantage
     size = f'by about {weighed.joints.size:.2g} m each'
-    if gain > (DECIDES if found.findings else JOINTS_OFF_RATIO):
+    if gain > (DECISION_RATIO if found.findings else JOINTS_OFF_RATIO):
         text = (f'joints are off the geometry file, {size}: {_left(geometry, weighed.joints)} '
                 f'remains, where faults of single legs leave {_left(geometry, weighed.legs)}. Or '
                 'the frames of the known poses are off. calibrate_stewart finds both, from about '
                 '40 poses')
-        return _of_geometry(weighed, own, Finding('geometry', EVERY, text))
+        return _of_geometry(weighed, own, Finding('geometry', ALL_LEGS, text))
     alone = not few or len(legs) + bool(found.fault.kind) == 1
-    if not legs or (gain < -AGAINST and alone):
+    if not legs or (gain < -REJECTION_RATIO and alone):
         return found
     text = ('these poses do not decide between the geometry and single legs. Joints that are off '
             f'the geometry file, {size}, leave {_left(geometry, weighed.joints)}. Other faults '
             f'leave {_left(geometry, weighed.legs)}: ' + '; '.join(
                 finding.text for finding in others))
-    return _of_geometry(weighed, own, Finding(UNDECIDED, EVERY, text))
+    return _of_geometry(weighed, own, Finding(GEOMETRY_OR_LEGS, ALL_LEGS, text))
 
 
 def _left(geometry: StewartGeometry, explained: Evidence) -> str:
@@ -217,7 +217,7 @@ def _of_geometry(weighed: Weighed, own: Sequence[Finding], finding: Finding) -> 
     """Return an explanation by the joints of all legs, in which no reading is corrected."""
     fit = weighed.fit
     kept = [other for other in fit.findings if other.kind in ('unit', fit.fault.kind) or (
-        other.kind == 'order' and weighed.order != EVERY)]
+        other.kind == 'order' and weighed.order != ALL_LEGS)]
     return fit._replace(
         findings=(*kept, *own, finding), unexplained=6, order=weighed.order,
         kinds=(leg_faults.UNEXPLAINED,) * 6, scales=np.full(6, 1.0 / fit.fault.unit),

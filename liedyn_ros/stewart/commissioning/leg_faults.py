@@ -27,14 +27,15 @@ COSTS[-1] = 7.0 * (np.nanmax(COSTS) + OTHER_LEG_COST)
 (RIGHT, UNDECIDED, OFFSET, SCALE, SENSE, SCALE_AND_OFFSET, DEAD, UNEXPLAINED) = range(8)
 # The kinds in the order of their tests, and the model that undoes each: none, an offset, a scale,
 # a line.
-FOUND = np.array([RIGHT, SENSE, UNDECIDED, OFFSET, SCALE, SENSE, SCALE_AND_OFFSET, SENSE, DEAD,
-                  UNEXPLAINED])
+FAULT_OF_FIT = np.array([RIGHT, SENSE, UNDECIDED, OFFSET, SCALE, SENSE, SCALE_AND_OFFSET, SENSE,
+                         DEAD,
+                         UNEXPLAINED])
 MODELS = np.array([0, 2, 1, 1, 2, 2, 3, 3, 0, 0])
 PARAMETERS = np.array([0, 1, 1, 1, 1, 2, 0, 0])  # that each kind fits
 SPREAD = 3.0  # tolerances by which values must differ to tell two legs, or two faults, apart
 DEAD_SHARE = 0.2  # of the change of its value, which a sensor that is alive exceeds
 LEAST_SLOPE = 0.05  # of a line from readings to values that is a scale
-CHANCE = 1e-5  # that noise alone makes a leg look wrong
+FALSE_ALARM_CHANCE = 1e-5  # that noise alone makes a leg look wrong
 
 
 class Tolerance(NamedTuple):
@@ -58,8 +59,8 @@ class Tolerance(NamedTuple):
 
 @functools.cache
 def _most_of_noise(freedom: int) -> float:
-    """Return the quantile, at CHANCE, of the sum of squares of normal numbers of deviation 1."""
-    return float(chdtri(freedom, CHANCE))
+    """Return the chi-square quantile, at FALSE_ALARM_CHANCE, of so many degrees of freedom."""
+    return float(chdtri(freedom, FALSE_ALARM_CHANCE))
 
 
 class LegFits(NamedTuple):
@@ -100,7 +101,7 @@ def fit_legs(expected: Array, readings: Array, tolerance: Tolerance) -> LegFits:
              line & (slopes > 0.0), line, dead)
     first = np.stack((*tests, np.ones((6, 6), dtype=bool))).argmax(axis=0)
     model, (i, j) = MODELS[first], np.indices((6, 6))
-    return LegFits(FOUND[first], scales[model, i, j], offsets[model, i, j],
+    return LegFits(FAULT_OF_FIT[first], scales[model, i, j], offsets[model, i, j],
                    np.abs(got - want).max(axis=-1), rests[model, i, j])
 
 

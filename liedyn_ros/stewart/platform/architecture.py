@@ -40,7 +40,7 @@ POSES = 32  # one is not enough: a regular platform has singular poses too
 TRIES = 400  # poses of a platform on rails or cranks, of which its rods do not reach all
 TILT, SHIFT = 0.2, 0.1  # rad, and share of a rod, by which such a pose is not level
 SINGULAR = 1e-9  # greatest ratio of singular values at these poses
-NEARLY = 1e-3
+SINGULARITY_THRESHOLD = 1e-3
 FITS = 1e-9  # of a radius of gyration, that points may be off a line or an affine image
 
 
@@ -82,7 +82,7 @@ def _examined(geometry: StewartGeometry) -> Architecture:
     if conditioning < SINGULAR:
         return Architecture(conditioning, _reason(geometry), '')
     warning = ''
-    if conditioning < NEARLY:
+    if conditioning < SINGULARITY_THRESHOLD:
         error = 1e-5 * geometry.characteristic_length
         warning = ('the platform is nearly singular at every pose: an error of '
                    f'{error:.2g} m in a length gives {error / conditioning:.2g} m in the pose')
@@ -180,7 +180,7 @@ def _above(geometry: StewartGeometry, rng: np.random.Generator) -> Iterator[Arra
     normal = np.linalg.svd(seats - seats.mean(axis=0))[2][2]
     feet, middle = table[:3 * n].reshape(n, 3), geometry.platform_joints.mean(axis=0)
     while True:
-        kernels.drive(table, np.where(
+        kernels.write_driven_ends(table, np.where(
             struts, geometry.characteristic_length, rng.uniform(low, high)), squared)
         centre = feet.mean(axis=0)
         across = feet - centre - geometry.platform_joints + middle

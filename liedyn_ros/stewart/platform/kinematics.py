@@ -86,14 +86,14 @@ def driven_platform(
     """
     n = len(geometry.leg_names)
     table, squared = geometry.table(), np.empty(n)
-    leg_types.drive(table, checks.as_array('values', values, (n,)).copy(), squared)
+    leg_types.write_driven_ends(table, checks.as_array('values', values, (n,)).copy(), squared)
     plain = StewartGeometry(
         geometry.leg_names, table[:3 * n].reshape(n, 3), geometry.platform_joints,
         np.tile([0.0, np.inf], (n, 1)), geometry.name)
     return plain, np.sqrt(squared)
 
 
-def held_transmissions(
+def fixed_drive_transmissions(
         geometry: StewartGeometry, values: ArrayLike, pose_base_platform: ArrayLike) -> Array:
     """
     Return the cosine between each rod and the way of its driven end, at given values.
@@ -102,7 +102,7 @@ def held_transmissions(
     centre. It is negative behind it, where the machine's inverse kinematics gives another value.
     """
     cosines = np.empty(len(geometry.leg_names))
-    leg_types.held_transmissions(
+    leg_types.fixed_drive_transmissions(
         geometry.table(), checks.as_array('values', values, cosines.shape).copy(),
         np.require(_one_pose(pose_base_platform), requirements='W'), cosines)
     return cosines
@@ -119,7 +119,7 @@ def leg_ends(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
     pose = _one_pose(pose_base_platform)
     n, table, (r, p) = len(geometry.leg_names), geometry.table(), motion.split(pose)
     leg_types.write_leg_ends(table, r, p)
-    base = np.array([leg_types.foot(table, i, r, p) for i in range(n)])
+    base = np.array([leg_types.leg_origin(table, i, r, p) for i in range(n)])
     tips = table[3 * n:leg_rows.END * n].reshape(n, 3) @ pose[:3, :3].T + pose[:3, 3]
     if any(isinstance(leg, Stage) for leg in geometry.leg_types):
         _move_to_stages(geometry, pose, base, tips)

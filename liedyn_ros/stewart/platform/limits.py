@@ -25,7 +25,7 @@ def pairs_of(legs: int) -> list[tuple[int, int]]:
     return list(itertools.combinations(range(legs), 2))
 
 
-class Margins(NamedTuple):
+class LimitMargins(NamedTuple):
     """
     Margins of all limits at one or many poses, negative where a limit is exceeded.
 

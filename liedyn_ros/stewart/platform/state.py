@@ -30,7 +30,7 @@ from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.platform.kernels import (
     leg_types, limits as limit_kernels, state as kernels)
 from liedyn_ros.stewart.platform.kernels.legs import BODY
-from liedyn_ros.stewart.platform.limits import limits_of, Margins, margins_of
+from liedyn_ros.stewart.platform.limits import LimitMargins, limits_of, margins_of
 
 SINGULARITY_WARNING = kernels.SINGULARITY_WARNING
 NONE = Flag(0)
@@ -114,9 +114,9 @@ class PlatformState:
                                 'got dL/d(twist) without an inverse')
 
     @property
-    def margins(self) -> Margins:
+    def margins(self) -> LimitMargins:
         """Return the margins of the platform's limits, negative where one is exceeded."""
-        return Margins(self._measured_margins(), self._meter.legs)
+        return LimitMargins(self._measured_margins(), self._meter.legs)
 
     def _measured_margins(self) -> Array:
         """Return the numbers of Margins; measure them once."""
@@ -134,7 +134,7 @@ class PlatformState:
         values = self._measured_margins()
         if self._kept and not (near or meter.driven):
             return NONE  # the usual case
-        margins, flags = Margins(values, meter.legs), Flag.NEAR_SINGULARITY if near else NONE
+        margins, flags = LimitMargins(values, meter.legs), Flag.NEAR_SINGULARITY if near else NONE
         if meter.driven and min(meter.transmissions(self.pose)) <= meter.singularity_warning:
             flags |= Flag.NEAR_DEAD_CENTRE
         for part, flag in ((margins.travel, Flag.LEG_TRAVEL),
@@ -234,13 +234,13 @@ class PlatformMeter:
         leg_types.transmissions(self.tables[0], pose, cosines)
         return cosines.tolist()
 
-    def margins(self, poses_base_platform: ArrayLike) -> Margins:
+    def margins(self, poses_base_platform: ArrayLike) -> LimitMargins:
         """Return the margins at poses (n, 4, 4), m. Raises the errors of se3.require_pose."""
         poses = se3.require_pose('poses_base_platform', checks.as_array(
             'poses_base_platform', poses_base_platform, (-1, 4, 4)))
         values = np.empty((len(poses), margins_of(self.legs)))
         limit_kernels.margins_batch(*self.tables, poses, values)
-        return Margins(values, self.legs)
+        return LimitMargins(values, self.legs)
 
     def signed_values(self, poses_base_platform: ArrayLike) -> Array:
         """Return the signed values (n,) of poses (n, 4, 4), m. Raises as `margins` does."""

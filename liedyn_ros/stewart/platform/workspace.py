@@ -22,7 +22,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import so3
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.limits import Margins
+from liedyn_ros.stewart.platform.limits import LimitMargins
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
 
@@ -86,7 +86,7 @@ def map_workspace(
     return WorkspaceMap(axes, margins, values, usable)
 
 
-def _least(geometry: StewartGeometry, margins: Margins) -> Array:
+def _least(geometry: StewartGeometry, margins: LimitMargins) -> Array:
     """Return the least margin of each pose: lines without a diameter may come as near as 0."""
     least = np.minimum(margins.travel.min(axis=-1), margins.joint_angles.min(axis=-1))
     return np.minimum(least, margins.clearance.min(axis=-1)) if geometry.leg_diameter else least

@@ -24,7 +24,7 @@ from liedyn_ros.stewart.certificate.pose import PoseCertifier, unproved
 from liedyn_ros.stewart.home import mirror_of_home
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.flags import Flag
-from liedyn_ros.stewart.platform.limits import Margins
+from liedyn_ros.stewart.platform.limits import LimitMargins
 from liedyn_ros.stewart.solver.pose_solver import Solution
 from liedyn_ros.stewart.tracking.bias_monitor import BiasFit
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
@@ -148,7 +148,7 @@ class Level(IntEnum):
     STALE = 3
 
 
-class Part(NamedTuple):
+class PartHealth(NamedTuple):
     """The health of one part: what a DiagnosticStatus says."""
 
     what: str
@@ -193,9 +193,9 @@ class Period:
         return {(flag.name or '').lower(): int(flag in self.flags) for flag in flags}
 
     @property
-    def least(self) -> Margins:
+    def least(self) -> LimitMargins:
         """Return the least value of each margin since the last report."""
-        return Margins(np.min(self.margins, axis=0), self.legs_counted)
+        return LimitMargins(np.min(self.margins, axis=0), self.legs_counted)
 
 
 class PoseHealth:
@@ -261,17 +261,17 @@ class PoseHealth:
         return '' if report is None or math.isnan(report.noise) else report.repetition(
             self._geometry.leg_names)
 
-    def parts(self, period: Period, live: Live | None = None) -> list[Part]:
+    def parts(self, period: Period, live: Live | None = None) -> list[PartHealth]:
         """Return the health of a period; live: of a node, None for a recording."""
         return [self._input(period, live), *self._judged(period)]
 
-    def _judged(self, period: Period) -> list[Part]:
+    def _judged(self, period: Period) -> list[PartHealth]:
         """Return the parts besides the input."""
         return [self._judge(
             period, 'singularity', self._of_branch(period), self._measures(period)),
                 self._legs_part(period), self._limits(period), self._noise_of_legs(period)]
 
-    def _input(self, period: Period, live: Live | None) -> Part:
+    def _input(self, period: Period, live: Live | None) -> PartHealth:
         values: dict[str, object] = {
             'solved': period.solved, 'not solved': period.failed, 'refused': period.refused}
         if live is not None:
@@ -279,7 +279,7 @@ class PoseHealth:
             values |= {'passed over': live.passed_over, 'lost': live.lost,
                        'rate, Hz': f'{counted / max(live.seconds, 1e-9):.1f}', **live.ages}
         level, message = self._judge_input(period, live)
-        return Part('input', level, message, values | period.told([Flag.RESTARTED]))
+        return PartHealth('input', level, message, values | period.told([Flag.RESTARTED]))
 
     def _judge_input(self, period: Period, live: Live | None) -> tuple[Level, str]:
         if not (period.tried or period.refused):
@@ -307,16 +307,17 @@ class PoseHealth:
             yield 'started again from home'
 
     def _judge(self, period: Period, what: str, reasons: Mapping[Flag, str],
-               values: Mapping[str, object]) -> Part:
+               values: Mapping[str, object]) -> PartHealth:
         if not period.tried:
-            return Part(what, Level.STALE, NO_POSE, {})
+            return PartHealth(what, Level.STALE, NO_POSE, {})
         found = [flag for flag in reasons if flag in period.flags]
         messages = [reasons[flag] for flag in found]
         level = Level.ERROR if any(flag in ERRORS for flag in found) else (
             Level.WARN if found else Level.OK)
         if not period.solved:
             level, messages = Level.ERROR, [f'{NO_POSE}: every solve failed', *messages]
-        return Part(what, level, '; '.join(messages) or 'good', {**values, **period.told(reasons)})
+        return PartHealth(what, level, '; '.join(messages) or 'good',
+                          {**values, **period.told(reasons)})
 
     def _of_branch(self, period: Period) -> Mapping[Flag, str]:
         """Return sentences of the branch's flags, with the reason of the last pose."""
@@ -342,7 +343,7 @@ class PoseHealth:
                 'time to singularity, s': f'{last.time_to_singularity:.6g}',
                 'prediction gap': f'{branch.prediction_gap:.3g}', **mirror}
 
-    def _legs_part(self, period: Period) -> Part:
+    def _legs_part(self, period: Period) -> PartHealth:
         """Return the faults of the legs, those of the rates included."""
         reasons = dict(LEGS)
         if period.rate_faults:
@@ -367,13 +368,13 @@ class PoseHealth:
         return ', '.join(f'{names[leg]} ({count} samples)'
                          for leg, count in sorted(period.legs.items()))
 
-    def _limits(self, period: Period) -> Part:
+    def _limits(self, period: Period) -> PartHealth:
         """Return the least margin of each limit since the last report."""
         if not period.margins:
-            return Part('limits', Level.ERROR if period.failed else Level.STALE, NO_POSE, {})
+            return PartHealth('limits', Level.ERROR if period.failed else Level.STALE, NO_POSE, {})
         least = period.least
         exceeded = least.exceeded(self._geometry.leg_names)
-        return Part(
+        return PartHealth(
             'limits', Level.ERROR if exceeded else Level.OK,
             f'exceeded: {", ".join(exceeded)}' if exceeded else 'within all limits',
             {name: f'{part.min():.4g}' for name, part in (
@@ -381,15 +382,15 @@ class PoseHealth:
                 ('clearance between legs, m', least.clearance))} | period.told(
                     (Flag.LEG_TRAVEL, Flag.JOINT_ANGLE, Flag.LEG_CLEARANCE)))
 
-    def _noise_of_legs(self, period: Period) -> Part:
+    def _noise_of_legs(self, period: Period) -> PartHealth:
         """Return the estimates of the readings' noise, with the parameters to set."""
         report: Any = period.noise
         if math.isnan(report.noise):
-            return Part('noise', Level.STALE, 'nothing measured yet',
-                        {'covariances from': report.source})
+            return PartHealth('noise', Level.STALE, 'nothing measured yet',
+                              {'covariances from': report.source})
         (_, unit), repetition = self._geometry.reading_unit, self.repetition(period)
         faults = [*report.advice, *([repetition] if repetition else [])]
-        return Part(
+        return PartHealth(
             'noise', Level.WARN if faults else Level.OK, '; '.join(faults) or 'as expected', {
                 f'leg_noise, {unit}': f'{report.noise:.3g}',
                 f'leg_noises, {unit}': ', '.join(f'{noise:.3g}' for noise in report.noises),

@@ -24,7 +24,7 @@ from liedyn_ros.stewart.solver.kernels import biases, problem
 from liedyn_ros.stewart.solver.kernels import least_squares as kernels
 
 MAX_ITERATIONS = 50
-TOLERANCE = 1e-11  # of a step, rad and characteristic lengths
+STEP_TOLERANCE = 1e-11  # of a step, rad and characteristic lengths
 AT_REST = np.zeros(6)  # a twist
 
 
@@ -63,7 +63,7 @@ class LeastSquares:
         self._turns = np.where(cranks, 2.0 * math.pi, 0.0)
         self.values, self.rows, self.errors = np.empty(n), np.empty(6 * n), np.empty(n)
         self.residuals, self.redundancies = np.empty(n), np.empty(n)
-        self._poses, self._others = np.empty((n, 4, 4)), np.empty((n, biases.OTHERS))
+        self._poses, self._others = np.empty((n, 4, 4)), np.empty((n, biases.NUMBERS_OF_LEG))
         self._space = (np.empty(n), np.empty(6 * n), np.empty(n), np.empty(kernels.SYSTEM),
                        np.empty(n), np.empty((4, 4)))
         self._columns = np.array([1.0] * 3 + [self._scale] * 3)  # of J by rad and m
@@ -92,7 +92,7 @@ class LeastSquares:
         pose = np.empty((4, 4))
         status, iterations, square = kernels.weighted_levenberg_marquardt(
             self._table, self._scale, self._units, self._turns, lengths, weights, guess, twist,
-            seconds, MAX_ITERATIONS, TOLERANCE, pose, self.values, self.rows, self.errors,
+            seconds, MAX_ITERATIONS, STEP_TOLERANCE, pose, self.values, self.rows, self.errors,
             self._system)
         if status == problem.INVALID:
             status = problem.STALLED  # no rod reaches, or lengths that are no numbers
@@ -108,7 +108,7 @@ class LeastSquares:
             self, lengths: Array, pose: Array, twist: Array, seconds: float,
             started: bool, doubtful: bool) -> Array:
         """
-        Return how the others agree without each leg, (n, OTHERS) of kernels.biases (14.72).
+        Return how the others agree without each leg (n, NUMBERS_OF_LEG), as in biases (14.72).
 
         pose: (4, 4), m, of all legs. If started, the poses of the others are searched near those
         of the sample before, moved on for a time (s) at a body twist (6,). If doubtful, also near
@@ -116,7 +116,7 @@ class LeastSquares:
         """
         biases.leave_one_out(
             self._table, self._scale, self._units, self._turns, lengths, self.weights, pose,
-            twist, seconds, MAX_ITERATIONS, TOLERANCE, self._poses, started, doubtful,
+            twist, seconds, MAX_ITERATIONS, STEP_TOLERANCE, self._poses, started, doubtful,
             self._others, *self._space)
         return self._others
 

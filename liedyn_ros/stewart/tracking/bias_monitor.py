@@ -24,18 +24,19 @@ from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
 MEMORY = 10.0  # s, over which a path is remembered
 LEAST_BIAS = 5.0  # deviations of a leg's reading, below which a bias is not named
-CHANCE = 1e-9  # of a chi-square above its limit, where all is well
+FALSE_ALARM_CHANCE = 1e-9  # of a chi-square above its limit, where all is well
 BIAS_GAIN = 36.0  # by how much a bias lowers the chi-square of a path
 LEAD = 60.0  # of a named leg over any other in that: odds of exp(30)
 CONSTANT = 1.1  # times its expectation, and six deviations, of what a constant bias may leave
 MAX_CHI_SQUARE = 100.0  # times its expectation, of a sample's chi-square in the sums over a path
 MEMORIES = 0.001, 0.01, 0.1, 1.0  # of MEMORY
-FEWEST = 5.0  # samples of a path
-MOSTLY = 0.5  # of the samples, in which a leg that is named was judged
+MIN_PATH_SAMPLES = 5.0  # samples of a path
+MIN_JUDGED_SHARE = 0.5  # of the samples, in which a leg that is named was judged
 CONFIRMED = 0.5  # s, for which paths must show the same leg
-CHANGED = 100.0  # chi-square of a shorter memory's bias by that of a longer one: more is a change
+# Chi-square of a shorter memory's bias by that of a longer one: more is a change
+CHANGE_THRESHOLD = 100.0
 SAMPLES = 1000.0  # over which the noise is averaged
-ENOUGH = 50.0  # samples, before noise that is not given counts as known
+MIN_NOISE_SAMPLES = 50.0  # samples, before noise that is not given counts as known
 NONE = np.empty(0)
 LEAST_FACTOR = 1e-24  # m^2, of noise that is not given: below it is rounding
 
@@ -93,13 +94,13 @@ class BiasMonitor:
         from scipy.special import chdtri  # which takes long to import
         n, memories = len(solver.weights), len(MEMORIES)
         self._solver, self._degrees = solver, n - 6
-        self._limits = [0.0] + [float(chdtri(k, CHANCE)) for k in range(1, n - 5)]
+        self._limits = [0.0] + [float(chdtri(k, FALSE_ALARM_CHANCE)) for k in range(1, n - 5)]
         self._told = bool(geometry.leg_noise.any())
         self._leaves_out, self._warning = leave_out and self._told, singularity_warning
         self._units = np.array([geometry.characteristic_length] * 3 + [1.0] * 3)  # m of a twist
         self._rates = [-1.0 / (MEMORY * each) for each in MEMORIES]
         self._keeps, self._before = np.zeros(memories), np.empty(n)
-        self._factors = np.ones(kernels.OTHERS)  # of the variances in a row of `others`
+        self._factors = np.ones(kernels.NUMBERS_OF_LEG)  # of the variances in a row of `others`
         self._sums, self._tallies = np.zeros((memories, n, kernels.SUMS)), np.zeros((memories, 2))
         self.reset()
 
@@ -116,8 +117,8 @@ class BiasMonitor:
     def factor(self) -> float:
         """Return by how much the variance is greater than that of the weights; NaN unknown."""
         if self._told:
-            return max(1.0, self._variance) if self._count >= ENOUGH else 1.0
-        known = self._count >= ENOUGH
+            return max(1.0, self._variance) if self._count >= MIN_NOISE_SAMPLES else 1.0
+        known = self._count >= MIN_NOISE_SAMPLES
         return max(self._variance, LEAST_FACTOR) if known else math.nan
 
     def examine(self, tracked: TrackedPose, twist: Array, gap: float, started: bool) -> BiasFit:
@@ -158,7 +159,7 @@ class BiasMonitor:
         """
         Return the judgement of a sample, and add it to the path.
 
-        square: of all legs, negative where nothing is redundant. others: (n, OTHERS), of
+        square: of all legs, negative where nothing is redundant. others: (n, NUMBERS_OF_LEG), of
         leave_one_out.
         """
         fresh = square >= 0.0 and self._learn_noise()
@@ -205,7 +206,7 @@ class BiasMonitor:
         """Return whether any path shows a bias, and the leg and its bias if only one can be."""
         shown, explained = False, False
         for memory, (square, weight) in enumerate(self._tallies.tolist()):
-            if weight < FEWEST:
+            if weight < MIN_PATH_SAMPLES:
                 continue
             best, left, second, bias = kernels.best_leg(self._sums[memory])
             expected = self._degrees * weight
@@ -218,7 +219,8 @@ class BiasMonitor:
                     abs(bias) > LEAST_BIAS * noise * float(self._solver.deviations[best])):
                 shown = True
                 judged = float(self._sums[memory, best, kernels.JUDGED])
-                if second - left > LEAD and judged > max(FEWEST, MOSTLY * weight):
+                if second - left > LEAD and judged > max(MIN_PATH_SAMPLES, MIN_JUDGED_SHARE
+                                                         * weight):
                     if not self._has_changed(memory, best, bias):
                         return True, best, bias
                     self._forget(memory)
@@ -232,9 +234,9 @@ class BiasMonitor:
     def _has_changed(self, memory: int, leg: int, bias: float) -> bool:
         """Return whether the bias of a leg in any shorter memory is another one."""
         weights, firsts = self._sums[:memory, leg, kernels.WEIGHTS:kernels.SECOND].T
-        known = (self._tallies[:memory, 1] >= FEWEST) & (weights > 0.0)
+        known = (self._tallies[:memory, 1] >= MIN_PATH_SAMPLES) & (weights > 0.0)
         weights, firsts = weights[known], firsts[known]
-        return bool((weights * (firsts / weights - bias) ** 2 > CHANGED).any())
+        return bool((weights * (firsts / weights - bias) ** 2 > CHANGE_THRESHOLD).any())
 
     def _outlier(self, squares: Array) -> int | None:
         """Return the leg without which alone the others agree, from eight legs on."""

@@ -27,7 +27,7 @@ from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 from liedyn_ros.stewart.tracking.legs.monitor import LegEstimate
 from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose
 
-AGREES = 2.0  # deviations by which two estimates of a rate may differ
+MAX_RATE_DEVIATIONS = 2.0  # deviations by which two estimates of a rate may differ
 MAX_DEVIATION = 0.1  # characteristic lengths, of a drive's end: beyond it nothing is known
 AT_REST = np.zeros(6)
 
@@ -283,7 +283,8 @@ def measured_variances(
     if not given:
         return np.asarray(squares + variances)
     return np.asarray(
-        given ** 2 + np.maximum(squares - AGREES ** 2 * (given ** 2 + variances), 0.0))
+        given ** 2 + np.maximum(squares - MAX_RATE_DEVIATIONS ** 2 * (given ** 2 + variances),
+                                0.0))
 
 
 def _square(state: PlatformState, scales: Array) -> Array:

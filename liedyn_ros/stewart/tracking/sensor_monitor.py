@@ -39,7 +39,8 @@ from liedyn_ros.stewart.tracking.tracker import TrackedPose
 MAX_STATISTIC = 30.0  # of a residual squared over its variance, less than 1e-5 by chance
 MIN_LEAD = 10.0  # lead in the explained statistic of the named leg over any other
 MAX_MOVE = 100.0  # deviations of a reading by which its pose may move until then: more is a jump
-APART = 4.0  # ratio of the distance of two poses to the motion between lengths and reading
+# Ratio of the distance of two poses to the motion between lengths and reading
+MIN_SEPARATION_RATIO = 4.0
 TURNS = np.hstack((-np.eye(3), np.zeros((3, 3))))  # of an orientation, by the body twist
 
 
@@ -217,7 +218,7 @@ class SensorMonitor:
             way = self._way(first, twist, lag)
             first, second = _moved(first, twist, -lag), _moved(second, twist, -lag)
         a, b = (self.sensor.residual(pose, reading) for pose in (first, second))
-        if np.linalg.norm(a - b) < APART * way:
+        if np.linalg.norm(a - b) < MIN_SEPARATION_RATIO * way:
             return None
         margin = float(a @ a - b @ b) / self.sensor.variance
         return None if abs(margin) < MAX_STATISTIC else margin > 0.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liedyn_ros.aerial import AerialManipulator, Lags, Reference, Simulation
+from liedyn_ros.aerial import AerialManipulator, FlightSimulation, Lags, Reference
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Feedback, Gains, RateFeedback, tracking_error
@@ -21,7 +21,7 @@ from liedyn_ros.model import load_model, Model, scale_masses
 
 TRANSIENT = 2.0  # s after which errors count
 STEP, STEPS_PER_COMMAND = 1e-3, 4  # s; commands at 250 Hz
-LOST = 1.0  # m of error at which a flight ends
+MAX_ERROR = 1.0  # m of error at which a flight ends
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Flight:
     @property
     def lost(self) -> bool:
         """Return whether the machine left its reference."""
-        return bool(self.errors[-1, 0] > LOST)
+        return bool(self.errors[-1, 0] > MAX_ERROR)
 
     @property
     def largest(self) -> Array:
@@ -77,7 +77,7 @@ class LagStudy:
     def fly(self, with_rates: bool, lag: float, known_lag: float) -> Flight:
         """Fly with one lag of rotors and joints."""
         machine, period = self._machine, STEP * STEPS_PER_COMMAND
-        simulation = Simulation(machine, self._reference.at(0.0).q, STEP, Lags(lag, lag))
+        simulation = FlightSimulation(machine, self._reference.at(0.0).q, STEP, Lags(lag, lag))
         feedback = (RateFeedback if with_rates else Feedback)(machine.model, Gains())
         lead, times, errors, states = Lags(known_lag, known_lag).lead, [], [], []
         for _ in range(round(self._duration / period)):
@@ -87,7 +87,7 @@ class LagStudy:
             states.append(q.copy())
             errors.append((np.linalg.norm(error.error[3:6]), np.linalg.norm(error.error[:3]),
                            np.abs(error.error[6:]).max()))
-            if errors[-1][0] > LOST:
+            if errors[-1][0] > MAX_ERROR:
                 break
             a = feedback.acceleration(error, period)
             tau = (lead(self._known.inverse.time_derivatives(q, v, a)) if with_rates

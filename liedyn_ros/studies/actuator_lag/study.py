@@ -29,7 +29,7 @@ from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, TRANSIENT
 from liedyn_ros.studies.options import lag_parser
 from liedyn_ros.view_state import seen_of
 
-KNOWN = (0.5, 0.8, 1.2, 1.5)  # lag that the controller assumes, over the true lag
+LAG_RATIOS = (0.5, 0.8, 1.2, 1.5)  # lag that the controller assumes, over the true lag
 MAX_GROWTH = 1.2  # of the errors with rates, over those without lag
 
 
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     worst = flights[-1].lag
     if worst > 0.0:
         print(f'  flying with a lag of {1e3 * worst:g} ms, known wrongly', flush=True)
-        report([study.fly(True, worst, share * worst) for share in KNOWN], 'known_lag')
+        report([study.fly(True, worst, share * worst) for share in LAG_RATIOS], 'known_lag')
     draw(flights, options.folder / 'errors.png')
     print(f'Plot in {options.folder}/')
     last = flights[-1]

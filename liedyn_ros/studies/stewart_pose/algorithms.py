@@ -27,7 +27,7 @@ from liedyn_ros.stewart import StewartGeometry
 
 SMALLEST_STEP_FACTOR = 1e-14  # the paper's eps3
 SMALLEST_PIVOT = 1e-14  # of J^T J, relative to its largest diagonal entry
-TOLERANCE = 1e-14  # of a residual, by the numbers of its difference; and of a step
+RESIDUAL_TOLERANCE = 1e-14  # of a residual, by the numbers of its difference; and of a step
 MAX_ITERATIONS = 200
 
 
@@ -47,7 +47,7 @@ class Form(NamedTuple):
     of_lengths: bool = False
 
 
-class Equations:
+class StudyEquations:
     """The equations of lengths (6,), m, in a form, in units of a scale (m)."""
 
     def __init__(self, geometry: StewartGeometry, lengths: Array, form: Form, scale: float
@@ -59,7 +59,7 @@ class Equations:
         longest = self._lengths.max()
         reach = longest + sum(np.linalg.norm(joints, axis=1).max()
                               for joints in (self._base, self._platform))
-        self.tolerance = TOLERANCE * (reach if form.of_lengths else longest * reach)
+        self.tolerance = RESIDUAL_TOLERANCE * (reach if form.of_lengths else longest * reach)
 
     def state(self, pose: Array) -> Any:
         """Return the state of a pose (4, 4), m."""
@@ -142,10 +142,11 @@ def rotation_of_quaternion(x: float, y: float, z: float, w: float) -> list[tuple
             (s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y))]
 
 
-Algorithm = Callable[[Equations, Array, float], tuple[Array, bool, int]]
+Algorithm = Callable[[StudyEquations, Array, float], tuple[Array, bool, int]]
 
 
-def gauss_newton(equations: Equations, x: Array, step_factor: float) -> tuple[Array, bool, int]:
+def gauss_newton(
+        equations: StudyEquations, x: Array, step_factor: float) -> tuple[Array, bool, int]:
     """
     Return the state where Algorithm A1 ends, whether it converged, and its iterations (11.6).
 
@@ -157,7 +158,7 @@ def gauss_newton(equations: Equations, x: Array, step_factor: float) -> tuple[Ar
         if np.abs(r).max() <= equations.tolerance:
             return x, True, k
         step = solved(*normal_equations(equations, x, r), 0.0, SMALLEST_PIVOT)  # (Stewart 26)
-        if step is None or np.linalg.norm(step) <= TOLERANCE:
+        if step is None or np.linalg.norm(step) <= RESIDUAL_TOLERANCE:
             return x, False, k
         alpha, square = step_factor, r @ r
         while True:
@@ -172,7 +173,8 @@ def gauss_newton(equations: Equations, x: Array, step_factor: float) -> tuple[Ar
     return x, bool(np.abs(equations.residuals(x)).max() <= equations.tolerance), MAX_ITERATIONS
 
 
-def levenberg_marquardt(equations: Equations, x: Array, tau: float) -> tuple[Array, bool, int]:
+def levenberg_marquardt(
+        equations: StudyEquations, x: Array, tau: float) -> tuple[Array, bool, int]:
     """Return the state where Algorithm A2 ends, whether it converged, and iterations (11.5)."""
     r = equations.residuals(x)
     a, g = normal_equations(equations, x, r)
@@ -181,7 +183,7 @@ def levenberg_marquardt(equations: Equations, x: Array, tau: float) -> tuple[Arr
         if np.abs(r).max() <= equations.tolerance:
             return x, True, k
         step = solved(a, g, mu, 0.0)
-        if step is None or np.linalg.norm(step) <= TOLERANCE:
+        if step is None or np.linalg.norm(step) <= RESIDUAL_TOLERANCE:
             return x, False, k
         trial = equations.moved(x, step)
         new = equations.residuals(trial)
@@ -195,7 +197,7 @@ def levenberg_marquardt(equations: Equations, x: Array, tau: float) -> tuple[Arr
     return x, bool(np.abs(r).max() <= equations.tolerance), MAX_ITERATIONS
 
 
-def normal_equations(equations: Equations, x: Array, r: Array) -> tuple[Array, Array]:
+def normal_equations(equations: StudyEquations, x: Array, r: Array) -> tuple[Array, Array]:
     """Return A = J^T J and g = J^T r."""
     jacobian = equations.jacobian(x)
     return jacobian.T @ jacobian, jacobian.T @ r

@@ -30,10 +30,10 @@ STYLES: tuple[dict[str, Any], ...] = tuple(
 MARKERS = {End.TRUE_POSE: 'o', End.BRANCH: 'v', End.ELSEWHERE: 's', End.NOWHERE: 'x'}
 MEANINGS = {End.TRUE_POSE: 'true pose (above zero)', End.BRANCH: 'branch solution (below zero)',
             End.ELSEWHERE: 'another pose (below zero)', End.NOWHERE: 'no convergence (on zero)'}
-APART = 0.15  # of the parameter's step: offset between markers at the same place
+MARKER_OFFSET = 0.15  # of the parameter's step: offset between markers at the same place
 
 Cells = dict[tuple[str, int], Cell]  # by method and state
-TALL = 78.0  # mm, a picture of a platform
+PICTURE_HEIGHT = 78.0  # mm, a picture of a platform
 
 
 def draw(study: Study, cells: Cells, folder: Path) -> None:
@@ -60,7 +60,7 @@ def states(study: Study) -> Figure:
 
 def branch(study: Study) -> Figure:
     """Return Figure 5: the branch solution."""
-    figure = new_figure(TALL)
+    figure = new_figure(PICTURE_HEIGHT)
     axes = figure.add_subplot(projection='3d')
     draw_platform(axes, study.geometry, study.branch,
                   'Figure 5: the branch solution qS1 or qS2')
@@ -114,5 +114,5 @@ def plot_cell(axes: Axes, table: Table, cell: Cell, style: dict[str, Any], place
                   linestyle=style['linestyle'], linewidth=0.8)
     for end, marker in MARKERS.items():
         at = cell.ends == end
-        shift = APART * place * (x[1] - x[0]) if end == End.NOWHERE else 0.0
+        shift = MARKER_OFFSET * place * (x[1] - x[0]) if end == End.NOWHERE else 0.0
         axes.plot(x[at] + shift, y[at], marker, **{**style, 'linestyle': 'None'})

@@ -23,7 +23,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart import leg_lengths, PoseSolver, StewartGeometry
 from liedyn_ros.studies.stewart_pose.algorithms import (
-    Algorithm, Chart, Equations, Form, gauss_newton, levenberg_marquardt)
+    Algorithm, Chart, Form, gauss_newton, levenberg_marquardt, StudyEquations)
 
 CENTIMETRE = 0.01
 SAME_POSE = 1e-6  # rad and m; poses that meet the lengths lie many centimetres apart
@@ -120,7 +120,7 @@ class Study:
 
     def cell(self, table: Table, method: str, state: int) -> Cell:
         """Return how one form of a table's algorithm ends from a state, counted from 0."""
-        equations = Equations(self.geometry, self.lengths, table.methods[method], CENTIMETRE)
+        equations = StudyEquations(self.geometry, self.lengths, table.methods[method], CENTIMETRE)
         start = equations.state(pose_of(*STATES[state]))
         solves = [table.algorithm(equations, start, value) for value in table.values.tolist()]
         ends = [self._end(equations.pose(x)) if converged else End.NOWHERE

@@ -28,7 +28,7 @@ from liedyn_ros.studies.stewart_pose.paper import (
     pose_of, STATES, Study, Table, TABLES, UNEXPLAINED)
 from liedyn_ros.view_state import Seen
 
-NEAR = 4.0  # percentage points: two solves of fifty
+MAX_DIFFERENCE = 4.0  # percentage points: two solves of fifty
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -93,9 +93,9 @@ def print_differences(cells: Cells) -> None:
         for table in TABLES for k, method in enumerate(table.methods)
         for state in range(len(STATES))}
     unequal = {key: pair for key, pair in differences.items() if pair[0] != pair[1]}
-    near = sum(abs(ours - published) <= NEAR for ours, published in differences.values())
+    near = sum(abs(ours - published) <= MAX_DIFFERENCE for ours, published in differences.values())
     print(f'\n{len(differences) - len(unequal)} of {len(differences)} cells are equal, '
-          f'{near} within {NEAR:g} points; those that differ:')
+          f'{near} within {MAX_DIFFERENCE:g} points; those that differ:')
     for (method, state), (ours, published) in unequal.items():
         note = ', by no reading of the paper' if (method, state) in UNEXPLAINED else ''
         print(f'  {method}, state {state + 1}: {ours:.0f} here, {published:.0f} published{note}')

@@ -22,7 +22,7 @@ from liedyn_ros.studies.time_derivatives.timing import CostPolynomial, Curve, FI
 
 STYLES = ('-', '--', ':', '-.')
 BASE = slice(0, 3), slice(3, 6)  # columns of angular parts and moments; of linear parts, forces
-EVERY = 40  # samples between two marks
+MARK_SPACING = 40  # samples between two marks
 
 
 def draw_reference(times: Array, motion: Array, found: Array, names: tuple[str, ...], path: Path
@@ -39,7 +39,7 @@ def draw_reference(times: Array, motion: Array, found: Array, names: tuple[str, 
             for j, line in enumerate(ax.plot(times, motion[:, k, part], linewidth=1.0)):
                 line.set_label(names[part][j])
                 if k > 0:
-                    ax.plot(times[::EVERY], found[::EVERY, k - 1, part][:, j], 'o',
+                    ax.plot(times[::MARK_SPACING], found[::MARK_SPACING, k - 1, part][:, j], 'o',
                             markersize=2.5, color=line.get_color())
         row[0].set_ylabel(f'n = {k + 1}')
     _finish(figure, axes, path, 'lines: the reference; dots: what forward dynamics gives back')

@@ -25,7 +25,7 @@ FIXED_ORDER, ORDERS = 3, range(11)
 ROUNDS, BLOCK = 15, 2e-3  # s
 BUILD_TIMEOUT = 3.0  # s to build an expression; the next takes several times as long
 
-OWN = ('inverse', 'forward')
+OWN_FUNCTIONS = ('inverse', 'forward')
 Curve = dict[str, list[tuple[int, float]]]  # (bodies or order, us)
 
 
@@ -61,12 +61,12 @@ class Timing(NamedTuple):
     @property
     def linear(self) -> dict[str, CostPolynomial]:
         """Return the fits of O(N) to the times of this package."""
-        return {name: fit('N', self.by_bodies[name], 1) for name in OWN}
+        return {name: fit('N', self.by_bodies[name], 1) for name in OWN_FUNCTIONS}
 
     @property
     def quadratic(self) -> dict[str, CostPolynomial]:
         """Return the fits of O(r^2) to the times of this package."""
-        return {name: fit('r', self.by_order[name], 2) for name in OWN}
+        return {name: fit('r', self.by_order[name], 2) for name in OWN_FUNCTIONS}
 
 
 def measure() -> Timing:
@@ -75,7 +75,7 @@ def measure() -> Timing:
     if not with_casadi:
         print('  CasADi is not installed, only this package is timed. To time both: '
               'pip install casadi')
-    by_bodies, by_order = Curves(with_casadi), Curves(with_casadi)
+    by_bodies, by_order = TimingCurves(with_casadi), TimingCurves(with_casadi)
     for length in LENGTHS:
         model = branches(5, length)
         print(f'  {len(model.bodies)} bodies, order {FIXED_ORDER}', flush=True)
@@ -86,7 +86,7 @@ def measure() -> Timing:
     return Timing(by_bodies.curves, by_order.curves)
 
 
-class Curves:
+class TimingCurves:
     """Times along one axis; those of CasADi stop where its expressions grow too large."""
 
     def __init__(self, with_casadi: bool) -> None:

@@ -75,7 +75,7 @@ class PlatformFigure:
         self.root.remove()
 
 
-class Path:
+class PathLine:
     """Where something went in the last seconds."""
 
     def __init__(self, scene: SceneApi, seconds: float) -> None:
@@ -113,7 +113,7 @@ class PlatformScene:
                         for name, (length, radius) in AXES.items()}
         self._ellipsoid = scene.add_icosphere(
             f'/{COVARIANCE}', 1.0, PURPLE, opacity=0.3, visible=False)
-        self._path = Path(scene, path_time)
+        self._path = PathLine(scene, path_time)
 
     def show(self, seen: Seen, now: float) -> None:
         """Show the platform as heard at a time, s."""

@@ -28,7 +28,8 @@ from liedyn_ros.view.shapes import place
 from liedyn_ros.view.sliders import add_slider, move_slider, value_of
 
 GHOST, MODE = 0.45, 0.25  # opacity of what is asked, and of other poses of its leg lengths
-FAR, TINY = 1000.0, 1e-12  # sizes of the platform that a ghost goes; of a quaternion that is none
+# Sizes of the platform that a ghost goes; of a quaternion that is none
+MAX_GHOST_DISTANCE, ZERO_QUATERNION = 1000.0, 1e-12
 TRAVEL = 0.5  # share of a length at home that a slider spans where the leg has no limit
 
 
@@ -61,7 +62,7 @@ class PlatformWhatIf:
             '/What if/drag', 2.0 * geometry.characteristic_length, visible=False)
         place(self.gizmo, home)
         shown.on_update(lambda _: self.show(visible=shown.value))
-        far = FAR * geometry.characteristic_length  # of what a browser sends
+        far = MAX_GHOST_DISTANCE * geometry.characteristic_length  # of what a browser sends
         self.gizmo.on_update(lambda _: self.drag(
             np.clip(self.gizmo.position, -far, far), np.array(self.gizmo.wxyz)))
         self._tell()
@@ -97,7 +98,8 @@ class PlatformWhatIf:
         with self._lock:
             try:
                 pose = se3.from_rotation_translation(so3.from_quaternion(np.roll(
-                    quaternion / max(float(np.linalg.norm(quaternion)), TINY), -1)), position)
+                    quaternion / max(float(np.linalg.norm(quaternion)), ZERO_QUATERNION), -1)),
+                                                     position)
                 self.lengths = leg_lengths(self._geometry, pose)
             except LiedynError as error:
                 self._text.content = f'**{as_text(error)}**'

@@ -23,10 +23,10 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Body, Model, Visual
 from liedyn_ros.view.shapes import place, rgb, solid_box
-from liedyn_ros.view.trees.urdf_shapes import PLAIN, Shape
+from liedyn_ros.view.trees.urdf_shapes import DEFAULT_COLOR, Shape
 
 BLUES = ((0.45, 0.6, 0.8), (0.7, 0.78, 0.88))  # bodies without visuals, by turns
-LONG = 3.0  # of a box of inertia, over what is known of the lengths of its body
+MAX_BOX_RATIO = 3.0  # of a box of inertia, over what is known of the lengths of its body
 
 Shapes = Mapping[str, Sequence[Shape]]
 
@@ -51,7 +51,7 @@ class TreeFigure:
             if not self._add_shapes(f'/{name}/{_node(body.name)}',
                                     [*body.visuals, *shapes.get(body.name, ())]):
                 self._add_box(f'/{name}/{_node(body.name)}', body, rgb(BLUES[k % 2]),
-                              longest=LONG * _length(model, body))
+                              longest=MAX_BOX_RATIO * _length(model, body))
         for rotor in model.rotors:
             self._add_shapes(f'/{name}/{_node(rotor.body)}/{_node(rotor.name)}', rotor.visuals,
                              rotor.placement)
@@ -81,7 +81,8 @@ class TreeFigure:
             place(_plain(self._scene, name, shape, self._clear(shape.color)), pose)
             return
         for k, surface in enumerate(surfaces(shape.file)):
-            color = next(each for each in (shape.color, surface.color, PLAIN) if each is not None)
+            color = next(each for each in (shape.color, surface.color, DEFAULT_COLOR)
+                         if each is not None)
             handle = self._scene.add_mesh_simple(
                 f'{name}/{k + 1}', surface.corners * shape.scale, surface.faces,
                 color=rgb(color), opacity=self._clear(color), side='double')

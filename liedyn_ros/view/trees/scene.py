@@ -22,7 +22,7 @@ from liedyn_ros.dynamics import FloatingBase
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Closure, Joint, JOINT_TYPES, Model, Rotor
 from liedyn_ros.model.kernels import kinds
-from liedyn_ros.view.platforms.scene import Path
+from liedyn_ros.view.platforms.scene import PathLine
 from liedyn_ros.view.shapes import Arrows
 from liedyn_ros.view.trees.figure import TreeFigure
 from liedyn_ros.view.trees.urdf_shapes import Mesh, shapes_of
@@ -54,7 +54,7 @@ class TreeScene:
         self._single = [each for each in model.joint_list if JOINT_TYPES[each.type_name].nv == 1]
         floats = any(joint.type_name == 'free' for joint in model.joint_list[:1])
         self._base = FloatingBase(model) if floats else None
-        self._path = Path(scene, path_time)
+        self._path = PathLine(scene, path_time)
         self.figure.move(self.q)
         rotors = [self._pose(rotor.body) @ rotor.placement for rotor in model.rotors]
         self.size = size_of(np.array([*self.figure.poses, *rotors]))

@@ -24,7 +24,7 @@ from liedyn_ros.model import Visual
 from liedyn_ros.model.io.xml_parts import origin
 from liedyn_ros.view_state import Description
 
-PLAIN = (0.75, 0.77, 0.8, 1.0)  # of a shape that says no colour
+DEFAULT_COLOR = (0.75, 0.77, 0.8, 1.0)  # of a shape that says no colour
 MESHES = ('.stl', '.obj', '.dae', '.ply', '.glb', '.gltf')
 
 
@@ -70,7 +70,7 @@ def _shape(visual: Element, materials: Mapping[str | None, Element], folder: Pat
         with mesh.context():
             file = mesh_file(mesh.text('filename'), folder)
         return Mesh(file, np.array(mesh.numbers('scale', 3, (1.0, 1.0, 1.0))), placement, color)
-    plain = PLAIN if color is None else color
+    plain = DEFAULT_COLOR if color is None else color
     for name, attributes in (('box', ()), ('cylinder', ('radius', 'length')),
                              ('sphere', ('radius',))):
         shape = geometry.optional(name)

@@ -32,9 +32,9 @@ from liedyn_ros.view.trees.figure import Shapes, TreeFigure
 from liedyn_ros.view.trees.scene import size_of, units_of
 
 GHOST = 0.45  # opacity
-NOWHERE = 'none'  # no body has its mass ellipsoid shown
+NO_BODY = 'none'  # no body has its mass ellipsoid shown
 MASS = (40, 160, 90)
-LONG = 0.25  # of the machine's size: the longest half axis of the mass ellipsoid
+ELLIPSOID_SIZE = 0.25  # of the machine's size: the longest half axis of the mass ellipsoid
 LIGHT = 1e-9  # 1/kg; less is no motion
 RANK = 1e-9  # singular values of loops below this share of the largest are zero
 
@@ -81,16 +81,16 @@ class TreeWhatIf:
     def _add_mass_ellipsoid(self) -> None:
         """Add the choice of the body whose mass ellipsoid is shown."""
         leaves = self._leaves()
-        self.body = self._server.gui.add_dropdown('Mass ellipsoid of', (NOWHERE, *leaves))
+        self.body = self._server.gui.add_dropdown('Mass ellipsoid of', (NO_BODY, *leaves))
         self.body.on_update(lambda _: self._redraw())
         self._ellipsoid = self._server.scene.add_icosphere(
             '/What if/mass ellipsoid', 1.0, MASS, opacity=0.35, visible=False)
 
     @property
     def _body(self) -> str:
-        """Return the body that is chosen, NOWHERE for a name that a browser made up."""
+        """Return the body that is chosen, NO_BODY for a name that a browser made up."""
         chosen = str(self.body.value)
-        return chosen if chosen in self._model.bodies else NOWHERE
+        return chosen if chosen in self._model.bodies else NO_BODY
 
     def _leaves(self) -> list[str]:
         """Return the bodies, those that carry no other first, as ends are asked of most."""
@@ -169,12 +169,12 @@ class TreeWhatIf:
 
     def _place_ellipsoid(self, figure: TreeFigure) -> None:
         body = self._body
-        self._ellipsoid.visible = body != NOWHERE
-        if body == NOWHERE:
+        self._ellipsoid.visible = body != NO_BODY
+        if body == NO_BODY:
             return
         mobility = self.mobility(body)
         largest = float(np.linalg.norm(mobility, 2))
-        scale = (LONG * size_of(figure.poses)) ** 2 / max(largest, 1e-12)
+        scale = (ELLIPSOID_SIZE * size_of(figure.poses)) ** 2 / max(largest, 1e-12)
         ellipsoid(self._ellipsoid, figure.poses[self._model.body_index(body)][:3, 3],
                   scale * mobility, 1.0)
 
@@ -197,7 +197,7 @@ class TreeWhatIf:
             over = '**' if abs(torque) > most else ''
             limit = f'{most:.3g}' if math.isfinite(most) else '-'
             lines.append(f'| {as_text(name)} | {over}{torque + 0.0:.3g} {unit}{over} | {limit} |')
-        if self._body != NOWHERE:
+        if self._body != NO_BODY:
             felt = ', '.join(f'{1.0 / each:.3g}' if each > LIGHT else 'infinite'
                              for each in np.linalg.eigvalsh(self.mobility(self._body))[::-1])
             lines.append(f'\nA push on {as_text(self._body)} meets {felt} kg along the axes.')

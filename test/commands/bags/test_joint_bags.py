@@ -221,7 +221,7 @@ def test_a_table_has_its_name_when_it_is_whole(arm, tmp_path, monkeypatch, capsy
 
     def full(*_):
         raise OSError(28, 'No space left on device')
-    monkeypatch.setattr('liedyn_ros.commands.bags.job.Curves.take', full)
+    monkeypatch.setattr('liedyn_ros.commands.bags.job.JobCurves.take', full)
     assert process_bag.main([str(bags[0]), '--model', str(urdf), '--csv', str(old)]) == 2
     assert 'No space left' in capsys.readouterr().err
     assert old.read_text() == 'older' and list(tmp_path.iterdir()) == [old]

@@ -26,7 +26,7 @@ from support.bench.pose_bench import ns, stamp_of
 
 from liedyn_ros.aerial import Reference
 from liedyn_ros.control import Phase
-from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode, BEGUN
+from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode, REFERENCE_START
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 
@@ -326,9 +326,10 @@ def test_a_late_state_is_refused_and_the_flight_goes_on(bench):
     bench.until_logged(controller.node, 'odometry and joint_states: stamp: expected a time after')
     controller.stamp_ns += 3 * PERIOD_NS
     flown = len(controller.speeds)
-    controller.until(lambda: len(controller.speeds) > flown and controller.reported(BEGUN),
+    controller.until(lambda: len(controller.speeds) > flown
+                     and controller.reported(REFERENCE_START),
                      'a command and a report')
-    assert controller.reported(BEGUN) == ns(controller.queries[0])
+    assert controller.reported(REFERENCE_START) == ns(controller.queries[0])
 
 
 @pytest.mark.parametrize(('step_ns', 'x', 'reason'), [
@@ -338,11 +339,11 @@ def test_a_late_state_is_refused_and_the_flight_goes_on(bench):
 def test_after_a_break_the_reference_starts_again(bench, step_ns, x, reason):
     controller = Controller(bench)
     controller.serve(hover)
-    controller.until(lambda: controller.reported(BEGUN), 'a report of the flight')
-    begun = controller.reported(BEGUN)
+    controller.until(lambda: controller.reported(REFERENCE_START), 'a report of the flight')
+    begun = controller.reported(REFERENCE_START)
     controller.send(step_ns, x=x)
     asked = len(controller.queries)
-    controller.until(lambda: controller.reported(BEGUN) != begun, 'a new flight', x=x)
+    controller.until(lambda: controller.reported(REFERENCE_START) != begun, 'a new flight', x=x)
     bench.until_logged(controller.node, f'{reason}: the reference starts again',
                        LoggingSeverity.WARN)
-    assert controller.reported(BEGUN) >= ns(controller.queries[asked])
+    assert controller.reported(REFERENCE_START) >= ns(controller.queries[asked])

@@ -186,7 +186,7 @@ def test_a_goal_has_a_bound_of_time(client, limit, reason):
 def test_a_small_goal_waits_for_no_large_ones_and_too_many_are_rejected(client, monkeypatch):
     """Behind as many large ones as are worked on side by side it waited for hours."""
     monkeypatch.setattr(goals, 'MAX_WAITING', 1)
-    large = [client.send(**spinning()) for _ in range(server_module.BESIDE + 1)]
+    large = [client.send(**spinning()) for _ in range(server_module.MAX_CONCURRENT + 1)]
     assert all(goal.accepted for goal in large)
     assert not client.send(**spinning()).accepted
     for _ in range(2):

@@ -27,7 +27,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import GeometryNoise, leg_lengths, PoseSolver, Stage, StewartGeometry
 from liedyn_ros.stewart.calibration import (
     calibrate, lengths_only, measured_points, measured_poses)
-from liedyn_ros.stewart.calibration.parameters import Parameters
+from liedyn_ros.stewart.calibration.parameters import CalibrationParameters
 from liedyn_ros.stewart.calibration.problem import Deviations, Problem, Samples
 
 TOLD = (LENGTH_NOISE, LENGTH_NOISE, ANGLE_NOISE)
@@ -130,7 +130,7 @@ def test_derivatives_agree_with_differences(geometry, home, machine_of, kind, kn
     poses = spread(start, 12, rng, 0.2, 0.05)
     measured = seen(kind, poses, rng, 30.0, known)
     readings = built(legs, rng).readings(poses, rng)
-    parameters = Parameters(legs, measured, 1e-3, 1e-3)
+    parameters = CalibrationParameters(legs, measured, 1e-3, 1e-3)
     samples = Samples(readings, measured, Deviations(np.full(
         len(legs.leg_names), 1e-4), 2e-4, 3e-4))
     frames = measured.frames if known else true_frames(kind)
@@ -157,7 +157,7 @@ def test_as_many_numbers_are_found_as_can_be(geometry, home, kind, known, rank):
     rng = np.random.default_rng(13)
     poses = spread(home, 60, rng)
     measured = seen(kind, poses, rng, 0.0, known)
-    parameters = Parameters(geometry, measured, 1e-3, 0.0)
+    parameters = CalibrationParameters(geometry, measured, 1e-3, 0.0)
     assert parameters.of_geometry == rank
     frames = measured.frames if known else true_frames(kind)
     parameters.basis, parameters.of_geometry = np.diag(parameters.deviations), 42
@@ -177,7 +177,7 @@ def test_it_agrees_with_plain_least_squares_of_scipy(geometry, home):
     rng = np.random.default_rng(17)
     machine, poses = built(geometry, rng), spread(home, 9, rng)
     readings, measured = machine.readings(poses, rng), seen('full', poses, rng)
-    parameters = Parameters(geometry, measured, 2e-3, 0.0)
+    parameters = CalibrationParameters(geometry, measured, 2e-3, 0.0)
     found = fit(Problem(parameters, Samples(readings, measured, Deviations(
         np.full(6, LENGTH_NOISE), LENGTH_NOISE, ANGLE_NOISE)), measured.frames, poses), np.zeros(
             parameters.size), 1.0, np.ones(9, dtype=bool))

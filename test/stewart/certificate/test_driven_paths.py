@@ -73,7 +73,7 @@ def test_no_pose_of_a_ball_is_beyond_what_the_legs_are_said_to_go(machine):
         pose = home @ se3.exp(rng.normal(size=6) * ([0.05] * 3 + [0.05 * size] * 3))
         hw, hv = rng.uniform(0.0, 0.02, size=2)
         at = pose @ shift
-        bound = kernels.regular(
+        bound = kernels.smallest_singular_value(
             prover._table, tuple(at[:3, :3].ravel()), tuple(at[:3, 3] / size), size, hw, hv,
             prover._work)
         if bound == 0.0:

@@ -21,7 +21,7 @@ from liedyn_ros.commands.stewart.bag_processing.tracking import Processed, Repor
 from liedyn_ros.common.stamps import Pace, require_time_of_messages
 from liedyn_ros.stewart import BranchSource, Flag, MonitoredTracker, Start, Status
 from liedyn_ros.stewart.reports.health import (
-    certificate_of, certifier_of, Part, PoseHealth, refusal_fields, REJECTED, status_fields)
+    certificate_of, certifier_of, PartHealth, PoseHealth, refusal_fields, REJECTED, status_fields)
 
 # The file of this name in liedyn_interfaces, which this package can be without.
 STEWART_STATUS = '\n'.join([
@@ -112,7 +112,7 @@ class Reporter:
         return ('diagnostics', packed('diagnostics', stamp_ns, '', status=[
             self._status(part) for part in parts])),
 
-    def _status(self, part: Part) -> Any:
+    def _status(self, part: PartHealth) -> Any:
         return made(
             'diagnostic_msgs/msg/DiagnosticStatus', level=int(part.level),
             name=f'{NODE}: {part.what}', message=part.message, hardware_id=self._geometry.name,

@@ -19,7 +19,7 @@ from liedyn_ros.commands.reports import Findings
 from liedyn_ros.commands.stewart.bag_processing.platform_settings import NODE
 from liedyn_ros.commands.stewart.calibration.findings import as_row, findings
 from liedyn_ros.commands.stewart.calibration.report import report
-from liedyn_ros.commands.stewart.calibration.task import Task
+from liedyn_ros.commands.stewart.calibration.task import CalibrationTask
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.common.yaml_reader import read, write_text
 from liedyn_ros.lie.kernels.motion import position_quaternion
@@ -31,7 +31,8 @@ REPORT, NUMBERS, NEXT, PARAMETERS = (
 HEAD = '# x y z (m) roll pitch yaw (degrees): stewart_path reads it\n'
 
 
-def write(task: Task, found: Calibration, ahead: NextPoses | None, remark: str) -> list[Path]:
+def write(task: CalibrationTask, found: Calibration, ahead: NextPoses | None,
+          remark: str) -> list[Path]:
     """Write report, numbers, next poses, and the geometry if it is offered; return the files."""
     folder: Path = task.options.folder
     settings = {key: str(value) for key, value in sorted(vars(task.options).items())}
@@ -54,7 +55,7 @@ def write(task: Task, found: Calibration, ahead: NextPoses | None, remark: str) 
     return [folder / file for file in texts]
 
 
-def parameters(task: Task, found: Calibration, geometry: Path) -> dict[str, Any]:
+def parameters(task: CalibrationTask, found: Calibration, geometry: Path) -> dict[str, Any]:
     """
     Return the content of a parameter file for the pose node, over that of the options.
 
@@ -78,7 +79,7 @@ def parameters(task: Task, found: Calibration, geometry: Path) -> dict[str, Any]
     return content
 
 
-def numbers(task: Task, found: Calibration) -> dict[str, Any]:
+def numbers(task: CalibrationTask, found: Calibration) -> dict[str, Any]:
     """Return the results of a calibration as plain numbers, SI units."""
     held, legs = found.held_out, task.geometry.leg_names
     return {

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from liedyn_ros.commands.reports import Findings
-from liedyn_ros.commands.stewart.calibration.task import Task
+from liedyn_ros.commands.stewart.calibration.task import CalibrationTask
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import SE3
@@ -36,7 +36,7 @@ def accuracy_rows(found: Calibration) -> list[list[object]]:
             if not math.isnan(new)]
 
 
-def findings(found: Calibration, task: Task, remark: str = '') -> Findings:
+def findings(found: Calibration, task: CalibrationTask, remark: str = '') -> Findings:
     """Return the verdict, what it stands on, and the next step; remark is on the next poses."""
     held = found.held_out
     reasons = ['squared misfits of held-out poses change by a factor of '
@@ -69,7 +69,7 @@ def findings(found: Calibration, task: Task, remark: str = '') -> Findings:
         else remark or 'measure more poses (--next)', result)
 
 
-def of_outlier(outlier: Outlier, task: Task) -> str:
+def of_outlier(outlier: Outlier, task: CalibrationTask) -> str:
     """Return a sentence on a sample that was left out."""
     if math.isinf(outlier.size):
         return (f'sample {outlier.pose + 1} is left out: its readings and measurements belong to '
@@ -82,7 +82,7 @@ def of_outlier(outlier: Outlier, task: Task) -> str:
             f'too {"much" if outlier.bias > 0.0 else "little"}')
 
 
-def next_of(found: Calibration, task: Task) -> tuple[NextPoses | None, str]:
+def next_of(found: Calibration, task: CalibrationTask) -> tuple[NextPoses | None, str]:
     """Return the poses to measure next, and a sentence on them, or on why there are none."""
     options = task.options
     if not options.next:

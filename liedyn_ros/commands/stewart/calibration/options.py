@@ -19,8 +19,8 @@ from liedyn_ros.stewart.calibration.calibrate import SCALE_TOLERANCE
 
 POSE = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
 COUNT = 10  # of next poses
-TAKERS = {'table': ('legs', 'points', 'pose', 'unit'),
-          'bag': ('topic', 'measured', 'still', 'stand', 'arrival')}
+OPTIONS_OF_FORMAT = {'table': ('legs', 'points', 'pose', 'unit'),
+                     'bag': ('topic', 'measured', 'still', 'stand', 'arrival')}
 
 
 def parser() -> argparse.ArgumentParser:

@@ -15,24 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from liedyn_ros.commands.reports import Line, Page, plot
+from liedyn_ros.commands.reports import Line, plot, ReportPage
 from liedyn_ros.commands.stewart.calibration.findings import (
     accuracy_rows, as_row, FACTORS, findings, MAX_LISTED, QUANTITIES)
-from liedyn_ros.commands.stewart.calibration.task import Task
+from liedyn_ros.commands.stewart.calibration.task import CalibrationTask
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration import Calibration, NextPoses
 
-SURE, DEVIATIONS = 0.95, 1.96
+CONFIDENCE, DEVIATIONS = 0.95, 1.96
 PARTS = (*(f'base {axis}' for axis in 'xyz'), *(f'platform {axis}' for axis in 'xyz'), 'offset',
          'scale')
 POSE = 'x, m', 'y, m', 'z, m', 'roll, deg', 'pitch, deg', 'yaw, deg'
 
 
-def report(task: Task, found: Calibration, ahead: NextPoses | None, remark: str,
+def report(task: CalibrationTask, found: Calibration, ahead: NextPoses | None, remark: str,
            settings: Mapping[str, Any]) -> str:
     """Return the page of a calibration."""
-    page = Page(f'Calibration of {task.geometry.name}')
+    page = ReportPage(f'Calibration of {task.geometry.name}')
     top = findings(found, task, remark)
     top.begin(page)
     page.heading('Errors at held-out poses')
@@ -68,10 +68,10 @@ def _plots(found: Calibration) -> list[str]:
     return drawn
 
 
-def _corrections(page: Page, task: Task, found: Calibration) -> None:
+def _corrections(page: ReportPage, task: CalibrationTask, found: Calibration) -> None:
     page.heading('Corrections')
-    page.text(f'Of the given geometry, mm, with intervals of {100.0 * SURE:g} %. An offset is '
-              'added to a reading, mrad of cranks; a scale is in thousandths.')
+    page.text(f'Of the given geometry, mm, with intervals of {100.0 * CONFIDENCE:g} %. An '
+              'offset is added to a reading, mrad of cranks; a scale is in thousandths.')
     width = found.errors.shape[1]
     deviations = np.sqrt(np.diag(found.covariance)).reshape(-1, width)
     page.table(['leg', *PARTS[:width]], [
@@ -81,7 +81,7 @@ def _corrections(page: Page, task: Task, found: Calibration) -> None:
               'adds what it means for a pose to the covariance of each.')
 
 
-def _frames(page: Page, found: Calibration) -> None:
+def _frames(page: ReportPage, found: Calibration) -> None:
     measured, frames = found.problem.samples.measured, found.frames
     rows = []
     if not measured.instrument_known:
@@ -98,7 +98,7 @@ def _frames(page: Page, found: Calibration) -> None:
         page.table(['', *POSE], rows)
 
 
-def _doubts(page: Page, found: Calibration) -> None:
+def _doubts(page: ReportPage, found: Calibration) -> None:
     page.heading('What the poses do not tell')
     page.items(found.gauge or ['both frames are measured'])
     page.text('The combinations of errors that are known least, with one deviation of each and '

@@ -20,7 +20,7 @@ import numpy as np
 
 from liedyn_ros.commands.inputs import noise_of, require_taken
 from liedyn_ros.commands.stewart.bag_processing.platform_settings import node_settings
-from liedyn_ros.commands.stewart.calibration.options import parser, TAKERS
+from liedyn_ros.commands.stewart.calibration.options import OPTIONS_OF_FORMAT, parser
 from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import (
@@ -36,12 +36,12 @@ from liedyn_ros.stewart.calibration import (
 from liedyn_ros.stewart.home import home_of
 from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
 
-STILL = 1e-3  # of the characteristic length
+REST_DISTANCE = 1e-3  # of the characteristic length
 IDENTITY = np.eye(4)
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class CalibrationTask:
     """
     A calibration before it is done.
 
@@ -116,7 +116,7 @@ class Task:
                          deviations=self.deviations, tolerance=options.tolerance,
                          scales=options.scale_tolerance)
 
-    def _in_other_units(self) -> Iterator[tuple[str, Task]]:
+    def _in_other_units(self) -> Iterator[tuple[str, CalibrationTask]]:
         """Yield the task with numbers in other units than was said, and their names."""
         samples = self.samples
         shorter: dict[str, Any] = {
@@ -131,7 +131,7 @@ class Task:
             yield what, replace(self, samples=replace(samples, **parts))
 
 
-def read_task(options: argparse.Namespace) -> Task:
+def read_task(options: argparse.Namespace) -> CalibrationTask:
     """Return the task that the options set. Raises LiedynError, ModuleNotFoundError."""
     geometry = load_geometry(options.geometry).readings
     settings = node_settings(options.params)
@@ -141,8 +141,9 @@ def read_task(options: argparse.Namespace) -> Task:
                     for pose in (options.instrument, options.target))
     if options.known_frames:
         base, target = (IDENTITY if pose is None else pose for pose in (base, target))
-    return Task(geometry, home, actuators, _samples(geometry, actuators, options), base, target,
-                options)
+    return CalibrationTask(geometry, home, actuators, _samples(geometry, actuators, options), base,
+                           target,
+                           options)
 
 
 def _actuators(
@@ -165,13 +166,14 @@ def _samples(geometry: StewartGeometry, actuators: LegActuators,
              options: argparse.Namespace) -> PoseSamples:
     """Return the samples of a table or a bag."""
     path: Path = options.samples
-    require_taken(options, parser(), {'table' if path.suffix in TABLES else 'bag'}, TAKERS)
+    require_taken(options, parser(), {'table' if path.suffix in TABLES else 'bag'},
+                  OPTIONS_OF_FORMAT)
     if path.suffix in TABLES:
         return pose_table(path, actuators.names, PoseColumns(
             options.legs, options.points, dict(options.unit), options.pose))
     require_extra('bags', 'rosbags', 'mcap')
     from liedyn_ros.recordings.bags import Bag, pose_stands
-    size = STILL * geometry.characteristic_length
+    size = REST_DISTANCE * geometry.characteristic_length
     still = (size / geometry.drive_scales if options.still is None
              else np.full(len(actuators.names), options.still)) / np.abs(actuators.scales)
     return pose_stands(Bag(path), actuators.names, options.measured, still, topic=options.topic,

@@ -43,7 +43,7 @@ from liedyn_ros.stewart.home import geometry_home
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
 
-COARSE = 25  # positions along each axis, of the search for the box that is mapped
+COARSE_GRID = 25  # positions along each axis, of the search for the box that is mapped
 LEVELS = 5  # horizontal sections that are drawn
 FINER = 6  # positions of a picture from one of the grid to the next
 CLIP = 1.0  # m or rad; a margin is infinite where there is no limit, or where no rod reaches
@@ -152,8 +152,8 @@ def axes_of(
     # A platform stands on its base or hangs from it: home tells.
     lower, upper = (middle, far) if options.home[2] >= middle else (-far, middle)
     box = [(-far, far), (-far, far), (lower, upper)]
-    x, y, z = (np.linspace(*span, COARSE) for span in box)
-    poses = np.tile(np.eye(4), (COARSE ** 3, 1, 1))
+    x, y, z = (np.linspace(*span, COARSE_GRID) for span in box)
+    poses = np.tile(np.eye(4), (COARSE_GRID ** 3, 1, 1))
     poses[:, :3, :3] = rotation.matrix
     poses[:, :3, 3] = np.stack(np.meshgrid(x, y, z, indexing='ij'), axis=-1).reshape(-1, 3)
     kept = poses[PlatformMeter(geometry).margins(poses).within_limits, :3, 3]

@@ -65,7 +65,7 @@ def articulated_body(model, data, q, v, prescribed, a, tau, external):
     model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
-            and given(model, prescribed, a, tau) and fits_bodies(model, external)):
+            and inputs_are_finite(model, prescribed, a, tau) and fits_bodies(model, external)):
         return REFUSED
     links = get_int(model, 0, LINKS)
     joints.store_angles(model, data, q)
@@ -104,7 +104,7 @@ def is_floating_base(model, prescribed, i):
 
 
 @inlined
-def given(model, prescribed, a, tau):
+def inputs_are_finite(model, prescribed, a, tau):
     """Return whether all prescribed accelerations and given forces are there and finite."""
     nv = get_int(model, 0, NV)
     if len(a) != nv or len(tau) != nv:

@@ -211,7 +211,7 @@ def center_of_mass_motion(
 
 
 @inlined
-def place(model, data, i, q):
+def place_link(model, data, i, q):
     """Write the pose of link i in its parent and in the ground, and its own inertia."""
     motion.store_ground_pose(model, data, i, q)
     rigid.store(data, i, COMPOSITE, rigid.load(model, i, INERTIA))
@@ -226,7 +226,7 @@ def moment_of(model, data, i):
 
 
 @inlined
-def about(center, r, p, m, f):
+def wrench_about_center_of_mass(center, r, p, m, f):
     """Return a wrench of the link at (r, p) in the ground, about the centre of mass."""
     return se3.adjoint_inverse_dual(r, vec3.sub(p, center), m, f)  # (1.2)
 
@@ -242,7 +242,7 @@ def centroidal_map(model: MATRIX, data: MATRIX, q: VECTOR, out: MATRIX):
     links, mass, moment = get_int(model, 0, LINKS), 0.0, vec3.ZERO
     joints.store_angles(model, data, q)
     for i in range(1, links):
-        place(model, data, i, q)
+        place_link(model, data, i, q)
         m, h = moment_of(model, data, i)
         mass, moment = mass + m, vec3.add(moment, h)
     center = vec3.scale(1.0 / mass, moment)
@@ -260,18 +260,19 @@ def write_momenta(model, data, i, body, center, out):
     kind, column = get_int(model, i, KIND), get_int(model, i, VI)
     r, p = motion.load_ground_pose(data, i)
     if kind < SPHERICAL:
-        m, f = about(center, r, p, *rigid.of_screw(body, kind, get(model, i, PITCH), 0))
+        m, f = wrench_about_center_of_mass(center, r, p,
+                                           *rigid.of_screw(body, kind, get(model, i, PITCH), 0))
         store_column(out, column, m, f)
         return
     mass, (x, y, z), j = body
     h = joined(0.0, -z, y, 0.0), joined(z, 0.0, -x, 0.0), joined(-y, x, 0.0, 0.0)  # [h]
     j = (joined(j[0], j[1], j[2], 0.0), joined(j[1], j[3], j[4], 0.0),
          joined(j[2], j[4], j[5], 0.0))
-    store_columns(out, column, *about(center, r, p, j, vec3.neg(h)))
+    store_columns(out, column, *wrench_about_center_of_mass(center, r, p, j, vec3.neg(h)))
     if kind == FREE:
         unit = (joined(mass, 0.0, 0.0, 0.0), joined(0.0, mass, 0.0, 0.0),
                 joined(0.0, 0.0, mass, 0.0))
-        store_columns(out, column + 3, *about(center, r, p, h, unit))
+        store_columns(out, column + 3, *wrench_about_center_of_mass(center, r, p, h, unit))
 
 
 @inlined
@@ -311,7 +312,7 @@ def centroidal_map_rate(
     links, mass, moment, linear = get_int(model, 0, LINKS), 0.0, vec3.ZERO, vec3.ZERO
     joints.store_angles(model, data, q)
     for i in range(1, links):
-        place(model, data, i, q)
+        place_link(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
         body = rigid.load(model, i, INERTIA)
         coriolis.store_rate(blocks, i, body, w, u)
@@ -340,5 +341,6 @@ def rate_column(model, data, blocks, i, k, center, speed):
     m, f = rigid.apply(body, ew, eu)
     bm, bf = coriolis.apply(blocks, i, w, u)
     tm, tf = coriolis.apply_t(blocks, i, w, u)
-    m, f = about(center, r, p, vec3.add(m, vec3.add(bm, tm)), vec3.add(f, vec3.add(bf, tf)))
+    m, f = wrench_about_center_of_mass(center, r, p, vec3.add(m, vec3.add(bm, tm)),
+                                       vec3.add(f, vec3.add(bf, tf)))
     return vec3.sub(m, vec3.cross(speed, mat3.apply(r, own[1]))), f  # the centre moves

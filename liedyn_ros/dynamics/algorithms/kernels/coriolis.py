@@ -116,11 +116,11 @@ def wrenches(model, data, blocks, i, k):
     else:
         tm, tf = apply_t(blocks, i, w, v)
         bm, bf = apply(blocks, i, w, v)
-    return beside(m, tm, vec3.add(em, bm)), beside(f, tf, vec3.add(ef, bf))
+    return join_columns(m, tm, vec3.add(em, bm)), join_columns(f, tf, vec3.add(ef, bf))
 
 
 @inlined
-def beside(x, y, z):
+def join_columns(x, y, z):
     """Return three vectors side by side."""
     return (joined(x[0], y[0], z[0], 0.0), joined(x[1], y[1], z[1], 0.0),
             joined(x[2], y[2], z[2], 0.0))
@@ -161,12 +161,12 @@ def add_transported(r, p, blocks, i, parent):
     n, u, row_p = turned_row(t, blocks, i, N), turned_row(t, blocks, i, U), as_row(p)
     a = mat3.apply(r, turned_rows(t, blocks, i, A))
     c = mat3.apply(r, turned_rows(t, blocks, i, C))
-    cp = crossed(c[0], row_p), crossed(c[1], row_p), crossed(c[2], row_p)  # c [p]
+    cp = cross_rows(c[0], row_p), cross_rows(c[1], row_p), cross_rows(c[2], row_p)  # c [p]
     c = vec3.add(c, minus_hats(n, p))
     a = vec3.add(vec3.add(a, vec3.cross(p, c)), vec3.add(cp, minus_hats(u, p)))
     store(blocks, parent, (
         vec3.add(load_rows(blocks, parent, A), a), vec3.add(load_rows(blocks, parent, C), c),
-        get_quad(blocks, parent, N) + n, get_quad(blocks, parent, U) + u - crossed(n, row_p)))
+        get_quad(blocks, parent, N) + n, get_quad(blocks, parent, U) + u - cross_rows(n, row_p)))
 
 
 @inlined
@@ -190,7 +190,7 @@ def as_row(x):
 
 
 @inlined
-def crossed(x, y):
+def cross_rows(x, y):
     """Return the cross product of two rows, which is also the row x times [y]."""
     return rolled(x * rolled(y) - rolled(x) * y)
 

@@ -19,14 +19,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 import math
 from typing import NamedTuple, NoReturn, TypeAlias
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_number, as_numbers, require_kind
 from liedyn_ros.common.errors import (
-    ConvergenceError, ModelError, ProjectionWarning, ShapeError)
+    ConvergenceError, ModelError, ProjectionWarning, ShapeError, warn)
 from liedyn_ros.common.weak_cache import weak_cache
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, Closing
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
@@ -48,13 +47,13 @@ SEED = 1
 # A step towards the constraints, rad or m: longer ones lead elsewhere. It may grow from step to
 # step, as large machines have far to go.
 LONGEST, LONGER = 0.3, 1.1
-NEARER = 20  # steps along the constraints
-BESIDE = 0.05  # rad or m: a projection from nearer is not looked at again
+CONSTRAINT_STEPS = 20  # steps along the constraints
+PROJECTION_DISTANCE = 0.05  # rad or m: a projection from nearer is not looked at again
 # A step of Newton from a start that is near, beside the one before: at most this, and then all
-# steps add up to the first / (1 - SHRINKS) at most (Kantorovich).
-SHRINKS = 0.5
-FURTHEST_TURN = 2.0 * SHRINKS  # rad: the first order of exp(i x) is off by x / 2 of it (Taylor)
-ALONG = 0.5  # of a distance: the part along the constraints, above which another state is nearer
+# steps add up to the first / (1 - MAX_CONTRACTION) at most (Kantorovich).
+MAX_CONTRACTION = 0.5
+FURTHEST_TURN = 2.0 * MAX_CONTRACTION  # rad: the first order of exp(i x) is off by x / 2 of it (Taylor)
+MAX_TANGENT_SHARE = 0.5  # of a distance: the part along the constraints, above which another state is nearer
 
 Held: TypeAlias = Mapping[str, ArrayLike]
 
@@ -134,15 +133,15 @@ def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array
     model = constraints.model
     start = model.check_configuration(q)
     q = _corrected(constraints, start)
-    for _ in range(NEARER):
+    for _ in range(CONSTRAINT_STEPS):
         along = _distance_along(constraints, q, start)
         if not along.any():
             break
         q = _corrected(constraints, model.integrate(q, along))
     else:
         raise ConvergenceError('q: expected a configuration near the constraints, got one from '
-                               f'which no nearest on them was found in {NEARER} steps: assemble '
-                               'finds one from afar')
+                               f'which no nearest on them was found in {CONSTRAINT_STEPS} steps: '
+                               'assemble finds one from afar')
     _tell_far(constraints, start, q)
     return q, projected_velocity(constraints, q, as_array('v', v, (model.nv,)))
 
@@ -157,7 +156,7 @@ def _tell_far(constraints: Constraints, start: Array, q: Array) -> None:
     """Warn where Newton's first steps say nothing of where they end, or q is beyond that."""
     model = constraints.model
     away = model.difference(start, q)
-    if np.abs(away).max(initial=0.0) < BESIDE:
+    if np.abs(away).max(initial=0.0) < PROJECTION_DISTANCE:
         return
     mass, at, sizes = constraints.tree.mass_matrix(start), start, []
     for _ in range(2):
@@ -167,23 +166,23 @@ def _tell_far(constraints: Constraints, start: Array, q: Array) -> None:
         sizes.append(math.sqrt(step @ mass @ step))
     turned = max((float(np.abs(away[at:at + 3][:kinds.NV[kind]]).max()) for kind, at in zip(
         model.link_table.kind, model.link_table.vi) if kind != kinds.PRISMATIC), default=0.0)
-    if (sizes[1] > SHRINKS * sizes[0] or turned > FURTHEST_TURN
-            or math.sqrt(away @ mass @ away) > sizes[0] / (1.0 - SHRINKS)):
+    if (sizes[1] > MAX_CONTRACTION * sizes[0] or turned > FURTHEST_TURN
+            or math.sqrt(away @ mass @ away) > sizes[0] / (1.0 - MAX_CONTRACTION)):
         name = model.coordinate_names[int(np.argmax(np.abs(away)))]
-        warnings.warn(
+        warn(
             f'project: expected a configuration near the constraints, got one from which {name} '
             f'moved by {np.abs(away).max():.3g}: another may be nearer; assemble takes a start '
-            'from afar', ProjectionWarning, stacklevel=3)
+            'from afar', ProjectionWarning)
 
 
 def _distance_along(constraints: Constraints, q: Array, start: Array) -> Array:
     """Return how far start is along the motions free at q; zero (nv,) where that is little."""
     away = constraints.model.difference(q, start)
-    if np.abs(away).max(initial=0.0) < BESIDE:
+    if np.abs(away).max(initial=0.0) < PROJECTION_DISTANCE:
         return np.zeros_like(away)
     rows, mass = constraints.jacobian(q), constraints.tree.mass_matrix(q)
     along = away - least(constraints, q, rows, rows @ away)
-    little = along @ mass @ along <= ALONG**2 * (away @ mass @ away)
+    little = along @ mass @ along <= MAX_TANGENT_SHARE**2 * (away @ mass @ away)
     return np.zeros_like(away) if little else along
 
 

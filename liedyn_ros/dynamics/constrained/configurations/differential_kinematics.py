@@ -30,7 +30,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.dynamics.frames import LOCAL
 from liedyn_ros.lie import se3, so3
 
-TOLERANCE = 1e-9  # of the program
+PROGRAM_TOLERANCE = 1e-9  # of the program
 
 
 class DifferentialKinematics:
@@ -132,7 +132,7 @@ def _solve(quadratic: Array, linear: Array, lower: Array, upper: Array, held: Ar
     sides = np.concatenate((at, upper[high], -lower[low]))
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = PROGRAM_TOLERANCE
     scale = max(float(np.abs(linear).max(initial=0.0)), 1.0)
     found = clarabel.DefaultSolver(
         sparse.csc_matrix(np.triu(quadratic)), linear / scale, sparse.csc_matrix(rows),

@@ -42,7 +42,7 @@ POSE, POINT, ORIENTATION, TOOL = 'pose', 'point', 'orientation', 'tool'
 _CLOSURES = {POSE: 'weld', POINT: 'spherical', ORIENTATION: 'weld', TOOL: 'revolute'}
 _TURNS = (MOMENT_X, MOMENT_Y, MOMENT_Z)
 STARTS = 50  # the given one, then random ones within the limits
-TOLERANCE = 1e-6  # rad and m: what counts as reached
+POSE_TOLERANCE = 1e-6  # rad and m: what counts as reached
 # Of loops beside targets out of reach, a weight w leaves 1 / w^2 of what is least, and rounding in
 # the normal matrix w^2 eps: least together at eps^-1/4. It grows to that in so many steps.
 LOOPS_FIRST, STEPS_TO_LOOPS = float(np.finfo(np.float64).eps)**-0.25, 4
@@ -220,7 +220,7 @@ class InverseKinematics:
             self._rest.call(model.check_configuration(rest), self._turns, STALLED_RESIDUAL,
                             *self._scratch[0], self._scratch[1], q)
         angles, distances = self._errors(q, poses)
-        reached = max((*angles.values(), *distances.values())) <= TOLERANCE
+        reached = max((*angles.values(), *distances.values())) <= POSE_TOLERANCE
         return Reached(q, reached, angles, distances, tried, steps)
 
     def _descend(self, start: Array) -> bool:

@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.constrained.constraints.rank import equilibrated, indep
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, USUAL_RANK
 
 STARTS = 5  # configurations whose largest rank counts as the usual one
-REACH = 0.3  # how far from an assembly they start, rad or m
+START_DISTANCE = 0.3  # how far from an assembly they start, rad or m
 ISOLATED = 1e-3  # rad or m: closer assemblies from such starts are one
 
 
@@ -92,7 +92,7 @@ def assemblies_near(constraints: Constraints, q: Array) -> list[Array]:
     model, rng = constraints.model, np.random.default_rng(1)
     found = [q]
     for _ in range(STARTS - 1):
-        near = model.integrate(found[0], rng.uniform(-REACH, REACH, model.nv))
+        near = model.integrate(found[0], rng.uniform(-START_DISTANCE, START_DISTANCE, model.nv))
         try:
             found.append(assemble(constraints, near, attempts=1))
         except ConvergenceError:  # the first one counts

@@ -16,7 +16,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.constraints.sparsity import padded
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    MOTION, REPORT_WIDTH, SCRATCH, SPACE)
+    FREE_MOTIONS, MOTION, REPORT_WIDTH, SCRATCH)
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.linear_algebra.kernels.orthogonal import QR
 from liedyn_ros.model.link_table import Indices
@@ -126,6 +126,6 @@ def _qr(columns: Indices, numbers: Indices) -> Array:
 
 def _space(nv: int, k: int, coordinates: Indices) -> Array:
     """Return scratch buffers of the free motions of a state, as series of k coefficients."""
-    return SPACE.pack(
+    return FREE_MOTIONS.pack(
         basis=np.zeros((k, nv, nv)), qr=_qr(coordinates, coordinates), active=np.zeros(nv),
         s=np.zeros(nv), size=np.zeros((nv, k)), need=np.zeros((k, nv)))

@@ -29,7 +29,7 @@ from liedyn_ros.model.parts.joints import Joint
 
 # Of a rod's length: how far off its line its mass is at most. The moment that holds the spin,
 # which the real rod lacks, is then at most this part of its weight times its length.
-SLENDER = 0.1
+MAX_MASS_OFFSET = 0.1
 ON_LINE = 1e-8  # of a rod's length: what rounding leaves between its line and its ends
 _HINGES = {'revolute': 1, 'continuous': 1, 'universal': 2}
 _TURNS, _SLIDES = ('spherical', 'revolute', 'continuous', 'free'), ('prismatic', 'fixed')
@@ -138,7 +138,7 @@ def _line(joint: Joint, points: list[Array], slides: list[Array],
     off = [mass * np.cross(axis, center - points[0]) for mass, center in masses]
     on_line = (np.linalg.norm(np.cross(axis, away), axis=1).max() <= ON_LINE * length
                and all(np.linalg.norm(np.cross(axis, each)) <= ON_LINE for each in slides)
-               and np.linalg.norm(sum(off, np.zeros(3))) <= SLENDER * length * total)
+               and np.linalg.norm(sum(off, np.zeros(3))) <= MAX_MASS_OFFSET * length * total)
     return axis if length > 0.0 and on_line else None
 
 

@@ -9,10 +9,10 @@
 """The rows of closures and couplings, their rates and Jacobians, and their wrenches (12.1)."""
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add6, add_many3, add_row, AXES, axpy6, dot6, get3, get6, get_row, many3, ORIGIN, pick_rows,
-    put6, put_many3, put_row, put_rows, START, zeros)
+    add3_lanes, add6, add_row, AXES, axpy6, dot6, gather_rows, get3, get6, get_row, load3_lanes,
+    ORIGIN, put3_lanes, put6, put_row, put_rows, START, zeros)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
+from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import (
     ACROSS_X, ALONG_ROD, FORCE_X, FORCE_Z, MOMENT_CROSS, MOMENT_X, MOMENT_Z, SCREW)
@@ -61,13 +61,13 @@ def write_arms(motion, c, k):
     """Write coefficient k of the moments of forces along the axes of eight frames b from c on."""
     x, y, z = zeros(), zeros(), zeros()
     for h in range(k + 1):
-        p, frame = many3(motion.frame[h], c, ORIGIN), motion.frame[k - h]
-        x = vec3.add(x, vec3.cross(p, many3(frame, c, AXES)))
-        y = vec3.add(y, vec3.cross(p, many3(frame, c, AXES + 3)))
-        z = vec3.add(z, vec3.cross(p, many3(frame, c, AXES + 6)))
-    put_many3(motion.arm[k], c, START, x)
-    put_many3(motion.arm[k], c, START + 3, y)
-    put_many3(motion.arm[k], c, START + 6, z)
+        p, frame = load3_lanes(motion.frame[h], c, ORIGIN), motion.frame[k - h]
+        x = vec3.add(x, vec3.cross(p, load3_lanes(frame, c, AXES)))
+        y = vec3.add(y, vec3.cross(p, load3_lanes(frame, c, AXES + 3)))
+        z = vec3.add(z, vec3.cross(p, load3_lanes(frame, c, AXES + 6)))
+    put3_lanes(motion.arm[k], c, START, x)
+    put3_lanes(motion.arm[k], c, START + 3, y)
+    put3_lanes(motion.arm[k], c, START + 6, z)
 
 
 @kernel
@@ -94,7 +94,7 @@ def moving_row(machine, motion, c, kind, k):
                                        get3(motion.frame, b, k - h, AXES + 3)))
         return m, vec3.ZERO
     if kind != ALONG_ROD:
-        return line(motion, b, a, AXES + 3 * (kind - ACROSS_X), k)
+        return wrench_of_line_force(motion, b, a, AXES + 3 * (kind - ACROSS_X), k)
     scale, m = 1.0 / machine.closure_size[c, 1], vec3.ZERO
     f = vec3.scale(scale, vec3.sub(get3(motion.frame, b, k, ORIGIN),
                                    get3(motion.frame, a, k, ORIGIN)))
@@ -105,7 +105,7 @@ def moving_row(machine, motion, c, kind, k):
 
 
 @kernel
-def line(motion, b, f, column, k):
+def wrench_of_line_force(motion, b, f, column, k):
     """Return coefficient k of a unit force through the origin of frame b along an axis of f."""
     m = vec3.ZERO
     for h in range(k + 1):
@@ -119,8 +119,8 @@ def write_relative_twists(machine, motion, k):
     """Write coefficient k of the twists of bodies b against a, that of the links being known."""
     for c in range(0, len(machine.closure_kind), LANES):
         w, v = relative_twists(machine, motion.twist_row, c)
-        put_many3(motion.relative[k], c, START, w)
-        put_many3(motion.relative[k], c, START + 3, v)
+        put3_lanes(motion.relative[k], c, START, w)
+        put3_lanes(motion.relative[k], c, START + 3, v)
 
 
 @kernel
@@ -156,8 +156,8 @@ def write_rates(machine, motion, k, factor, out):
 def relative_twists(machine, rows, c):
     """Return the twists of bodies b against a of eight closures from c on."""
     a, b = frames_of(machine, c)
-    aw, av = pick_rows(rows, machine.frame_row, a)
-    bw, bv = pick_rows(rows, machine.frame_row, b)
+    aw, av = gather_rows(rows, machine.frame_row, a)
+    bw, bv = gather_rows(rows, machine.frame_row, b)
     return vec3.sub(bw, aw), vec3.sub(bv, av)
 
 
@@ -166,8 +166,8 @@ def add_twist_changes(machine, motion, k):
     """Add to coefficient k of these twists what the solution of an order changes."""
     for c in range(0, len(machine.closure_kind), LANES):
         w, v = relative_twists(machine, motion.twist_change, c)
-        add_many3(motion.relative[k], c, START, w)
-        add_many3(motion.relative[k], c, START + 3, v)
+        add3_lanes(motion.relative[k], c, START, w)
+        add3_lanes(motion.relative[k], c, START + 3, v)
 
 
 @kernel
@@ -176,16 +176,17 @@ def write_relative_rates(machine, motion, c, k):
     turning, moment, force = holds_moments(machine), zeros(), zeros()
     for h in range(k + 1):
         twist, frame, arm = motion.relative[h], motion.frame[k - h], motion.arm[k - h]
-        w, v = many3(twist, c, START), many3(twist, c, START + 3)
-        x, y, z = many3(frame, c, AXES), many3(frame, c, AXES + 3), many3(frame, c, AXES + 6)
-        force = (force[0] + vec3.dot(x, v) + vec3.dot(many3(arm, c, START), w),
-                 force[1] + vec3.dot(y, v) + vec3.dot(many3(arm, c, START + 3), w),
-                 force[2] + vec3.dot(z, v) + vec3.dot(many3(arm, c, START + 6), w))
+        w, v = load3_lanes(twist, c, START), load3_lanes(twist, c, START + 3)
+        x, y, z = load3_lanes(frame, c, AXES), load3_lanes(frame, c, AXES
+                                                           + 3), load3_lanes(frame, c, AXES + 6)
+        force = (force[0] + vec3.dot(x, v) + vec3.dot(load3_lanes(arm, c, START), w),
+                 force[1] + vec3.dot(y, v) + vec3.dot(load3_lanes(arm, c, START + 3), w),
+                 force[2] + vec3.dot(z, v) + vec3.dot(load3_lanes(arm, c, START + 6), w))
         if turning:
             moment = (moment[0] + vec3.dot(x, w), moment[1] + vec3.dot(y, w),
                       moment[2] + vec3.dot(z, w))
-    put_many3(motion.residual, c, MOMENT_X, moment)
-    put_many3(motion.residual, c, FORCE_X, force)
+    put3_lanes(motion.residual, c, MOMENT_X, moment)
+    put3_lanes(motion.residual, c, FORCE_X, force)
 
 
 @kernel
@@ -203,8 +204,8 @@ def write_jacobian(machine, motion, k):
                 (m, f), screws = row_wrench(machine, motion, c, r, h), motion.screw[k - h]
                 for j in range(machine.path_hull[2 * c], machine.path_hull[2 * c + 1], LANES):
                     entries = get_lanes(machine.path_sign, c, j) * (
-                        vec3.dot(m, many3(screws, j, START))
-                        + vec3.dot(f, many3(screws, j, START + 3)))
+                        vec3.dot(m, load3_lanes(screws, j, START))
+                        + vec3.dot(f, load3_lanes(screws, j, START + 3)))
                     put_lanes(out, r, j, entries if h == 0 else entries + get_lanes(out, r, j))
     if k == 0:
         for r in range(len(machine.coupling)):
@@ -287,9 +288,9 @@ def write_pulls(machine, motion, k, first, end):
             local = motion.local_wrench[k - h]
             for n in range(3):
                 force = get_lanes(local, FORCE_X + n, c)
-                axis = many3(motion.frame[h], c, AXES + 3 * n)
+                axis = load3_lanes(motion.frame[h], c, AXES + 3 * n)
                 f = vec3.axpy(force, axis, f)
-                m = vec3.axpy(force, many3(motion.arm[h], c, START + 3 * n), m)
+                m = vec3.axpy(force, load3_lanes(motion.arm[h], c, START + 3 * n), m)
                 if turning:
                     m = vec3.axpy(get_lanes(local, MOMENT_X + n, c), axis, m)
         put_rows(motion.pull_row, c, m, f)
@@ -353,13 +354,13 @@ def add_moving_wrenches(machine, motion, k, factor, out):
                 add6(motion.pull, c, k, motion.multiplier[k, r], m, f)
     for c in range(0, count, LANES):
         for axis in range(0, 9, 3):
-            force, moment = spread(0.0), spread(0.0)
+            force, moment = broadcast(0.0), broadcast(0.0)
             for h in range(k + 1):
-                each, x = motion.pull[h], many3(motion.frame[k - h], c, AXES + axis)
-                f = many3(each, c, START + 3)
+                each, x = motion.pull[h], load3_lanes(motion.frame[k - h], c, AXES + axis)
+                f = load3_lanes(each, c, START + 3)
                 force = force + vec3.dot(f, x)
-                moment = moment + vec3.dot(many3(each, c, START), x) + vec3.dot(
-                    f, many3(motion.arm[k - h], c, START + axis))  # (m - p x f) . x
+                moment = moment + vec3.dot(load3_lanes(each, c, START), x) + vec3.dot(
+                    f, load3_lanes(motion.arm[k - h], c, START + axis))  # (m - p x f) . x
             put_lanes(found, axis // 3, c, moment)
             put_lanes(found, 3 + axis // 3, c, force)
     for c in range(count):

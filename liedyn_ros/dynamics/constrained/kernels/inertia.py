@@ -21,11 +21,11 @@ import numpy as np
 
 from liedyn_ros.dynamics.constrained.kernels.groups import coordinates_of, rows_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add_row, dot6, get6, many3, START)
+    add_row, dot6, get6, load3_lanes, START)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.shuffles import with_lane
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, total
+from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes, total
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.linear_algebra.kernels.rows import add_scaled_row, clear_row, scale_row
 
@@ -61,9 +61,9 @@ def write_mass(machine, motion, scratch):
             first, own = machine.ancestor_start[j], depth(machine, j)
             begin = machine.ancestor[first] // LANES * LANES if own > 0 else j
             for c in range(begin, j, LANES):  # of which the ancestors count
-                put_lanes(row, 0, c, vec3.dot(m, many3(screws, c, START)) + vec3.dot(
-                    f, many3(screws, c, START + 3)))
-            put_lanes(mass, j, LANES * (own // LANES), spread(0.0))
+                put_lanes(row, 0, c, vec3.dot(m, load3_lanes(screws, c, START)) + vec3.dot(
+                    f, load3_lanes(screws, c, START + 3)))
+            put_lanes(mass, j, LANES * (own // LANES), broadcast(0.0))
             for t in range(own):
                 put(mass, j, t, get(row, 0, ancestor(machine, first + t)))
             put(mass, j, own, dot6(screw, (m, f)) + machine.armature[j])  # (3.20)
@@ -101,7 +101,7 @@ def add_constraint_inertia(machine, motion, scratch):
 @kernel
 def quadratic_forms(machine, scratch, g, table):
     """Return x^T M x of a group, M not factored yet, of each column x of a table (nv, LANES)."""
-    form = spread(0.0)
+    form = broadcast(0.0)
     begin, end = coordinates_of(machine, g)
     for at in range(begin, end):
         k = machine.coordinate_at[at]
@@ -155,7 +155,7 @@ def write_factor_inverse(machine, free, scratch):
                 begin += 1  # these have zeros from c on
             if (machine.ancestor[first + begin] if begin < own else k) >= c + LANES:
                 continue  # no coordinate before k is one of these: they stay zeros
-            row = spread(0.0)
+            row = broadcast(0.0)
             for t in range(begin, own):
                 row = row - get(scratch.mass, k, t) * get_lanes(
                     inverse, ancestor(machine, first + t), c)
@@ -174,7 +174,7 @@ def apply_factor_inverse_transposed(machine, scratch, x):
     """Replace x by L^-T x on the free coordinates; those prescribed become zero."""
     sums, inverse = scratch.sums, scratch.factor_inverse
     for c in range(0, sums.shape[1], LANES):
-        row = spread(0.0)
+        row = broadcast(0.0)
         for at in range(machine.chained_start[c // LANES], machine.chained_start[c // LANES + 1]):
             k = machine.chained[at]
             row = row + x[k] * get_lanes(inverse, k, c)
@@ -204,7 +204,7 @@ def apply_factor_inverse(machine, scratch, x):
     for k in range(len(x)):
         put(sums, 0, k, x[k])
     for k in range(len(x)):
-        row = spread(0.0)
+        row = broadcast(0.0)
         for c in range(first_lanes(machine, k), k + 1, LANES):
             row = row + get_lanes(inverse, k, c) * get_lanes(sums, 0, c)
         x[k] = total(row)

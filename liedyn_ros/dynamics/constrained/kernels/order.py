@@ -10,11 +10,11 @@
 
 from liedyn_ros.dynamics.constrained.kernels import closures, series
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add_many3, add_row, DEFECT, dot6, FIRST_MOMENT, get_row, get_rows, many3, pick_rows,
-    place_rows, ROTATIONAL_INERTIA, START)
+    add3_lanes, add_row, DEFECT, dot6, FIRST_MOMENT, gather_rows, get_row, get_rows, load3_lanes,
+    ROTATIONAL_INERTIA, scatter_rows, START)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
+from liedyn_ros.jit.simd import broadcast, get_lanes, LANES, put_lanes
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.linear_algebra.kernels.rows import copy_scaled
 
@@ -110,7 +110,7 @@ def complete_order(machine, motion, free, k, kept):
     kept is as for advance_order.
     """
     count, twists = len(machine.kind), motion.twist_change
-    put_lanes(twists, count, START, spread(0.0))
+    put_lanes(twists, count, START, broadcast(0.0))
     for i in range(count):
         twist = get_lanes(twists, machine.parent[i], START)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
@@ -126,12 +126,12 @@ def complete_order(machine, motion, free, k, kept):
     if kept:
         for i in range(0, count + 1, LANES):
             m, f = get_rows(wrenches, i)
-            add_many3(motion.wrench[k], i, START, m)
-            add_many3(motion.wrench[k], i, START + 3, f)
+            add3_lanes(motion.wrench[k], i, START, m)
+            add3_lanes(motion.wrench[k], i, START + 3, f)
     for j in range(0, len(free), LANES):
-        m, f = pick_rows(wrenches, machine.coordinate_row, j)
-        add_many3(motion.load[k], j, START, m)
-        add_many3(motion.load[k], j, START + 3, f)
+        m, f = gather_rows(wrenches, machine.coordinate_row, j)
+        add3_lanes(motion.load[k], j, START, m)
+        add3_lanes(motion.load[k], j, START + 3, f)
     closures.add_twist_changes(machine, motion, k + 1)
     first = len(machine.row_kind)
     for j in range(len(free)):
@@ -149,20 +149,20 @@ def write_wrench_changes(machine, motion, k, kept):
     twists, moments, scale = motion.heavy_twist[k + 1], motion.moments[0], k + 1.0
     series.clear_rows(motion.wrench_change, len(machine.kind) + 1)
     for i in range(0, machine.heavy_links[0], LANES):
-        w, v = pick_rows(motion.twist_change, machine.heavy_link, i)
-        add_many3(twists, i, START, w)
-        add_many3(twists, i, START + 3, v)
-        body = (many3(moments, i, FIRST_MOMENT), many3(moments, i, ROTATIONAL_INERTIA),
-                many3(moments, i, ROTATIONAL_INERTIA + 3))
+        w, v = gather_rows(motion.twist_change, machine.heavy_link, i)
+        add3_lanes(twists, i, START, w)
+        add3_lanes(twists, i, START + 3, v)
+        body = (load3_lanes(moments, i, FIRST_MOMENT), load3_lanes(moments, i, ROTATIONAL_INERTIA),
+                load3_lanes(moments, i, ROTATIONAL_INERTIA + 3))
         m, f = series.inertia_times(body, w, v)
         f = vec3.add(f, vec3.scale(get_lanes(machine.mass, 0, i), v))
-        place_rows(motion.wrench_change, machine.heavy_link, i, vec3.scale(scale, m),
-                   vec3.scale(scale, f))
+        scatter_rows(motion.wrench_change, machine.heavy_link, i, vec3.scale(scale, m),
+                     vec3.scale(scale, f))
     if kept:
         for i in range(0, len(machine.kind) + 1, LANES):
             w, v = get_rows(motion.twist_change, i)
-            add_many3(motion.twist[1], i, START, w)
-            add_many3(motion.twist[1], i, START + 3, v)
+            add3_lanes(motion.twist[1], i, START, w)
+            add3_lanes(motion.twist[1], i, START + 3, v)
 
 
 @kernel

@@ -11,13 +11,13 @@
 import math
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    add_row, AXES, columns3, columns9, FIRST_MOMENT, get3, get_row, get_rows, many3, ORIGIN,
-    pick_poses, pick_rows, place_rows, put3, put_many3, put_row, put_rows, ROTATIONAL_INERTIA,
-    START, zeros)
+    add_row, AXES, columns3, columns9, FIRST_MOMENT, gather_poses, gather_rows, get3, get_row,
+    get_rows, load3_lanes, ORIGIN, put3, put3_lanes, put_row, put_rows, ROTATIONAL_INERTIA,
+    scatter_rows, START, zeros)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
 from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST, sine_cosine_within
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_lanes, LANES, lanes_at, put, put_lanes, spread
+from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, lanes_at, put, put_lanes
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.acceptance import are_unit, finite
 
@@ -66,8 +66,8 @@ def write_configuration(machine, motion, q, frames):
             put_row(motion.screw_row, machine.vi[i] + k, w, v)
     for j in range(0, len(machine.link), LANES):
         w, v = get_rows(motion.screw_row, j)
-        put_many3(motion.screw[0], j, START, w)
-        put_many3(motion.screw[0], j, START + 3, v)
+        put3_lanes(motion.screw[0], j, START, w)
+        put3_lanes(motion.screw[0], j, START + 3, v)
     for f in range(frames):
         link = machine.frame_link[f]
         r, p = se3.compose(
@@ -92,13 +92,13 @@ def angle_of_link(machine, motion, i):
 @kernel
 def write_moments(machine, motion, b):
     """Write m c and J of eight links with inertia from b on."""
-    (r, p), table = pick_poses(motion.pose, machine.heavy_link, b), machine.heavy_inertia
-    body = (get_lanes(table, START, b), many3(table, b, START + 1),
-            many3(table, b, START + 4) + many3(table, b, START + 7))
+    (r, p), table = gather_poses(motion.pose, machine.heavy_link, b), machine.heavy_inertia
+    body = (get_lanes(table, START, b), load3_lanes(table, b, START + 1),
+            load3_lanes(table, b, START + 4) + load3_lanes(table, b, START + 7))
     _, h, j = rigid.transport(r, p, body)
-    put_many3(motion.moments[0], b, FIRST_MOMENT, h)
-    put_many3(motion.moments[0], b, ROTATIONAL_INERTIA, j[0:3])
-    put_many3(motion.moments[0], b, ROTATIONAL_INERTIA + 3, j[3:6])
+    put3_lanes(motion.moments[0], b, FIRST_MOMENT, h)
+    put3_lanes(motion.moments[0], b, ROTATIONAL_INERTIA, j[0:3])
+    put3_lanes(motion.moments[0], b, ROTATIONAL_INERTIA + 3, j[3:6])
 
 
 @kernel
@@ -122,40 +122,40 @@ def write_twists(machine, motion, k, kept):
         w, v = zeros(), zeros()
         for h in range(k + 1):
             rate = get_lanes(motion.rate, k - h, j)
-            w = vec3.axpy(rate, many3(motion.screw[h], j, START), w)
-            v = vec3.axpy(rate, many3(motion.screw[h], j, START + 3), v)
+            w = vec3.axpy(rate, load3_lanes(motion.screw[h], j, START), w)
+            v = vec3.axpy(rate, load3_lanes(motion.screw[h], j, START + 3), v)
         put_rows(step, j, w, v)
-    put_lanes(twists, count, START, spread(0.0))
+    put_lanes(twists, count, START, broadcast(0.0))
     for i in range(count):
         twist = get_lanes(twists, machine.parent[i], START)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             twist = twist + get_lanes(step, j, START)
         put_lanes(twists, i, START, twist)
     for b in range(0, machine.heavy_links[0], LANES):
-        w, v = pick_rows(twists, machine.heavy_link, b)
-        put_many3(motion.heavy_twist[k], b, START, w)
-        put_many3(motion.heavy_twist[k], b, START + 3, v)
+        w, v = gather_rows(twists, machine.heavy_link, b)
+        put3_lanes(motion.heavy_twist[k], b, START, w)
+        put3_lanes(motion.heavy_twist[k], b, START + 3, v)
     if kept and k < 2:
         for i in range(0, count + 1, LANES):
             w, v = get_rows(twists, i)
-            put_many3(motion.twist[k], i, START, w)
-            put_many3(motion.twist[k], i, START + 3, v)
+            put3_lanes(motion.twist[k], i, START, w)
+            put3_lanes(motion.twist[k], i, START + 3, v)
 
 
 @kernel
 def extend(machine, motion, k, frames):
     """Write coefficient k + 1 of all that is fixed to links, twists being known to order k."""
     for j in range(0, len(machine.link), LANES):
-        w, v = pick_rows(motion.twist_row, machine.coordinate_row, j)
-        put_many3(motion.carrier[k], j, START, w)
-        put_many3(motion.carrier[k], j, START + 3, v)
+        w, v = gather_rows(motion.twist_row, machine.coordinate_row, j)
+        put3_lanes(motion.carrier[k], j, START, w)
+        put3_lanes(motion.carrier[k], j, START + 3, v)
         extend_screws(motion, j, k)
     for b in range(0, machine.heavy_links[0], LANES):
         extend_moments(machine, motion, b, k)
     for f in range(0, frames, LANES):
-        w, v = pick_rows(motion.twist_row, machine.frame_row, f)
-        put_many3(motion.frame_twist[k], f, START, w)
-        put_many3(motion.frame_twist[k], f, START + 3, v)
+        w, v = gather_rows(motion.twist_row, machine.frame_row, f)
+        put3_lanes(motion.frame_twist[k], f, START, w)
+        put3_lanes(motion.frame_twist[k], f, START + 3, v)
         extend_frames(motion, f, k)
 
 
@@ -165,41 +165,42 @@ def extend_screws(motion, j, k):
     scale, w, v = 1.0 / (k + 1.0), zeros(), zeros()
     for h in range(k + 1):
         twist, screw = motion.carrier[h], motion.screw[k - h]
-        dw, dv = se3.ad(many3(twist, j, START), many3(twist, j, START + 3),
-                        many3(screw, j, START), many3(screw, j, START + 3))
+        dw, dv = se3.ad(load3_lanes(twist, j, START), load3_lanes(twist, j, START + 3),
+                        load3_lanes(screw, j, START), load3_lanes(screw, j, START + 3))
         w, v = vec3.add(w, dw), vec3.add(v, dv)
-    put_many3(motion.screw[k + 1], j, START, vec3.scale(scale, w))
-    put_many3(motion.screw[k + 1], j, START + 3, vec3.scale(scale, v))
+    put3_lanes(motion.screw[k + 1], j, START, vec3.scale(scale, w))
+    put3_lanes(motion.screw[k + 1], j, START + 3, vec3.scale(scale, v))
 
 
 @kernel
 def extend_frames(motion, f, k):
     """Write coefficient k + 1 of eight frames from f on: p' = v + w x p, x' = w x x."""
-    scale, p = 1.0 / (k + 1.0), many3(motion.frame_twist[k], f, START + 3)
+    scale, p = 1.0 / (k + 1.0), load3_lanes(motion.frame_twist[k], f, START + 3)
     x, y, z = zeros(), zeros(), zeros()
     for h in range(k + 1):
-        w, frame = many3(motion.frame_twist[h], f, START), motion.frame[k - h]
-        p = vec3.add(p, vec3.cross(w, many3(frame, f, ORIGIN)))
-        x = vec3.add(x, vec3.cross(w, many3(frame, f, AXES)))
-        y = vec3.add(y, vec3.cross(w, many3(frame, f, AXES + 3)))
-        z = vec3.add(z, vec3.cross(w, many3(frame, f, AXES + 6)))
+        w, frame = load3_lanes(motion.frame_twist[h], f, START), motion.frame[k - h]
+        p = vec3.add(p, vec3.cross(w, load3_lanes(frame, f, ORIGIN)))
+        x = vec3.add(x, vec3.cross(w, load3_lanes(frame, f, AXES)))
+        y = vec3.add(y, vec3.cross(w, load3_lanes(frame, f, AXES + 3)))
+        z = vec3.add(z, vec3.cross(w, load3_lanes(frame, f, AXES + 6)))
     frame = motion.frame[k + 1]
-    put_many3(frame, f, ORIGIN, vec3.scale(scale, p))
-    put_many3(frame, f, AXES, vec3.scale(scale, x))
-    put_many3(frame, f, AXES + 3, vec3.scale(scale, y))
-    put_many3(frame, f, AXES + 6, vec3.scale(scale, z))
+    put3_lanes(frame, f, ORIGIN, vec3.scale(scale, p))
+    put3_lanes(frame, f, AXES, vec3.scale(scale, x))
+    put3_lanes(frame, f, AXES + 3, vec3.scale(scale, y))
+    put3_lanes(frame, f, AXES + 6, vec3.scale(scale, z))
 
 
 @kernel
 def extend_moments(machine, motion, b, k):
     """Write coefficient k + 1 of m c and J of eight links from b on: I' = -I ad_V - ad_V^T I."""
     scale = 1.0 / (k + 1.0)
-    x = vec3.scale(get_lanes(machine.mass, 0, b), many3(motion.heavy_twist[k], b, START + 3))
+    x = vec3.scale(get_lanes(machine.mass, 0, b), load3_lanes(motion.heavy_twist[k], b, START + 3))
     first, last = zeros(), zeros()  # xx, xy, xz and yy, yz, zz
     for h in range(k + 1):
         twist, part = motion.heavy_twist[h], motion.moments[k - h]
-        w, v, g = many3(twist, b, START), many3(twist, b, START + 3), many3(part, b, FIRST_MOMENT)
-        a, d = many3(part, b, ROTATIONAL_INERTIA), many3(part, b, ROTATIONAL_INERTIA + 3)
+        w, v = load3_lanes(twist, b, START), load3_lanes(twist, b, START + 3)
+        g, a = load3_lanes(part, b, FIRST_MOMENT), load3_lanes(part, b, ROTATIONAL_INERTIA)
+        d = load3_lanes(part, b, ROTATIONAL_INERTIA + 3)
         x = vec3.add(x, vec3.cross(w, g))
         p, q, r = vec3.cross(w, a), vec3.cross(w, (a[1], d[0], d[1])), vec3.cross(
             w, (a[2], d[1], d[2]))  # columns of [w] J
@@ -211,9 +212,9 @@ def extend_moments(machine, motion, b, k):
                                q[2] + r[1] - g[1] * v[2] - g[2] * v[1],
                                2.0 * (r[2] - g[2] * v[2]) + s))
     part = motion.moments[k + 1]
-    put_many3(part, b, FIRST_MOMENT, vec3.scale(scale, x))
-    put_many3(part, b, ROTATIONAL_INERTIA, vec3.scale(scale, first))
-    put_many3(part, b, ROTATIONAL_INERTIA + 3, vec3.scale(scale, last))
+    put3_lanes(part, b, FIRST_MOMENT, vec3.scale(scale, x))
+    put3_lanes(part, b, ROTATIONAL_INERTIA, vec3.scale(scale, first))
+    put3_lanes(part, b, ROTATIONAL_INERTIA + 3, vec3.scale(scale, last))
 
 
 @kernel
@@ -223,26 +224,27 @@ def write_link_wrenches(machine, motion, k):
     clear_rows(motion.wrench_row, len(machine.kind) + 1)
     for i in range(0, machine.heavy_links[0], LANES):
         mass = get_lanes(machine.mass, 0, i)
-        m, f = zeros(), vec3.scale(mass, many3(motion.heavy_twist[k + 1], i, START + 3))
+        m, f = zeros(), vec3.scale(mass, load3_lanes(motion.heavy_twist[k + 1], i, START + 3))
         for h in range(k + 2):
             part, twist = motion.moments[h], motion.heavy_twist[k + 1 - h]
-            body = (many3(part, i, FIRST_MOMENT), many3(part, i, ROTATIONAL_INERTIA),
-                    many3(part, i, ROTATIONAL_INERTIA + 3))
-            dm, df = inertia_times(body, many3(twist, i, START), many3(twist, i, START + 3))
+            body = (load3_lanes(part, i, FIRST_MOMENT), load3_lanes(part, i, ROTATIONAL_INERTIA),
+                    load3_lanes(part, i, ROTATIONAL_INERTIA + 3))
+            dm, df = inertia_times(body, load3_lanes(twist, i, START),
+                                   load3_lanes(twist, i, START + 3))
             m, f = vec3.add(m, dm), vec3.add(f, df)
         m = vec3.sub(vec3.scale(scale, m),
-                     vec3.cross(many3(motion.moments[k], i, FIRST_MOMENT), weight))
+                     vec3.cross(load3_lanes(motion.moments[k], i, FIRST_MOMENT), weight))
         f = vec3.scale(scale, f)
         if k == 0:
             f = vec3.sub(f, (mass * weight[0], mass * weight[1], mass * weight[2]))
-        place_rows(motion.wrench_row, machine.heavy_link, i, m, f)
+        scatter_rows(motion.wrench_row, machine.heavy_link, i, m, f)
 
 
 @inlined
 def clear_rows(table, count):
     """Write zero into the first rows."""
     for i in range(count):
-        put_lanes(table, i, START, spread(0.0))
+        put_lanes(table, i, START, broadcast(0.0))
 
 
 @inlined
@@ -287,22 +289,23 @@ def sum_wrenches(machine, motion, k, kept):
     if kept:
         for i in range(0, len(machine.kind) + 1, LANES):
             m, f = get_rows(motion.wrench_row, i)
-            put_many3(motion.wrench[k], i, START, m)
-            put_many3(motion.wrench[k], i, START + 3, f)
+            put3_lanes(motion.wrench[k], i, START, m)
+            put3_lanes(motion.wrench[k], i, START + 3, f)
 
 
 @kernel
 def write_joint_forces(machine, motion, k, out):
     """Write coefficient k of the joint forces (nv,) that the wrenches need."""
     for j in range(0, len(machine.link), LANES):
-        m, f = pick_rows(motion.wrench_row, machine.coordinate_row, j)
-        put_many3(motion.load[k], j, START, m)
-        put_many3(motion.load[k], j, START + 3, f)
-        total = spread(0.0)
+        m, f = gather_rows(motion.wrench_row, machine.coordinate_row, j)
+        put3_lanes(motion.load[k], j, START, m)
+        put3_lanes(motion.load[k], j, START + 3, f)
+        total = broadcast(0.0)
         for h in range(k + 1):
             screw, load = motion.screw[h], motion.load[k - h]
-            total = total + vec3.dot(many3(screw, j, START), many3(load, j, START)) + vec3.dot(
-                many3(screw, j, START + 3), many3(load, j, START + 3))
+            total = total + vec3.dot(load3_lanes(screw, j, START),
+                                     load3_lanes(load, j, START)) + vec3.dot(
+                load3_lanes(screw, j, START + 3), load3_lanes(load, j, START + 3))
         put_lanes(motion.step, 0, j, total + passive_forces(machine, motion, k, j))
     for j in range(len(machine.link)):
         out[j] = get(motion.step, 0, j)

@@ -20,7 +20,7 @@ import numpy as np
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, VECTOR
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, transposed
+from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes, transposed
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.linear_algebra.kernels.orthogonal import QR
 
@@ -151,7 +151,7 @@ SCRATCH = Bundle(
 
 # Scratch buffers of the free motions of a state, as rows. The motions of a group are at most as
 # many as its coordinates, and begin where these do in coordinate_at.
-SPACE = Bundle(
+FREE_MOTIONS = Bundle(
     'Space',
     basis=CUBE,  # (K, nv, nv) N, transposed; entries are those of the group's coordinates only
     qr=QR,  # of Q^-1/2 N_a, whose order has free motions
@@ -161,7 +161,8 @@ SPACE = Bundle(
 
 # All tables of one machine: by_row is scratch for the factors of A^T, by_column for A_p.
 WORKSPACE = Bundle(
-    'Workspace', machine=MACHINE, motion=MOTION, by_row=SCRATCH, by_column=SCRATCH, space=SPACE)
+    'Workspace', machine=MACHINE, motion=MOTION, by_row=SCRATCH, by_column=SCRATCH,
+                   space=FREE_MOTIONS)
 
 # A task of solver.solve_constrained. free: nowhere for LEAST_FORCE, everywhere for LEAST_TORQUE.
 # chosen and weight: as in inverse.py and least_torque.py. limit: as in effort_limits.py.
@@ -245,7 +246,7 @@ def get_rows(table, i):
 
 
 @inlined
-def pick_rows(table, index, at):
+def gather_rows(table, index, at):
     """Return the eight rows that index lists from `at` on."""
     x = transposed(
         get_lanes(table, index[at], START), get_lanes(table, index[at + 1], START),
@@ -256,7 +257,7 @@ def pick_rows(table, index, at):
 
 
 @inlined
-def pick_poses(table, index, at):
+def gather_poses(table, index, at):
     """Return the eight poses (r, p) whose rows index lists from `at` on, side by side."""
     first = transposed(
         get_lanes(table, index[at], START), get_lanes(table, index[at + 1], START),
@@ -273,9 +274,9 @@ def pick_poses(table, index, at):
 
 
 @inlined
-def place_rows(table, index, at, x, y):
+def scatter_rows(table, index, at, x, y):
     """Write two vectors of eight things side by side into the rows that index lists from `at`."""
-    rows = transposed(x[0], x[1], x[2], y[0], y[1], y[2], spread(0.0), spread(0.0))
+    rows = transposed(x[0], x[1], x[2], y[0], y[1], y[2], broadcast(0.0), broadcast(0.0))
     put_lanes(table, index[at], START, rows[0])
     put_lanes(table, index[at + 1], START, rows[1])
     put_lanes(table, index[at + 2], START, rows[2])
@@ -289,7 +290,7 @@ def place_rows(table, index, at, x, y):
 @inlined
 def put_rows(table, i, x, y):
     """Write two vectors of eight things side by side into eight rows from i on."""
-    rows = transposed(x[0], x[1], x[2], y[0], y[1], y[2], spread(0.0), spread(0.0))
+    rows = transposed(x[0], x[1], x[2], y[0], y[1], y[2], broadcast(0.0), broadcast(0.0))
     put_lanes(table, i, START, rows[0])
     put_lanes(table, i + 1, START, rows[1])
     put_lanes(table, i + 2, START, rows[2])
@@ -301,19 +302,19 @@ def put_rows(table, i, x, y):
 
 
 @inlined
-def add_many3(part, i, c, x):
+def add3_lanes(part, i, c, x):
     """Add to three columns of eight things from i on, of one coefficient."""
-    put_many3(part, i, c, vec3.add(many3(part, i, c), x))
+    put3_lanes(part, i, c, vec3.add(load3_lanes(part, i, c), x))
 
 
 @inlined
-def many3(part, i, c):
+def load3_lanes(part, i, c):
     """Return three columns of eight things from i on, of one coefficient."""
     return get_lanes(part, c, i), get_lanes(part, c + 1, i), get_lanes(part, c + 2, i)
 
 
 @inlined
-def put_many3(part, i, c, x):
+def put3_lanes(part, i, c, x):
     """Write three columns of eight things from i on, of one coefficient."""
     put_lanes(part, c, i, x[0])
     put_lanes(part, c + 1, i, x[1])
@@ -323,7 +324,7 @@ def put_many3(part, i, c, x):
 @inlined
 def zeros():
     """Return a vector of eight zeros a component."""
-    return spread(0.0), spread(0.0), spread(0.0)
+    return broadcast(0.0), broadcast(0.0), broadcast(0.0)
 
 
 @inlined

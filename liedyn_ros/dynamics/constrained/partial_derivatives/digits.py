@@ -25,12 +25,13 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
-    Motion, VariedEquations)
+    EquationMotion, VariedEquations)
 from liedyn_ros.dynamics.constrained.solver.digits import at_risk, require_order_digits
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 
-FURTHER = 2  # powers of the condition number that a Jacobian by q multiplies errors by, more
+# Powers of the condition number that a Jacobian by q multiplies errors by, more
+CONDITION_POWERS = 2
 
 Jacobians = list[list[Array]]
 
@@ -47,7 +48,7 @@ def require_derivative_digits(
     which keep the constraints too.
     """
     q, v = motion
-    if not at_risk(found.inverse_condition_number, len(found.a) - 1 + FURTHER, max_error):
+    if not at_risk(found.inverse_condition_number, len(found.a) - 1 + CONDITION_POWERS, max_error):
         return
     constraints = solver.constraints
     changes = _changes(constraints, q, np.vstack([v, found.a]), len(found.a) if moving else 0)
@@ -80,7 +81,7 @@ def _changes(constraints: Constraints, q: Array, rates: Array, further: int) -> 
     below stays, and higher levels follow (12.33).
     """
     size, levels = constraints.row_sizes[:, None], 2 + further
-    varied = VariedEquations(constraints, Motion(
+    varied = VariedEquations(constraints, EquationMotion(
         q, rates, np.zeros((len(rates) - 1, constraints.m)), None))
     by = varied.kkt_partials()[:, :, constraints.model.nv:] / size  # of A a + A' v and its rates
     left, values, right = np.linalg.svd(varied.jacobian[0] / size)

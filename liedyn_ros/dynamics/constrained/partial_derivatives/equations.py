@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.partial_derivatives.inverse import InverseJacobians
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import InverseRateJacobians
 
 
-class Motion(NamedTuple):
+class EquationMotion(NamedTuple):
     """A motion from q: rates are v, a, a', ... (r + 2, nv), multipliers (r + 1, m)."""
 
     q: Array
@@ -44,7 +44,7 @@ class VariedEquations:
     Arrays have axes (r + 1, r + 3) first: entry [k, j] is that of order k by the j-th of these.
     """
 
-    def __init__(self, constraints: Constraints, motion: Motion) -> None:
+    def __init__(self, constraints: Constraints, motion: EquationMotion) -> None:
         """Write the series of the constraints; the multipliers stay."""
         self._constraints, self._motion = constraints, motion
         self._rates = ConstraintRates(constraints, motion.q, motion.rates)

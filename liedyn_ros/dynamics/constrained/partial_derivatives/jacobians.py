@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.constraints.sparsity import padded
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
-    Motion, numbers_of, one_order, VariedEquations)
+    EquationMotion, numbers_of, one_order, VariedEquations)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import hybrid_changes
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
     VARIATION_WIDTH)
@@ -77,7 +77,8 @@ class LoopJacobians:
         if len(a) > self._orders:
             self._orders, self._changes = len(a), self._table(len(a))
         return VariedEquations(
-            self._constraints, Motion(q, np.vstack([v, a]), multipliers, numbers_of(external)))
+            self._constraints, EquationMotion(q, np.vstack([v, a]), multipliers,
+                                              numbers_of(external)))
 
     def _blocks(self, result: Array, rows: list[int], orders: int) -> list[Blocks]:
         """Return the blocks of each kind: by q, by v (r + 1, ...), then (r + 1, r + 1, ...)."""

@@ -31,7 +31,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows im
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.function_rows import (
     FunctionWeights)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
-    another_gradient, constrained_gradient)
+    adjoint_pass, constrained_gradient)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import ParameterArrays
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
     constrained_product, PRODUCT, WORK_ROWS)
@@ -100,7 +100,7 @@ class LoopProducts:
     def rows(self, task: Task, arrays: ParameterArrays | None
              ) -> Callable[[Array, Array], object]:
         """Return a function that pulls y and z after a call of the dynamics, and then others."""
-        kernels = chain([constrained_gradient], repeat(another_gradient))
+        kernels = chain([constrained_gradient], repeat(adjoint_pass))
         return lambda y, z: self.pull(task, y, z, arrays, kernel=next(kernels))
 
     def pull(self, task: Task, y: ArrayLike, z: ArrayLike | None, arrays: ParameterArrays | None,
@@ -110,7 +110,7 @@ class LoopProducts:
         Return y^T and z^T times the derivatives by q, v, a and forces (4, nv), after a call.
 
         Only those by q and v need functions: parameters do not change constraint functions.
-        another_gradient follows a gradient of the same solution.
+        adjoint_pass follows a gradient of the same solution.
         """
         n, m = self._nv, self._m
         y = kernel_array('y', y, (n,))

@@ -28,8 +28,8 @@ from liedyn_ros.model import Model
 # By which q is moved at least: of its largest coordinate, or of 1, as frames round so.
 ROUNDING = 0.5 * np.finfo(np.float64).eps
 SAFETY = 1e-10  # times the inverse condition number to the power of the order: more than any error
-MOVES = 3  # of the configuration, in random directions
-ADVICE = '; near a singular configuration high orders lose digits. Or set max_error'
+PERTURBATIONS = 3  # of the configuration, in random directions
+DIGITS_ADVICE = '; near a singular configuration high orders lose digits. Or set max_error'
 
 
 def at_risk(inverse_condition_number: float, order: int, max_error: float) -> bool:
@@ -48,11 +48,11 @@ def require_order_digits(model: Model, solve: Callable[[Array], tuple[Array, ...
     """
     rng, squares = np.random.default_rng(0), np.zeros(len(found[0]))
     size = residual + ROUNDING * float(np.abs(q).max(initial=1.0))
-    for _ in range(MOVES):
+    for _ in range(PERTURBATIONS):
         other = solve(model.integrate(q, size * rng.standard_normal(model.nv)))
         if other is None:
             squares[:] = math.inf
             break
         squares += np.max([relative_difference(x[None], y[None])[0]
-                           for x, y in zip(found, other)], axis=0)**2 / MOVES
-    require_digits(np.sqrt(squares), max_error, ADVICE, suffix and f'{suffix}, ')
+                           for x, y in zip(found, other)], axis=0)**2 / PERTURBATIONS
+    require_digits(np.sqrt(squares), max_error, DIGITS_ADVICE, suffix and f'{suffix}, ')

@@ -183,7 +183,7 @@ class Solver:
 
     def _seems_stuck(self, task: Task, code: int) -> bool:
         """Return whether actuators may be refused for rows that rounding made independent."""
-        return (code == solver.UNMOVED and task.kind == solver.LEAST_TORQUE
+        return (code == solver.MOTION_UNDETERMINED and task.kind == solver.LEAST_TORQUE
                 and (self.usual_rank(task) or 0) < self._m)
 
     def _beyond(self, task: Task, report: Array) -> bool:
@@ -305,7 +305,7 @@ class Solver:
         unknown, the motion is known to the order below only: then orders follow each other.
         """
         residual = self.constraints.write_functions(state.q, state.v)
-        code: int = solver.OPEN
+        code: int = solver.OFF_CONSTRAINTS
         found: Array = np.zeros(0)
         if limit == CLOSED_STATE and not np.abs(residual).max() <= CLOSED_STATE:
             return code, found
@@ -395,11 +395,11 @@ class Solver:
 
     def _refuse(self, task: Task, state: States, code: int, suffix: str) -> NoReturn:
         """Raise the error for a code of the kernel at a state."""
-        if code == solver.OPEN:
+        if code == solver.OFF_CONSTRAINTS:
             refuse_open(self.constraints, state.q, state.v, suffix)
-        if code == solver.UNMOVED:
+        if code == solver.MOTION_UNDETERMINED:
             refuse_actuators(self.constraints, task, state.q, suffix)
-        if code == solver.WEAK:
+        if code == solver.LIMITS_INSUFFICIENT:
             found = self._parts(self._run(task, state, math.inf, 1)[1], 1)
             refuse_limits(self.constraints, task, found.tau[0], found.report, suffix)
         if code != solver.REFUSED:

@@ -78,7 +78,7 @@ class Completion:
         if dynamics.functions:  # these are Python's: their rows follow from the order below
             orders = list(range(1, len(a) + 1))
             opened = np.abs(dynamics.write_functions(q, v)).max()
-        passive, code = np.flatnonzero(~known), solver.OPEN
+        passive, code = np.flatnonzero(~known), solver.OFF_CONSTRAINTS
         for rows in orders if opened <= CLOSED_STATE else ():
             if len(a) > 1 and dynamics.functions:
                 dynamics.write_function_series(q, np.vstack((v, a[:rows - 1])))
@@ -93,13 +93,13 @@ class Completion:
                 passive: NDArray[np.int64]) -> None:
         """Raise the error for a code of the kernel."""
         dynamics = self._dynamics
-        if code == solver.OPEN:
+        if code == solver.OFF_CONSTRAINTS:
             refuse_open(dynamics, q, v, '')
-        if code == solver.UNMOVED:
+        if code == solver.MOTION_UNDETERMINED:
             follows = np.zeros(dynamics.model.nv, dtype=np.bool_)
             follows[passive] = True
             refuse_free(dynamics, follows, solve_passive(dynamics.jacobian(q), follows)[1])
-        if code == completion.BROKEN:
+        if code == completion.UNSATISFIABLE:
             raise ModelError(f'{name}: expected known accelerations that the loops allow, '
                              'got others')
         refuse(dynamics.model, '', q, v=v, a=a)

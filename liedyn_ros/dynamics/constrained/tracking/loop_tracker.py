@@ -32,7 +32,8 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, R
 from liedyn_ros.dynamics.constrained.tracking.completion import Completion
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
-    ERROR, EXCESS, INVERSE_CONDITION, POINT, REPORT_WIDTH, TIME, TRACKER, WAY_DONE, WORST)
+    ERROR, EXCESS, INVERSE_CONDITION, PATH_FRACTION, REPORT_WIDTH, TIME, TRACKER, TRACKING_STATE,
+    WORST)
 from liedyn_ros.dynamics.constrained.tracking.start import ATTEMPTS, require_selection
 from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.jit.bound_kernel import BoundKernel
@@ -161,7 +162,7 @@ class LoopTracker:
             if redundant:  # of as many joints as can move
                 known = known.copy()
                 known[self._at_v] = False
-                known[self._at_v[self._deciding(POINT.array(self._good, 'rows'))]] = True
+                known[self._at_v[self._deciding(TRACKING_STATE.array(self._good, 'rows'))]] = True
             a = self._completion.complete('accelerations', q, v, given[None], known)[0]
         left = self._look(rates) if ahead else math.inf
         return LoopState(q, v, a, condition, left, redundant, self._beyond(q))
@@ -192,7 +193,7 @@ class LoopTracker:
             progress=np.zeros(tracking.PROGRESS_WIDTH), way=np.zeros(n), rates=np.zeros(n),
             change=np.zeros(n), f=np.zeros(m), left=np.zeros(m), step=np.zeros(model.nv),
             q=np.zeros(model.nq))
-        points = [POINT.pack(
+        points = [TRACKING_STATE.pack(
             q=np.zeros(model.nq), rows=np.zeros((m, model.nv)), slope=np.zeros((others, m)),
             mix=np.zeros((others, others)), size=np.zeros(others), excess=np.zeros((n, m)),
             excess_mix=np.zeros((n, n)), excess_size=np.zeros(n),
@@ -207,9 +208,9 @@ class LoopTracker:
         dynamics = self._dynamics
         code = int(self._kernel.call(command, positions, rates, q, v, self._report))
         while code == tracking.EVALUATE:
-            f, rows = dynamics.residual_and_jacobian(POINT.array(self._trial, 'q'))
+            f, rows = dynamics.residual_and_jacobian(TRACKING_STATE.array(self._trial, 'q'))
             TRACKER.array(self._tables, 'f')[:] = f
-            POINT.array(self._trial, 'rows')[:] = rows
+            TRACKING_STATE.array(self._trial, 'rows')[:] = rows
             code = int(self._kernel.call(tracking.RESUME, positions, rates, q, v, self._report))
         return code
 
@@ -267,7 +268,7 @@ class LoopTracker:
             f'expected positions of {listed(self.measured)} that the loops allow, got ones that '
             'no motion reaches from the last; inverse condition number '
             f'{report[INVERSE_CONDITION]:.2g}, '
-            f'{100.0 * report[WAY_DONE]:.0f} % of the way is free', names=self.measured,
+            f'{100.0 * report[PATH_FRACTION]:.0f} % of the way is free', names=self.measured,
             got=float(report[INVERSE_CONDITION]))
 
 

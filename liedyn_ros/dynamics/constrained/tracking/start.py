@@ -23,7 +23,7 @@ from liedyn_ros.model import JOINT_TYPES
 ATTEMPTS = 10  # starts of an assembly
 ROUNDED = 1e-3  # greatest residual of a start that is closed but for rounded numbers
 ADVISED_JOINTS = 4  # joints in an advice
-AWAY = 0.3  # rad or m of the measured joints, where the assemblies are apart
+ASSEMBLY_DISTANCE = 0.3  # rad or m of the measured joints, where the assemblies are apart
 
 
 def require_selection(constraints: Constraints, start: Array, known: NDArray[np.bool_]) -> None:
@@ -88,7 +88,7 @@ def _decided(constraints: Constraints, q: Array, known: NDArray[np.bool_], least
 
 def _advice(constraints: Constraints, start: Array, known: NDArray[np.bool_]) -> str:
     """Return starts of two assemblies, if as many are found; a few joints are enough."""
-    held = _positions(constraints, start, known, AWAY)
+    held = _positions(constraints, start, known, ASSEMBLY_DISTANCE)
     others = [joint for joint in constraints.model.joint_list
               if JOINT_TYPES[joint.type_name].nv == 1 and not known[joint.vi]]
     try:

@@ -9,7 +9,7 @@
 """Jacobians of frames and their rates, on the walk of `motion` from the frame to the ground."""
 
 from liedyn_ros.dynamics.frames.kernels.motion import (
-    frame_on_link, relative, screw_in_frame, towards_ground)
+    frame_on_link, pose_in_parent, relative_joint_twist, screw_in_frame)
 from liedyn_ros.dynamics.frames.kernels.rows import as_pose
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.axes import (
@@ -87,7 +87,7 @@ def write_frame_jacobian(model, q, frame, axes, out):
             put_screw(out, get_int(model, i, VI) + k, w, u)
         parent = get_int(model, i, PARENT)
         if parent > 0 or axes != LOCAL:
-            rows = towards_ground(model, i, q, rows)
+            rows = pose_in_parent(model, i, q, rows)
         i = parent
     if axes == LOCAL:
         return
@@ -117,9 +117,9 @@ def write_frame_jacobian_rate(model, q, v, frame, axes, jacobian, out):
             sw, su = screw_in_frame(model, i, k, rows)
             put_screw(jacobian, get_int(model, i, VI) + k, sw, su)
             put_screw(out, get_int(model, i, VI) + k, *se3.ad(sw, su, w, u))
-        jw, ju = relative(model, i, v, rows)
+        jw, ju = relative_joint_twist(model, i, v, rows)
         w, u = vec3.add(w, jw), vec3.add(u, ju)
-        rows = towards_ground(model, i, q, rows)
+        rows = pose_in_parent(model, i, q, rows)
         i = get_int(model, i, PARENT)
     if axes == LOCAL:
         return

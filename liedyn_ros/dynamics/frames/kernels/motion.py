@@ -36,7 +36,7 @@ def frame_on_link(model, frame):
 
 
 @inlined
-def towards_ground(model, i, q, rows):
+def pose_in_parent(model, i, q, rows):
     """Return the pose of the frame in the parent of link i."""
     if get_int(model, i, KIND) == REVOLUTE:
         s, c = sine_cosine(q[get_int(model, i, QI)])
@@ -60,7 +60,7 @@ def screw_in_frame(model, i, k, rows):
 
 
 @inlined
-def relative(model, i, rates, rows):
+def relative_joint_twist(model, i, rates, rows):
     """Return the twist of link i against its parent, at the rates of its joint, in the frame."""
     r, p = as_pose(rows)
     w, v = joints.relative_twist(get_int(model, i, KIND), get(model, i, PITCH), rates,
@@ -73,7 +73,7 @@ def pose_of(model, q, frame):
     """Return the pose of a frame in the ground, in rows."""
     i, rows = frame_on_link(model, frame)
     while i > 0:
-        rows = towards_ground(model, i, q, rows)
+        rows = pose_in_parent(model, i, q, rows)
         i = get_int(model, i, PARENT)
     return rows
 
@@ -84,9 +84,9 @@ def twist_of(model, q, v, frame):
     i, rows = frame_on_link(model, frame)
     w, u = vec3.ZERO, vec3.ZERO
     while i > 0:
-        jw, ju = relative(model, i, v, rows)
+        jw, ju = relative_joint_twist(model, i, v, rows)
         w, u = vec3.add(w, jw), vec3.add(u, ju)
-        rows = towards_ground(model, i, q, rows)
+        rows = pose_in_parent(model, i, q, rows)
         i = get_int(model, i, PARENT)
     r, p = as_pose(rows)
     return r, p, w, u
@@ -99,12 +99,12 @@ def acceleration_of(model, q, v, a, frame):
     w, u, dw, du = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO
     while i > 0:
         # (Ad_{T^-1} S)' = -ad_V Ad_{T^-1} S, V being the twist against link i so far (0.13).
-        jw, ju = relative(model, i, v, rows)
+        jw, ju = relative_joint_twist(model, i, v, rows)
         bw, bu = se3.ad(jw, ju, w, u)
-        aw, au = relative(model, i, a, rows)
+        aw, au = relative_joint_twist(model, i, a, rows)
         dw, du = vec3.add(dw, vec3.add(aw, bw)), vec3.add(du, vec3.add(au, bu))
         w, u = vec3.add(w, jw), vec3.add(u, ju)
-        rows = towards_ground(model, i, q, rows)
+        rows = pose_in_parent(model, i, q, rows)
         i = get_int(model, i, PARENT)
     r, p = as_pose(rows)
     return r, p, w, u, dw, du

@@ -10,7 +10,7 @@
 
 from liedyn_ros.dynamics.frames.kernels.motion import frame_on_link
 from liedyn_ros.dynamics.frames.kernels.rows import (
-    are_zeros, as_rows, combined, placement_rows, put_pose, put_whole_pose)
+    are_zeros, as_rows, placement_rows, put_pose, put_whole_pose, row_times_pose)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import (
     body_row, KIND, LINKS, MODEL_WIDTH, PARENT)
@@ -87,5 +87,5 @@ def on_parent(links, parent, rows):
 @inlined
 def row_on_parent(links, parent, at, rows):
     """Return a row of the pose of a link times a pose."""
-    return combined(get(links, parent, at), get(links, parent, at + 1),
-                    get(links, parent, at + 2), get(links, parent, at + 3), rows)
+    return row_times_pose(get(links, parent, at), get(links, parent, at + 1),
+                          get(links, parent, at + 2), get(links, parent, at + 3), rows)

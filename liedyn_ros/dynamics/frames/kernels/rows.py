@@ -38,12 +38,13 @@ def placement_rows(model, row):
 @inlined
 def seen_from_parent(r, p, rows):
     """Return the product of a pose (r, p) and a pose in rows."""
-    return (combined(r[0], r[1], r[2], p[0], rows), combined(r[3], r[4], r[5], p[1], rows),
-            combined(r[6], r[7], r[8], p[2], rows))
+    return (row_times_pose(r[0], r[1], r[2], p[0], rows),
+            row_times_pose(r[3], r[4], r[5], p[1], rows),
+            row_times_pose(r[6], r[7], r[8], p[2], rows))
 
 
 @inlined
-def combined(a, b, c, d, rows):
+def row_times_pose(a, b, c, d, rows):
     """Return the row a, b, c, d of a pose times another pose."""
     return (a * rows[0] + b * rows[1]) + (c * rows[2] + filled(quad_of(0.0), 3, d))
 

@@ -12,7 +12,7 @@ from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.mass_matrix.kernels.factorization import (
     factor_tree_matrix, read_solutions, solve_tree_matrix)
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import (
-    clear_matrix, is_square, shared, write_jacobians)
+    clear_matrix, is_square, shares_memory, write_jacobians)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR, WHOLE
@@ -35,8 +35,9 @@ def forward_jacobians(
     if not (len(a) == n and is_square(by_q, n) and is_square(by_v, n) and is_square(by_tau, n)
             and by_gravity.shape == (n, 3)):
         return aba.REFUSED
-    if (shared(by_q, q, v, tau, external) or shared(by_v, q, v, tau, external)
-            or shared(by_tau, q, v, tau, external) or shared(by_gravity, q, v, tau, external)
+    if (shares_memory(by_q, q, v, tau, external) or shares_memory(by_v, q, v, tau, external)
+            or shares_memory(by_tau, q, v, tau, external)
+        or shares_memory(by_gravity, q, v, tau, external)
             or overlap(by_q, by_v) or overlap(by_q, by_tau) or overlap(by_v, by_tau)):
         return aba.REFUSED
     code = aba.forward(model, data, q, v, tau, external, a)

@@ -12,7 +12,7 @@ from liedyn_ros.dynamics.mass_matrix.kernels.factorization import (
     factor_tree_matrix, solve_tree_matrix)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import ARRAY4, CUBE, INTEGERS, MATRIX, RATE_JACOBIANS, VECTOR
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
+from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes
 
 
 @kernel
@@ -81,7 +81,7 @@ def write_same_order(own, by_q, by_v, k):
     n = len(own)
     for a in range(n):
         for c in range(0, own.shape[1], LANES):
-            put_lanes(own, a, c, spread(0.0))
+            put_lanes(own, a, c, broadcast(0.0))
         for b in range(n):
             put(own, a, b, -by_q[a, b])
             put(own, a, n + b, -by_v[a, b])

@@ -21,8 +21,8 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameter_products import (
-    tables_of, vary_inverse, weigh_forces)
-from liedyn_ros.dynamics.partial_derivatives.kernels.products import D_WRENCH, spread
+    jvp_inverse, tables_of, vjp_forces)
+from liedyn_ros.dynamics.partial_derivatives.kernels.products import D_WRENCH, propagate_twists
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ARMATURE, coordinate_row, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, ORDER_CHANGE,
@@ -54,7 +54,7 @@ def hybrid_product(
     da, dtau = out[0], out[1]
     for k in range(len(v)):
         da[k] = given[k] if prescribed[k] else 0.0
-    vary_inverse(model, scratch, False, q, v, a, external, xq, xv, da, vector, dtau)
+    jvp_inverse(model, scratch, False, q, v, a, external, xq, xv, da, vector, dtau)
     for k in range(len(v)):
         da[k] = 0.0 if prescribed[k] else given[k] - dtau[k]
     solve_mass(model, data, da, da)  # and the twists of links at these rates
@@ -88,14 +88,14 @@ def hybrid_product_transposed(
     for k in range(len(y)):
         weights[k], by_given[k] = (y[k] if prescribed[k] else 0.0), 0.0
     if prescribed.any():
-        spread(model, data, weights)
+        propagate_twists(model, data, weights)
         add_mass(model, data, table, weights, by_given)
     for k in range(len(y)):
         by_given[k] = 0.0 if prescribed[k] else y[k] + by_given[k]
     solve_mass(model, data, by_given, by_given)
     for k in range(len(y)):
         weights[k] -= by_given[k]
-    good = weigh_forces(
+    good = vjp_forces(
         model, scratch, q, v, a, external, weights, 1.0, by[0], by[1], by_a, vector)
     for k in range(len(y)):
         if prescribed[k]:

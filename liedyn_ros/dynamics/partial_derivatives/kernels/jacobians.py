@@ -39,8 +39,9 @@ def inverse_jacobians(
     if not (is_square(by_q, n) and is_square(by_v, n) and is_square(by_a, n)
             and by_gravity.shape == (n, 3)):
         return False
-    if (shared(by_q, q, v, a, external) or shared(by_v, q, v, a, external)
-            or shared(by_a, q, v, a, external) or shared(by_gravity, q, v, a, external)
+    if (shares_memory(by_q, q, v, a, external) or shares_memory(by_v, q, v, a, external)
+            or shares_memory(by_a, q, v, a, external)
+        or shares_memory(by_gravity, q, v, a, external)
             or overlap(by_q, by_v) or overlap(by_q, by_a) or overlap(by_v, by_a)):
         return False
     clear_matrix(by_q)
@@ -105,7 +106,7 @@ def is_square(x, n):
 
 
 @inlined
-def shared(x, q, v, a, external):
+def shares_memory(x, q, v, a, external):
     """Return whether a result shares memory with an input."""
     return overlap(x, q) or overlap(x, v) or overlap(x, a) or overlap(x, external)
 

@@ -18,11 +18,11 @@ from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
 from liedyn_ros.dynamics.mass_matrix.kernels.solve import solve_mass
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
-from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import shared
+from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import shares_memory
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     BODY_WIDTH, COORDINATE_WIDTH, PRODUCT_WIDTH, TABLE_ROWS)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
-    move_links, multiply, multiply_transposed, spread)
+    move_links, multiply, multiply_transposed, propagate_twists)
 from liedyn_ros.dynamics.tree.kernels.tables import BODIES, DATA_WIDTH, LINKS, MODEL_WIDTH, NV
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR, WHOLE
@@ -38,11 +38,11 @@ def inverse_parameter_product(
         xq: VECTOR, xv: VECTOR, xa: VECTOR, vector: VECTOR, out: VECTOR):
     """Write the JVP of products.inverse_product, with changes of the parameters."""
     model, (_, _, data, _) = of_width(model, MODEL_WIDTH), tables_of(model, scratch)
-    if shared(out, q, v, a, external) or not (
+    if shares_memory(out, q, v, a, external) or not (
             len(xq) == len(xv) == len(xa) == get_int(model, 0, NV)
             and move_links(model, data, q, v, a, external, None)):
         return False
-    return vary_inverse(
+    return jvp_inverse(
         model, scratch, True, q, v, a, external, xq, xv, xa, vector, out) == 0.0
 
 
@@ -52,10 +52,10 @@ def inverse_parameter_product_transposed(
         y: VECTOR, by: MATRIX, vector: VECTOR):
     """Write the VJP by q, v and a into by (3, nv), that by parameters into vector."""
     model, (_, _, data, _) = of_width(model, MODEL_WIDTH), tables_of(model, scratch)
-    if shared(by, q, v, a, external) or not (
+    if shares_memory(by, q, v, a, external) or not (
             len(y) == get_int(model, 0, NV) and move_links(model, data, q, v, a, external, y)):
         return False
-    return weigh_motion(
+    return vjp_motion(
         model, scratch, True, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
 
 
@@ -73,7 +73,7 @@ def inverse_parameter_rows(
     good = rnea(model, data, q, v, a, external, by[2])
     for k in range(len(out)):
         write_unit(y, k)
-        good = good and weigh_forces(
+        good = good and vjp_forces(
             model, scratch, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
         keep_kinematics(vector, first, out[k])
     return good
@@ -112,7 +112,7 @@ def forward_parameter_product(
     if not len(v) == len(xq) == len(xv) == len(xtau):
         return aba.REFUSED
     store_wrenches(model, data)
-    vary_inverse(model, scratch, False, q, v, a, external, xq, xv, None, vector, da)
+    jvp_inverse(model, scratch, False, q, v, a, external, xq, xv, None, vector, da)
     for k in range(len(da)):
         da[k] = xtau[k] - da[k]
     solve_mass(model, data, da, da)
@@ -135,12 +135,12 @@ def forward_parameter_product_transposed(
     if len(y) != len(v):
         return aba.REFUSED
     store_wrenches(model, data)
-    good = weigh_accelerations(model, scratch, q, v, external, y, by, vector)
+    good = vjp_accelerations(model, scratch, q, v, external, y, by, vector)
     return aba.DONE if good else aba.REFUSED
 
 
 @inlined
-def weigh_accelerations(model, scratch, q, v, external, y, by, vector):
+def vjp_accelerations(model, scratch, q, v, external, y, by, vector):
     """
     Write all but a of forward_parameter_product_transposed at the motion in the scratch buffers.
 
@@ -149,7 +149,7 @@ def weigh_accelerations(model, scratch, q, v, external, y, by, vector):
     a, by_q, by_v, by_tau = by[0], by[1], by[2], by[3]
     _, _, data, _ = tables_of(model, scratch)
     solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
-    good = weigh_motion(
+    good = vjp_motion(
         model, scratch, False, q, v, a, external, by_tau, -1.0, by_q, by_v, None, vector)
     for k in range(len(by_q)):
         by_q[k], by_v[k] = -by_q[k], -by_v[k]
@@ -179,7 +179,7 @@ def parts_of(model, vector):
 
 
 @inlined
-def vary_inverse(model, scratch, net, q, v, a, external, xq, xv, xa, vector, out):
+def jvp_inverse(model, scratch, net, q, v, a, external, xq, xv, xa, vector, out):
     """
     Write the JVP of inverse dynamics at the motion in the scratch buffers, as multiply does.
 
@@ -189,32 +189,32 @@ def vary_inverse(model, scratch, net, q, v, a, external, xq, xv, xa, vector, out
     ground, of_coordinates, of_bodies, _ = parts_of(model, vector)
     parameters.to_links(data, bodies, external, ground, of_bodies, table)
     multiply(model, data, table, table, net, q, v, a, xq, xv, xa, out)
-    return parameters.resist(v, a, dissipation, of_coordinates, out)
+    return parameters.add_dissipation_changes(v, a, dissipation, of_coordinates, out)
 
 
 @inlined
-def weigh_forces(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
+def vjp_forces(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
     """
     Write the gradient of y . tau at the motion in the scratch buffers; times sign by parameters.
 
     Returns whether the gradient is finite.
     """
     _, _, data, _ = tables_of(model, scratch)
-    spread(model, data, y)
-    return weigh_motion(
+    propagate_twists(model, data, y)
+    return vjp_motion(
         model, scratch, False, q, v, a, external, y, sign, by_q, by_v, by_a, vector)
 
 
 @inlined
-def weigh_motion(model, scratch, net, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
+def vjp_motion(model, scratch, net, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
     """Weigh a motion whose ORDER_CHANGE has the links' twists at rates y; net: as in multiply."""
     bodies, table, data, dissipation = tables_of(model, scratch)
     ground, of_coordinates, of_bodies, of_closures = parts_of(model, vector)
     excess = multiply_transposed(model, data, table, table, net, q, v, a, y, by_q, by_v, by_a)
-    excess += parameters.weigh_coordinates(v, a, y, sign, dissipation, of_coordinates)
+    excess += parameters.vjp_coordinates(v, a, y, sign, dissipation, of_coordinates)
     for k in range(len(of_closures)):
         of_closures[k] = 0.0
-    good = parameters.weigh_shifts(data, bodies, external, sign, of_bodies)
+    good = parameters.vjp_shifts(data, bodies, external, sign, of_bodies)
     good = parameters.from_links(bodies, sign, table, ground, of_bodies) and good
     return good and excess == 0.0
 
@@ -232,6 +232,6 @@ def forward_parameter_rows(
     good = True
     for k in range(len(out)):
         write_unit(y, k)
-        good = good and weigh_accelerations(model, scratch, q, v, external, y, by, vector)
+        good = good and vjp_accelerations(model, scratch, q, v, external, y, by, vector)
         keep_kinematics(vector, first, out[k])
     return aba.DONE if good else aba.REFUSED

@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import (
-    align_stack, get, get_int, get_lanes, LANES, of_width, put, put_lanes, spread, total,
+    align_stack, broadcast, get, get_int, get_lanes, LANES, of_width, put, put_lanes, total,
     transposed)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
@@ -69,12 +69,12 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
     of_bodies = of_width(of_bodies, BODY_WIDTH)
     store_body_wrenches(bodies, external)
     for i in range(len(parts)):
-        put_lanes(parts, i, DISPLACEMENT, spread(0.0))
-        put_lanes(parts, i, LINK_WRENCH, spread(0.0))
+        put_lanes(parts, i, DISPLACEMENT, broadcast(0.0))
+        put_lanes(parts, i, LINK_WRENCH, broadcast(0.0))
     store3(parts, 0, GRAVITY, load3(ground, 0, 0))
     for b in range(0, len(of_bodies), LANES):
         displace_joints(bodies, b, of_bodies)
-    put_row_of(bodies, SHIFT, bodies.shape[1], spread(0.0))
+    put_row_of(bodies, SHIFT, bodies.shape[1], broadcast(0.0))
     for b in range(len(of_bodies)):
         first, on = get_int(bodies, FIRST, b), get_int(bodies, ON, b)
         moved = row_of(bodies, OWN, b) + row_of(bodies, SHIFT, on)
@@ -84,7 +84,8 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
             put_lanes(parts, first, DISPLACEMENT, moved)
     for b in range(0, len(of_bodies), LANES):
         change_bodies(data, bodies, b, len(external) > 0, of_bodies)
-    last, wrench = -1, spread(0.0)  # of bodies on one link in a row none waits for the one before
+    # Of bodies on one link in a row none waits for the one before
+    last, wrench = -1, broadcast(0.0)
     for b in range(len(of_bodies)):
         i = get_int(bodies, LINK, b)
         if i != last:
@@ -96,22 +97,23 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
 @inlined
 def displace_joints(bodies, b, of_bodies):
     """Write displacements behind joints, and shifts that undo those of turned axes at q = 0."""
-    x, y = picked(of_bodies, bodies, ITSELF, b, PLACEMENT), picked(
+    x, y = gather_columns(of_bodies, bodies, ITSELF, b, PLACEMENT), gather_columns(
         of_bodies, bodies, ITSELF, b, PITCH - 7)
     (r, _), (e, d) = body_poses(bodies, BODY_POSE, b), body_poses(bodies, JOINT_POSE, b)
     turn = vec3.scale(get_lanes(bodies, HAS_AXIS, b), (y[4], y[5], y[6]))
     w, u = se3.adjoint(e, d, vec3.add(x[0:3], turn), x[3:6])
-    put_eight(bodies, OWN, b, w, u, get_lanes(bodies, HAS_PITCH, b) * y[7])
+    store_eight_bodies(bodies, OWN, b, w, u, get_lanes(bodies, HAS_PITCH, b) * y[7])
     w = vec3.neg(mat3.apply(r, turn))  # at rest a turned axis leaves the body
-    put_eight(bodies, SHIFT, b, w, (spread(0.0), spread(0.0), spread(0.0)), spread(0.0))
+    store_eight_bodies(bodies, SHIFT, b, w, (broadcast(0.0), broadcast(0.0), broadcast(0.0)),
+                       broadcast(0.0))
 
 
 @inlined
 def change_bodies(data, bodies, b, loaded, of_bodies):
     """Write the change of the net wrench of eight bodies by inertia, external wrench and shift."""
-    x, y = (picked(of_bodies, bodies, ITSELF, b, EXTERNAL),
-            picked(of_bodies, bodies, ITSELF, b, EXTERNAL + 8))
-    (r, p), shift = body_poses(bodies, BODY_POSE, b), eight(bodies, SHIFT, b)
+    x, y = (gather_columns(of_bodies, bodies, ITSELF, b, EXTERNAL),
+            gather_columns(of_bodies, bodies, ITSELF, b, EXTERNAL + 8))
+    (r, p), shift = body_poses(bodies, BODY_POSE, b), load_eight_bodies(bodies, SHIFT, b)
     shift = shift[0:3], shift[3:6]
     body = rigid.transport(r, p, (x[6], (x[7], y[0], y[1]), y[2:8]))
     body = rigid.add(body, displaced(rigid_of(bodies, b), shift))
@@ -121,11 +123,11 @@ def change_bodies(data, bodies, b, loaded, of_bodies):
     m, f = vec3.sub(m, xm), vec3.sub(f, xf)
     if loaded:
         m, f = sum_of((m, f), se3.ad_dual(shift[0], shift[1], *on_links(bodies, b)))
-    put_eight(bodies, OWN, b, m, f, spread(0.0))
+    store_eight_bodies(bodies, OWN, b, m, f, broadcast(0.0))
 
 
 @kernel
-def weigh_shifts(data, bodies, external, sign, of_bodies):
+def vjp_shifts(data, bodies, external, sign, of_bodies):
     """
     Write sign times the derivatives by inertias and wrenches, and into SHIFT those by shifts.
 
@@ -135,17 +137,17 @@ def weigh_shifts(data, bodies, external, sign, of_bodies):
     align_stack()
     data, of_bodies = of_width(data, DATA_WIDTH), of_width(of_bodies, BODY_WIDTH)
     store_body_wrenches(bodies, external)
-    put_row_of(bodies, SHIFT, bodies.shape[1], spread(0.0))
-    zero = spread(0.0)
+    put_row_of(bodies, SHIFT, bodies.shape[1], broadcast(0.0))
+    zero = broadcast(0.0)
     for b in range(0, len(of_bodies), LANES):
-        zero = zero + weigh_bodies(data, bodies, b, len(external) > 0, sign, of_bodies)
+        zero = zero + vjp_bodies(data, bodies, b, len(external) > 0, sign, of_bodies)
     return total(zero) == 0.0
 
 
 @kernel
 def from_links(bodies, sign, parts, ground, of_bodies):
     """
-    Write sign times the derivatives by gravity and joints: with weigh_shifts transposes to_links.
+    Write sign times the derivatives by gravity and joints: with vjp_shifts transposes to_links.
 
     parts has the derivatives by displacement and pitch of links and by gravity. Returns whether
     those by joints and gravity are finite.
@@ -161,19 +163,19 @@ def from_links(bodies, sign, parts, ground, of_bodies):
         put_row_of(bodies, OWN, b, moved)
         put_row_of(bodies, SHIFT, on, row_of(bodies, SHIFT, on) + moved)
     for b in range(len(of_bodies), bodies.shape[1]):  # behind the last body
-        put_row_of(bodies, OWN, b, spread(0.0))
-    zero = spread(0.0)
+        put_row_of(bodies, OWN, b, broadcast(0.0))
+    zero = broadcast(0.0)
     for b in range(0, len(of_bodies), LANES):
-        zero = zero + weigh_joints(bodies, b, sign, of_bodies)
+        zero = zero + vjp_joints(bodies, b, sign, of_bodies)
     return total(zero) + (x - x) + (y - y) + (z - z) == 0.0
 
 
 @inlined
-def weigh_bodies(data, bodies, b, loaded, sign, of_bodies):
+def vjp_bodies(data, bodies, b, loaded, sign, of_bodies):
     """Write derivatives of eight bodies by inertias, wrenches and shifts; return zero_of them."""
     r, p = body_poses(bodies, BODY_POSE, b)
     (w, u), (dw, du) = motion_of(data, bodies, b)
-    y = picked(data, bodies, LINK, b, ORDER_CHANGE)
+    y = gather_columns(data, bodies, LINK, b, ORDER_CHANGE)
     yw, yu = y[0:3], y[3:6]
     xw, xu = se3.ad(w, u, yw, yu)  # y . (I V' - ad_V^T I V) is to be differentiated (6.22)
     mass, h, j = rigid.add(
@@ -182,7 +184,7 @@ def weigh_bodies(data, bodies, b, loaded, sign, of_bodies):
     m, f = by_displacement(rigid_of(bodies, b), h, j)
     if loaded:
         m, f = sum_of((m, f), se3.ad_dual(vec3.neg(yw), vec3.neg(yu), *on_links(bodies, b)))
-    put_eight(bodies, SHIFT, b, m, f, spread(0.0))
+    store_eight_bodies(bodies, SHIFT, b, m, f, broadcast(0.0))
     yw, yu = se3.adjoint_inverse(r, p, vec3.scale(-sign, yw), vec3.scale(-sign, yu))
     mass, h, j = transported_back(r, p, mass, h, j)
     mass, h = sign * mass, vec3.scale(sign, h)
@@ -195,9 +197,9 @@ def weigh_bodies(data, bodies, b, loaded, sign, of_bodies):
 
 
 @inlined
-def weigh_joints(bodies, b, sign, of_bodies):
+def vjp_joints(bodies, b, sign, of_bodies):
     """Write the derivatives by the joints of eight bodies; return zero_of them."""
-    x, shift = eight(bodies, OWN, b), eight(bodies, SHIFT, b)
+    x, shift = load_eight_bodies(bodies, OWN, b), load_eight_bodies(bodies, SHIFT, b)
     (r, _), (e, d) = body_poses(bodies, BODY_POSE, b), body_poses(bodies, JOINT_POSE, b)
     m, f = se3.adjoint_dual(e, d, vec3.scale(sign, x[0:3]), vec3.scale(sign, x[3:6]))
     turn = vec3.scale(get_lanes(bodies, HAS_AXIS, b), vec3.axpy(
@@ -235,7 +237,8 @@ def on_links(bodies, b):
 @inlined
 def motion_of(data, bodies, b):
     """Return twists and accelerations of the links that carry eight bodies."""
-    x, y = picked(data, bodies, LINK, b, TWIST), picked(data, bodies, LINK, b, TWIST + 8)
+    x, y = gather_columns(data, bodies, LINK, b, TWIST), gather_columns(data, bodies, LINK, b,
+                                                                        TWIST + 8)
     return (x[0:3], x[3:6]), ((x[6], x[7], y[0]), y[1:4])
 
 
@@ -279,7 +282,7 @@ def put_row_of(bodies, at, b, value):
 
 
 @inlined
-def eight(bodies, at, b):
+def load_eight_bodies(bodies, at, b):
     """Return the entries of the rows of eight bodies, side by side."""
     return transposed(
         row_of(bodies, at, b), row_of(bodies, at, b + 1), row_of(bodies, at, b + 2),
@@ -288,9 +291,9 @@ def eight(bodies, at, b):
 
 
 @inlined
-def put_eight(bodies, at, b, x, y, z):
+def store_eight_bodies(bodies, at, b, x, y, z):
     """Write two vectors and a number into rows of eight bodies."""
-    rows = transposed(x[0], x[1], x[2], y[0], y[1], y[2], z, spread(0.0))
+    rows = transposed(x[0], x[1], x[2], y[0], y[1], y[2], z, broadcast(0.0))
     put_row_of(bodies, at, b, rows[0])
     put_row_of(bodies, at, b + 1, rows[1])
     put_row_of(bodies, at, b + 2, rows[2])
@@ -302,7 +305,7 @@ def put_eight(bodies, at, b, x, y, z):
 
 
 @inlined
-def picked(table, bodies, index, b, at):
+def gather_columns(table, bodies, index, b, at):
     """Return eight columns of the rows that a row of whole numbers lists for eight bodies."""
     return transposed(
         get_lanes(table, get_int(bodies, index, b), at),
@@ -333,7 +336,7 @@ def scatter_bodies(table, bodies, b, at, x):
 def all_finite(array):
     """Return whether all entries are finite; on long arrays faster than joints.finite."""
     row, end = rows_of(array, 0, 1, array.size), array.size - array.size % (4 * LANES)
-    x = y = z = w = spread(0.0)
+    x = y = z = w = broadcast(0.0)
     for k in range(0, end, 4 * LANES):
         x = x + 0.0 * get_lanes(row, 0, k)
         y = y + 0.0 * get_lanes(row, 0, k + LANES)
@@ -343,7 +346,7 @@ def all_finite(array):
 
 
 @inlined
-def weigh_coordinates(v, a, weights, sign, dissipation, of_coordinates):
+def vjp_coordinates(v, a, weights, sign, dissipation, of_coordinates):
     """
     Write sign times the derivatives by damping, friction and rotor inertia.
 
@@ -353,7 +356,7 @@ def weigh_coordinates(v, a, weights, sign, dissipation, of_coordinates):
     for k in range(len(v)):
         x = sign * weights[k]
         of_damping, of_friction, of_rotor = (
-            dissipation * x * v[k], dissipation * x * side(v[k]), x * a[k])
+            dissipation * x * v[k], dissipation * x * sign_of(v[k]), x * a[k])
         put(of_coordinates, k, DAMPING, of_damping)
         put(of_coordinates, k, FRICTION, of_friction)
         put(of_coordinates, k, ROTOR_INERTIA, of_rotor)
@@ -362,7 +365,7 @@ def weigh_coordinates(v, a, weights, sign, dissipation, of_coordinates):
 
 
 @inlined
-def resist(v, a, dissipation, of_coordinates, tau):
+def add_dissipation_changes(v, a, dissipation, of_coordinates, tau):
     """
     Add the forces of changes of damping, friction and rotor inertia.
 
@@ -371,12 +374,13 @@ def resist(v, a, dissipation, of_coordinates, tau):
     excess = 0.0
     for k in range(len(v)):
         tau[k] += get(of_coordinates, k, ROTOR_INERTIA) * a[k] + dissipation * (
-            get(of_coordinates, k, DAMPING) * v[k] + get(of_coordinates, k, FRICTION) * side(v[k]))
+            get(of_coordinates, k, DAMPING) * v[k]
+            + get(of_coordinates, k, FRICTION) * sign_of(v[k]))
         excess += tau[k] - tau[k]
     return excess
 
 
 @inlined
-def side(x):
+def sign_of(x):
     """Return the sign of a number, or zero."""
     return float((x > 0.0) - (x < 0.0))

@@ -17,7 +17,7 @@ from liedyn_ros.dynamics.algorithms.kernels.rnea import move_link
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     add_pair, load_pair, store_pair, sum_of)
-from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import shared
+from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import shares_memory
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     DISPLACEMENT, GRAVITY, LINK_PITCH, LINK_WRENCH, PART_WIDTH)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
@@ -55,7 +55,7 @@ def inverse_product(
     Returns whether the input is acceptable and the result is finite.
     """
     model, data = of_known_width(model, data)
-    if shared(out, q, v, a, external) or not (
+    if shares_memory(out, q, v, a, external) or not (
             len(xq) == len(xv) == len(xa) == get_int(model, 0, NV)
             and move_links(model, data, q, v, a, external, None)):
         return False
@@ -81,7 +81,7 @@ def move_links(model, data, q, v, a, external, y):
         store_pose(model, data, i, q)
         move_link(model, data, i, v, a)
         if y is not None:
-            spread_to_link(model, data, i, y)
+            propagate_twist(model, data, i, y)
     subtract_external(model, data, external, WRENCH)
     return True
 
@@ -265,7 +265,7 @@ def inverse_product_transposed(
     Returns whether the input is acceptable and the result is finite.
     """
     model, data = of_known_width(model, data)
-    if shared(by_a, q, v, a, external) or not (
+    if shares_memory(by_a, q, v, a, external) or not (
             len(y) == get_int(model, 0, NV) and move_links(model, data, q, v, a, external, y)):
         return False
     return multiply_transposed(
@@ -273,15 +273,15 @@ def inverse_product_transposed(
 
 
 @inlined
-def spread(model, data, y):
+def propagate_twists(model, data, y):
     """Write the twist of each link at the rates y into ORDER_CHANGE of data."""
     store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
     for i in range(1, get_int(model, 0, LINKS)):
-        spread_to_link(model, data, i, y)
+        propagate_twist(model, data, i, y)
 
 
 @inlined
-def spread_to_link(model, data, i, y):
+def propagate_twist(model, data, i, y):
     """Write the twist of link i at the rates y, its parent's being known."""
     w, u = se3.adjoint_inverse(
         load9(data, i, ROTATION), load3(data, i, POSITION),

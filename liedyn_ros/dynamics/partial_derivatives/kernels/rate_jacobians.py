@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     ACCELERATION, CHANGE, FORCE, INERTIA, LINK_WIDTH, load_pair, POSITION, ROTATION, store_pair,
     TWIST)
 from liedyn_ros.dynamics.partial_derivatives.kernels.rate_sums import (
-    add_rate_sum, add_turned_sum, bend, turns)
+    add_rate_sum, add_turned_sum, chart_series, is_noncommuting)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add12, add3, ARMATURE, body_row, CARRIER, coordinate_row, DAMPING, GRAVITY,
@@ -57,7 +57,7 @@ def inverse_rate_jacobians(
     write_poses(model, links, columns, q)
     write_motion_columns(model, links, columns, factorial, motion, rows)
     for i in range(1, count):
-        push(links, i, count, rows)
+        write_link(links, i, count, rows)
     for b in range(external.shape[1]):
         i = get_int(model, body_row(model, b), CARRIER)
         if i > 0:
@@ -164,7 +164,7 @@ def bracket_coefficient(links, i, count, at, columns, k, nv, column, m):
 
 
 @kernel
-def push(links, i, count, rows):
+def write_link(links, i, count, rows):
     """Write inertia, momentum, wrench and B of a link (13.9)."""
     for m in range(rows):
         row = m * count + i
@@ -314,9 +314,9 @@ def combine(model, raw, gamma, factorial, motion, by_q, by_v, by_a):
             write_sums(raw, factorial, k, 2 + j, by_a[k, j])
     for i in range(1, get_int(model, 0, LINKS)):
         kind, first = get_int(model, i, KIND), get_int(model, i, VI)
-        if turns(kind):
+        if is_noncommuting(kind):
             size = joints.degrees(kind)
-            bend(kind, gamma, factorial, motion, first, rows)
+            chart_series(kind, gamma, factorial, motion, first, rows)
             for k in range(rows):
                 add_turned_sum(raw[0], gamma, factorial, k, 0, first, size, 1.0, by_q[k])
                 add_turned_sum(raw[0], gamma, factorial, k, 1, first, size, 1.0, by_v[k])

@@ -27,7 +27,7 @@ def add_rate_sum(part, m, factorial, k, j, factor, out):
     n = j - m
     if not 0 <= n <= k:
         return
-    scale, source = factor * choose(factorial, k, n), part[k - n]
+    scale, source = factor * binomial(factorial, k, n), part[k - n]
     flat, size = source.reshape((1, source.size)), source.size
     target = out.reshape((1, size))
     whole = size // LANES * LANES
@@ -41,7 +41,7 @@ def add_rate_sum(part, m, factorial, k, j, factor, out):
 def add_turned_sum(part, gamma, factorial, k, j, first, size, factor, out):
     """Add to that of f^(k) what displacements of a joint by v^(j-1) give."""
     for n in range(j + 1, k + 1):
-        scale = factor * choose(factorial, k, n)
+        scale = factor * binomial(factorial, k, n)
         for a in range(len(out)):
             for c in range(size):
                 total = 0.0
@@ -51,19 +51,19 @@ def add_turned_sum(part, gamma, factorial, k, j, first, size, factor, out):
 
 
 @kernel
-def choose(factorial, k, n):
+def binomial(factorial, k, n):
     """Return the binomial coefficient."""
     return factorial[k] / (factorial[n] * factorial[k - n])
 
 
 @kernel
-def turns(kind):
+def is_noncommuting(kind):
     """Return whether displacements by a joint do not commute with its motion."""
     return kind == kinds.SPHERICAL or kind == kinds.FREE
 
 
 @kernel
-def bend(kind, gamma, factorial, motion, first, rows):
+def chart_series(kind, gamma, factorial, motion, first, rows):
     """Write Gamma_nj of a spherical or free joint: eta^(n) by eta and by v^(j-1) (13.33)."""
     size = joints.degrees(kind)
     for j in range(rows):
@@ -78,7 +78,7 @@ def bend(kind, gamma, factorial, motion, first, rows):
                     x = gamma[n - 1 - a, j]
                     dw, dv = se3.ad(w, v, (x[0, c], x[1, c], x[2, c]),
                                     (x[3, c], x[4, c], x[5, c]))
-                    scale = choose(factorial, n - 1, a)
+                    scale = binomial(factorial, n - 1, a)
                     for e in range(3):
                         gamma[n, j, e, c] -= scale * dw[e]
                         gamma[n, j, 3 + e, c] -= scale * dv[e]

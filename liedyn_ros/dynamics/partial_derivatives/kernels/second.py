@@ -105,7 +105,7 @@ def vary(model, links, columns, table, v, y, xq, xv, xa, by_q, by_v, by_a):
 
 
 @inlined
-def less_bracket(hw, hv, x, y):
+def child_variation(hw, hv, x, y):
     """Return the variation in the child of y, whose variation in the parent is x: x - ad_h y."""
     w, u = se3.ad(hw, hv, y[0], y[1])
     return vec3.sub(x[0], w), vec3.sub(x[1], u)
@@ -122,11 +122,11 @@ def vary_link_motion(model, links, columns, table, i, v, y, xq, xv, xa):
         h, yy, sv = twist_axpy(xq[k], s, h), twist_axpy(y[k], s, yy), twist_axpy(v[k], s, sv)
         rate, push = twist_axpy(xv[k], s, rate), twist_axpy(xa[k], s, push)
     y0 = load_pair(table, parent, Y)
-    dy = less_bracket(h[0], h[1], load_pair(table, parent, D_Y), y0)
-    dv0 = less_bracket(
+    dy = child_variation(h[0], h[1], load_pair(table, parent, D_Y), y0)
+    dv0 = child_variation(
         h[0], h[1], load_pair(table, parent, D_TWIST), load_pair(links, parent, TWIST))
-    da0 = less_bracket(h[0], h[1], load_pair(table, parent, D_ACCELERATION),
-                       load_pair(links, parent, ACCELERATION))
+    da0 = child_variation(h[0], h[1], load_pair(table, parent, D_ACCELERATION),
+                          load_pair(links, parent, ACCELERATION))
     dv = twist_axpy(1.0, dv0, rate)
     w, u = load_pair(links, i, TWIST)
     first, second = se3.ad(dv[0], dv[1], sv[0], sv[1]), se3.ad(w, u, rate[0], rate[1])
@@ -189,17 +189,17 @@ def vary_gradient(model, links, columns, table, i, by_q, by_v, by_a):
         by_a[k] = twist_power(s, dal)
     if parent > 0:
         hw, hv = load_pair(table, i, DISPLACEMENT)
-        hand_on(table, parent, AL, al)
+        add_to_row(table, parent, AL, al)
         add3(table, parent, BE, be)
         x = se3.ad_dual(hw, hv, al[0], al[1])
-        hand_on(table, parent, D_AL, (vec3.sub(dal[0], x[0]), vec3.sub(dal[1], x[1])))
+        add_to_row(table, parent, D_AL, (vec3.sub(dal[0], x[0]), vec3.sub(dal[1], x[1])))
         x = se3.ad_dual(hw, hv, force[0], force[1])
-        hand_on(table, parent, D_FORCE, (vec3.sub(dforce[0], x[0]), vec3.sub(dforce[1], x[1])))
+        add_to_row(table, parent, D_FORCE, (vec3.sub(dforce[0], x[0]), vec3.sub(dforce[1], x[1])))
         add3(table, parent, D_BE, vec3.add(dbe, vec3.cross(hw, be)))
 
 
 @inlined
-def hand_on(table, parent, at, x):
+def add_to_row(table, parent, at, x):
     """Add six numbers to a row."""
     add3(table, parent, at, x[0])
     add3(table, parent, at + 3, x[1])

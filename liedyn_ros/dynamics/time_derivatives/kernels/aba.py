@@ -42,7 +42,7 @@ def hybrid_derivatives(
             or overlap(a, tau) or overlap(a, q) or overlap(a, v) or overlap(a, external)):
         return aba.REFUSED
     for k in range(1, len(a)):
-        if not aba.given(model, prescribed, a[k], tau[k]):
+        if not aba.inputs_are_finite(model, prescribed, a[k], tau[k]):
             return aba.REFUSED
     loaded, size = len(external) > 0, len(a) + 1
     code = aba.articulated_body(model, data, q, v, prescribed, a[0], tau[0],

@@ -129,7 +129,7 @@ def accept_states(model, series, q, v, prescribed, a, tau, external, first, size
         if not (joints.acceptable(model, q[s]) and joints.is_velocity(model, v[s])):
             return s, REFUSED
         for k in range(a.shape[1]):
-            if not order_zero.given(model, prescribed, a[s, k], tau[s, k]):
+            if not order_zero.inputs_are_finite(model, prescribed, a[s, k], tau[s, k]):
                 return s, REFUSED
         if len(external) > 0:
             if not conversion.fits_orders(model, external[s], a.shape[1]):

@@ -11,7 +11,7 @@
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, NUMBER, VECTOR
 
-SMALL = 1e-6  # of order zero, or of 1 in SI units: smaller numbers count as zero
+ZERO_THRESHOLD = 1e-6  # of order zero, or of 1 in SI units: smaller numbers count as zero
 
 
 @kernel
@@ -25,8 +25,8 @@ def compare(
         size_tau, apart_tau = _differ(tau, other_tau, unit, k)
         if k == 0:
             of_a, of_tau = max(1.0, size_a), max(1.0, size_tau)
-        difference = max(apart_a / max(size_a, SMALL * of_a),
-                         apart_tau / max(size_tau, SMALL * of_tau))
+        difference = max(apart_a / max(size_a, ZERO_THRESHOLD * of_a),
+                         apart_tau / max(size_tau, ZERO_THRESHOLD * of_tau))
         squares[k] += weight * difference * difference
         largest = max(largest, squares[k])
     return largest**0.5

@@ -17,7 +17,7 @@ In all functions row is that of coefficient 0 of the link in the table.
 """
 
 from liedyn_ros.dynamics.time_derivatives.kernels.neighbours import (
-    axpy_four, get_four, load_two, no_four, parts_of_four)
+    axpy_four, four_zeros, get_four, load_two, unpack_four)
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     COSINE, PARENT_MOTION, POSITION, RATE, ROTATION, SINE, TRANSLATION, WRENCH)
 from liedyn_ros.dynamics.tree.kernels.tables import load3, load9, PITCH, store3, store9
@@ -60,7 +60,7 @@ def advance_about_axis(series, row, k):
     w, a = rotate_back_now(REVOLUTE, series, row, x), rotate_back_now(REVOLUTE, series, row, y)
     rate = get(series, row + k, RATE)
     s, c = rate * get(series, row, COSINE), -rate * get(series, row, SINE)
-    by_cosine = by_sine = no_four(series)
+    by_cosine = by_sine = four_zeros(series)
     for j in range(1, k + 1):  # products that share their factors
         cosine, sine = get(series, row + j, COSINE), get(series, row + j, SINE)
         rate = get(series, row + k - j, RATE)
@@ -71,7 +71,7 @@ def advance_about_axis(series, row, k):
     s, c = (1.0 / (k + 1)) * s, (1.0 / (k + 1)) * c
     put(series, row + k + 1, SINE, s)  # (7.19)
     put(series, row + k + 1, COSINE, c)
-    d, e = parts_of_four(series, by_cosine), parts_of_four(series, by_sine)
+    d, e = unpack_four(series, by_cosine), unpack_four(series, by_sine)
     x, y = get(series, row, PARENT_MOTION), get(series, row, PARENT_MOTION + 1)
     return ((w[0] + (d[0] + e[1] + (c * x + s * y)), w[1] + (d[1] - e[0] + (c * y - s * x)), w[2]),
             (a[0] + (d[2] + e[3]), a[1] + (d[3] - e[2]), a[2]))
@@ -140,12 +140,12 @@ def rotate_wrench_about_axis(series, row, n):
     """Return coefficient n of Rz m and of Rz f."""
     m, f = load_two(series, row + n, WRENCH)
     m, f = rotate_now(REVOLUTE, series, row, m), rotate_now(REVOLUTE, series, row, f)
-    by_cosine = by_sine = no_four(series)
+    by_cosine = by_sine = four_zeros(series)
     for j in range(1, n + 1):
         x = get_four(series, row + n - j, WRENCH)
         by_cosine = axpy_four(series, get(series, row + j, COSINE), x, by_cosine)
         by_sine = axpy_four(series, get(series, row + j, SINE), x, by_sine)
-    d, e = parts_of_four(series, by_cosine), parts_of_four(series, by_sine)
+    d, e = unpack_four(series, by_cosine), unpack_four(series, by_sine)
     return ((m[0] + (d[0] - e[1]), m[1] + (d[1] + e[0]), m[2]),
             (f[0] + (d[2] - e[3]), f[1] + (d[3] + e[2]), f[2]))
 

@@ -40,7 +40,7 @@ def add_two(series, row, at, a, b):
 
 
 @inlined
-def no_four(series):
+def four_zeros(series):
     """Return four zeros."""
     if series.ndim == 3:
         zero = zero_like(series)
@@ -66,7 +66,7 @@ def axpy_four(series, s, x, y):
 
 
 @inlined
-def parts_of_four(series, x):
+def unpack_four(series, x):
     """Return the four of them."""
     if series.ndim == 3:
         return x

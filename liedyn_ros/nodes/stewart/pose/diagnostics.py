@@ -17,7 +17,7 @@ from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
 from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.age_statistics import AgeStatistics
-from liedyn_ros.stewart.reports.health import Level, Live, Part, PoseHealth
+from liedyn_ros.stewart.reports.health import Level, Live, PartHealth, PoseHealth
 
 
 class StewartDiagnostics:
@@ -61,8 +61,8 @@ class StewartDiagnostics:
             passed_over, lost, time.monotonic() - began, ages.report(), ages.greatest))
         if sensor is not None:
             fault, counts = sensor
-            parts += [Part('redundant sensor', Level.WARN if fault else Level.OK,
-                           fault or 'in use', counts)]
+            parts += [PartHealth('redundant sensor', Level.WARN if fault else Level.OK,
+                                 fault or 'in use', counts)]
         self._warn_of_repetition(self.health.repetition(period))
         report = DiagnosticArray(status=[self._status(part) for part in parts])
         report.header.stamp = self._node.get_clock().now().to_msg()
@@ -74,7 +74,7 @@ class StewartDiagnostics:
             self._repetition_told = True
             self._node.get_logger().warning(repetition)
 
-    def _status(self, part: Part) -> DiagnosticStatus:
+    def _status(self, part: PartHealth) -> DiagnosticStatus:
         return DiagnosticStatus(
             level=bytes([part.level]), name=self._node.status_name(part.what),
             message=part.message, hardware_id=self._platform.geometry.name,

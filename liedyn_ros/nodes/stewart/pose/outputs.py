@@ -31,7 +31,7 @@ STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_t
           'flags', 'determinant_sign', 'expected_determinant_sign', 'prediction_gap',
           'time_to_singularity', 'error_radius', 'uniqueness_radius', 'error_bound', 'age',
           'passed_over', 'branch_source')
-FURTHER = ('further_lengths',)  # of more legs than six
+EXTRA_OUTPUTS = ('further_lengths',)  # of more legs than six
 
 
 class StewartOutputs:
@@ -66,7 +66,7 @@ class StewartOutputs:
             self._status_publisher,
             StewartStatus(header=Header(frame_id=base), certified=certified,
                           further_lengths=further),
-            (*STAMP, *STATUS, *FURTHER[:len(further)])) for certified in (True, False))
+            (*STAMP, *STATUS, *EXTRA_OUTPUTS[:len(further)])) for certified in (True, False))
         self._certifier = certifier
 
     def publish_pose(self, tracked: MonitoredPose) -> None:

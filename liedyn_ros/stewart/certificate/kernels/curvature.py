@@ -41,7 +41,7 @@ def write_curvature(table, r, p, squared, work):
         a, b = legs.base_joint(table, i), legs.platform_joint(table, i)
         measured, offset, other_offset = squared[i] ** 0.5, 0.0, 0.0
         if len(table) > leg_rows.ENDS and not is_wire(table, i):
-            a = leg_types.foot(table, i, r, p)
+            a = leg_types.leg_origin(table, i, r, p)
             measured -= table[leg_rows.ENDS + leg_rows.ROW * i + leg_rows.SHIFT]
         c = mat3.apply_t(r, vec3.sub(p, a))
         d = vec3.add(c, b)  # the leg in the platform frame

@@ -35,19 +35,19 @@ ANGLES, CLEARANCES, BASE_CONES, PLATFORM_CONES, DISTANCES = (  # of six legs
 SINGULAR, DEAD_CENTRE, DEMAND = limits.COUNT, limits.COUNT + 1, limits.COUNT + 7
 TWIST = CURVATURE_WORK + 6 + limits.COUNT
 SWEEPS = TWIST + 6
-SPACE = SWEEPS + 6 * SWEEP  # numbers in a workspace
+WORKSPACE_SIZE = SWEEPS + 6 * SWEEP  # numbers in a workspace
 MIN_MARGIN = 1e-12  # of a margin, m and rad: a pose nearer to a limit is not proved
 
 
 @kernel
-def regular(table, r, p, scale, hw, hv, work):
+def smallest_singular_value(table, r, p, scale, hw, hv, work):
     """
     Return a lower bound of the smallest singular value of J in a ball; 0 where there is none.
 
     J is regular, with one sign of the determinant, where the bound is above 0. Writes how far the
     legs go too.
     """
-    sweeps = work[SWEEPS:SPACE]
+    sweeps = work[SWEEPS:WORKSPACE_SIZE]
     if len(table) > leg_rows.ENDS and not leg_types.write_leg_ends(table, r, p):
         for i in range(6):  # a rod that does not reach is beyond its dead centre
             reaches = leg_types.leg_value(table, i, r, p) < math.inf
@@ -124,7 +124,7 @@ def prove_path(
     each screw, which takes it at a constant twist. The rest as for prove_screw; ends are counted
     from the first pose.
     """
-    twist, least, tests = work[TWIST:SPACE], math.inf, 0
+    twist, least, tests = work[TWIST:WORKSPACE_SIZE], math.inf, 0
     for k in range(poses.shape[0] - 1):
         motion.mean_twist(poses[k], poses[k + 1], 1.0, twist)
         fault, smallest, tried = prove_screw(
@@ -159,13 +159,14 @@ def prove_screw(
     begin, size, least, tests = 0.0, 1.0, math.inf, 0
     while begin < 1.0:
         half = 0.5 * size
-        r, p = at(start, twist, begin + half, pose)
+        r, p = pose_at(start, twist, begin + half, pose)
         hw, hv = speed_w * half + tube[0], speed_v * half + tube[1] / scale
         p = vec3.scale(1.0 / scale, vec3.add(mat3.apply(r, vec3.load(centre, 0)), p))
-        smallest, fault = regular(table, r, p, scale, hw, hv, work), SINGULAR
+        smallest, fault = smallest_singular_value(table, r, p, scale, hw, hv, work), SINGULAR
         tests += 1
         if smallest > threshold:
-            fault = first_limit(real_table, bounds, pose, scale, margins, work[SWEEPS:SPACE])
+            fault = first_limit(real_table, bounds, pose, scale, margins,
+                                work[SWEEPS:WORKSPACE_SIZE])
         if fault == PROVED and len(demands) > 0:
             fault = first_demand(
                 table, r, scale, vec3.scale(1.0 / duration, w),
@@ -178,7 +179,7 @@ def prove_screw(
                 size *= 2.0
         elif half < shortest:
             ends[0], ends[1] = begin, begin + size
-            return near_dead_centre(work[SWEEPS:SPACE], fault), least, tests
+            return near_dead_centre(work[SWEEPS:WORKSPACE_SIZE], fault), least, tests
         else:
             size = half
     return PROVED, least, tests
@@ -188,7 +189,7 @@ def prove_screw(
 def first_demand(table, r, scale, w, v, hw, smallest, demands, work):
     """Return the first demand, from DEMAND on, not proved to be kept in a ball, or PROVED."""
     k = of_drives.first_exceeded(
-        table, r, scale, w, v, hw, smallest, demands, work, work[SWEEPS:SPACE])
+        table, r, scale, w, v, hw, smallest, demands, work, work[SWEEPS:WORKSPACE_SIZE])
     return PROVED if k < 0 else DEMAND + k
 
 
@@ -202,7 +203,7 @@ def near_dead_centre(sweeps, fault):
 
 
 @kernel
-def at(start, twist, share, pose):
+def pose_at(start, twist, share, pose):
     """Write start exp(share twist), 4 by 4, and return its rotation and position."""
     motion.move_pose(start, twist, share, pose)
     return motion.split(pose)

@@ -27,18 +27,18 @@ SKEW = 2.0 / 3.0 ** 0.5
 SCALE, MIDDLE, BOUNDS, TABLE = 0, 1, 4, 34
 # Parts of a workspace besides those of curvature. Proved are the radii r_minus, r_plus, r_reg, m,
 # and the half widths of the box, rad and m.
-SQUARED, ERROR, OFFSETS, PROVED, SPACE = (CURVATURE_WORK + k for k in (0, 6, 12, 30, 39))
+SQUARED, ERROR, OFFSETS, PROVED, WORKSPACE_SIZE = (CURVATURE_WORK + k for k in (0, 6, 12, 30, 39))
 
 
 @kernel
 def certify(known: VECTOR, values: VECTOR, pose: MATRIX, work: VECTOR) -> None:
     """Certify a pose (4 by 4, m) for drive coordinates (14.6, 14.7); NaN if it is not proved."""
-    proved, scale = work[PROVED:SPACE], known[SCALE]
+    proved, scale = work[PROVED:WORKSPACE_SIZE], known[SCALE]
     if prove(known, values, pose, work):
         for k in (0, 1, 2, 6, 7, 8):
             proved[k] *= scale
     else:
-        for k in range(SPACE - PROVED):
+        for k in range(WORKSPACE_SIZE - PROVED):
             proved[k] = math.nan
 
 
@@ -50,7 +50,7 @@ def prove(known, values, pose, work):
     write_squared_lengths(table, values, scale, squared)
     r, p = motion.split(pose)
     p = vec3.scale(1.0 / scale, vec3.add(p, mat3.apply(r, centre)))
-    leg_types.settle_all_ends(table, r, p)
+    leg_types.write_all_ends(table, r, p)
     if not curvature.write_curvature(table, r, p, squared, work):
         return False
     leg, terms, trusted = work[LEG:CURVATURE_WORK], work[OFFSETS:PROVED], 1e300
@@ -117,14 +117,14 @@ def write_squared_lengths(table, values, scale, squared):
         for i in range(6):
             squared[i] = (values[i] / scale) ** 2
     else:
-        leg_types.drive(table, values, squared)
+        leg_types.write_driven_ends(table, values, squared)
 
 
 @inlined
 def travel_along_leg(table, work, r, i, travel):
     """Return the part along a leg of its driven end's travel, which is along its way alone."""
     leg = work[LEG:CURVATURE_WORK]
-    way = mat3.apply_t(r, leg_types.way(table, i))
+    way = mat3.apply_t(r, leg_types.drive_direction(table, i))
     cosine = vec3.dot(vec3.load(work, DG + 6 * i + 3), way) * leg[MEASURED + i] / leg[LENGTH + i]
     return abs(cosine) * travel
 
@@ -132,7 +132,7 @@ def travel_along_leg(table, work, r, i, travel):
 @kernel
 def conclude(eta, beta, k, r0, error, work):
     """Write radii and box, where the test (14.6) holds; return whether it does."""
-    proved, shift = work[PROVED:SPACE], 0.0
+    proved, shift = work[PROVED:WORKSPACE_SIZE], 0.0
     for j in range(6):
         total, width = 0.0, 0.0
         for i in range(6):

@@ -16,13 +16,12 @@ import math
 from pathlib import Path
 import re
 from typing import Any
-import warnings
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import (
-    DescriptionError, DescriptionWarning, GeometryError, LiedynError)
+    DescriptionError, DescriptionWarning, GeometryError, LiedynError, warn)
 from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.yaml_reader import Node, read, write_text
 from liedyn_ros.lie import SE3, SO3
@@ -63,15 +62,15 @@ def load_geometry(path: str | Path) -> StewartGeometry:
         raise GeometryError(f'{path}: {error}') from error
     for each in {geometry, geometry.readings}:
         if fault := architectural_fault(each):
-            warnings.warn(f'{path}: {fault}', DescriptionWarning, stacklevel=2)
+            warn(f'{path}: {fault}', DescriptionWarning)
     largest = geometry.characteristic_length
     if coarse := {name: leg.lead for name, leg in zip(geometry.leg_names, geometry.leg_types)
                   if isinstance(leg, OffsetStrut) and abs(leg.lead) > largest}:
-        warnings.warn(f"{path}: lead: {coarse} m per turn is more than the platform's radius; "
-                      'a file has m, and this looks like mm', DescriptionWarning, stacklevel=2)
+        warn(f"{path}: lead: {coarse} m per turn is more than the platform's radius; "
+             'a file has m, and this looks like mm', DescriptionWarning)
     if (reach := np.abs(geometry.platform_joints).max()) > MAX_SIZE:
-        warnings.warn(f'{path}: a joint is {reach:g} m from the origin of the platform; a file '
-                      'has m, and this looks like mm', DescriptionWarning, stacklevel=2)
+        warn(f'{path}: a joint is {reach:g} m from the origin of the platform; a file '
+             'has m, and this looks like mm', DescriptionWarning)
     return geometry
 
 
@@ -162,8 +161,8 @@ def tool_of(node: Node) -> Array:
     rpy = node.take('rpy', origin).angles(3)
     node.finish()
     if max(map(abs, rpy)) > WHOLE_TURN:
-        warnings.warn(f'{node.path}/rpy: {rpy} rad is more than a whole turn; degrees are written '
-                      "as '30 deg'", DescriptionWarning, stacklevel=2)
+        warn(f'{node.path}/rpy: {rpy} rad is more than a whole turn; degrees are written '
+             "as '30 deg'", DescriptionWarning)
     return SE3.from_rotation_translation(SO3.from_rpy(*rpy), position).matrix
 
 

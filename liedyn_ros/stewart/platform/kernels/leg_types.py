@@ -10,11 +10,11 @@
 Leg types as plain legs: at a pose, each is a strut between two points (14.34 to 14.44).
 
 The table and its rows are described in `leg_rows`. For plain struts the ends are the joints and
-the whole table. Else they move: `write_leg_ends` writes the ends at a pose, `drive` those at given
-drive coordinates. A rod from end to end has the length and rates of a plain leg (14.34), so
-results for plain legs hold for all. Only a screw that turns with the platform adds to its rates
-(14.42). The ratio is u . A', the rod's unit vector times the motion of its end by the drive
-coordinate: 1 for struts, 0 at a dead centre.
+the whole table. Else they move: `write_leg_ends` writes the ends at a pose, `write_driven_ends`
+those at given drive coordinates. A rod from end to end has the length and rates of a plain leg
+(14.34), so results for plain legs hold for all. Only a screw that turns with the platform adds to
+its rates (14.42). The ratio is u . A', the rod's unit vector times the motion of its end by the
+drive coordinate: 1 for struts, 0 at a dead centre.
 """
 
 import math
@@ -31,7 +31,8 @@ from liedyn_ros.stewart.platform.kernels.leg_rows import (
     RATIO, ROW, row_at, SECOND, SHIFT, SIDE, SIZE, STAGE, TARGET, UNIT, VALUE, WIRE)
 
 MAX_TURNS = 40  # of the iteration for offset joints, whose error falls by e e' / l^2 each
-SETTLED = 1e-32  # of the square of a leg's length, by which its ends move in the last
+# Of the square of a leg's length, by which its ends move in the last
+SQUARED_STEP_TOLERANCE = 1e-32
 
 
 @kernel
@@ -50,47 +51,48 @@ def write_leg_ends(table: VECTOR, r: ROTATION, p: TRIPLE):
         elif row[KIND] >= STAGE:
             reached &= stages.place_stage(table, row, i, r, p, False)
         else:
-            reached &= settle_strut(table, row, i, r, p)
+            reached &= write_strut_ends(table, row, i, r, p)
             leg = legs.leg_vector(table, i, r, p)
             row[VALUE], row[RATIO] = vec3.dot(leg, leg) ** 0.5, 1.0
     return reached
 
 
 @kernel
-def settle_strut(table, row, i, r, p):
+def write_strut_ends(table, row, i, r, p):
     """Write the ends that a pose gives a strut of any kind; return whether it has some."""
     if row[KIND] == WIRE:
         return wires.wind_wire(table, row, i, r, p)
     if row[KIND] == OFFSET:
-        settle_axes(table, row, i, r, p)
+        write_offset_axes(table, row, i, r, p)
         if row[PITCH] != 0.0:
             leg_screws.turn_screw(table, row, i, r, p)
     return True
 
 
 @kernel
-def settle_axes(table, row, i, r, p):
+def write_offset_axes(table, row, i, r, p):
     """Write the second axes of offset joints (14.38): each lies towards the other one."""
     a, b = vec3.load(row, BASE), vec3.load(row, PLATFORM)
     s, t = vec3.load(row, FIRST), vec3.load(row, SECOND)
     foot, tip = a, vec3.add(mat3.apply(r, b), p)
     for _ in range(MAX_TURNS):
-        m = across(vec3.sub(tip, a), s)
+        m = perpendicular_unit(vec3.sub(tip, a), s)
         new_foot = vec3.axpy(row[LENGTH], m, a)
         seen = mat3.apply_t(r, vec3.sub(new_foot, p))
-        end = vec3.axpy(row[OTHER], across(vec3.sub(seen, b), t), b)
+        end = vec3.axpy(row[OTHER], perpendicular_unit(vec3.sub(seen, b), t), b)
         new_tip = vec3.add(mat3.apply(r, end), p)
         step, side, leg = (vec3.sub(new_foot, foot), vec3.sub(new_tip, tip),
                            vec3.sub(new_tip, new_foot))
         foot, tip = new_foot, new_tip
         vec3.store(table, 3 * i, foot)
         vec3.store(table, 3 * (count_legs(table) + i), end)
-        if vec3.dot(step, step) + vec3.dot(side, side) <= SETTLED * vec3.dot(leg, leg):
+        moved = vec3.dot(step, step) + vec3.dot(side, side)
+        if moved <= SQUARED_STEP_TOLERANCE * vec3.dot(leg, leg):
             break
 
 
 @kernel
-def across(d, axis):
+def perpendicular_unit(d, axis):
     """Return the unit vector along the part of a vector that is perpendicular to a unit axis."""
     part = vec3.axpy(-vec3.dot(d, axis), axis, d)
     return vec3.scale(1.0 / vec3.dot(part, part) ** 0.5, part)
@@ -139,7 +141,7 @@ def put_pin(table, row, i, angle):
 
 
 @kernel
-def drive(table: VECTOR, values: VECTOR, squared: VECTOR):
+def write_driven_ends(table: VECTOR, values: VECTOR, squared: VECTOR):
     """Write the ends that the values of all legs give, and the squared lengths between them."""
     for i in range(count_legs(table)):
         at = row_at(table, i)
@@ -159,7 +161,7 @@ def drive(table: VECTOR, values: VECTOR, squared: VECTOR):
 
 
 @kernel
-def settle_all_ends(table, r, p):
+def write_all_ends(table, r, p):
     """Write the ends that follow a pose at given values; others stay where drives put them."""
     if not has_rows(table):
         return
@@ -169,7 +171,7 @@ def settle_all_ends(table, r, p):
         if row[KIND] >= STAGE:
             stages.place_stage(table, row, i, r, p, True)
         elif row[KIND] == OFFSET or row[KIND] == WIRE:
-            settle_strut(table, row, i, r, p)
+            write_strut_ends(table, row, i, r, p)
 
 
 @kernel
@@ -199,10 +201,10 @@ def transmissions(table: VECTOR, pose: MATRIX, out: VECTOR):
 
 
 @kernel
-def held_transmissions(table: VECTOR, values: VECTOR, pose: MATRIX, out: VECTOR):
+def fixed_drive_transmissions(table: VECTOR, values: VECTOR, pose: MATRIX, out: VECTOR):
     """Write the cosine of each leg (n,) where the drives hold their values, as `transmission`."""
     r, p = split(pose)
-    drive(table, values, out)
+    write_driven_ends(table, values, out)
     for i in range(count_legs(table)):
         out[i] = transmission(table, i, r, p)
 
@@ -221,11 +223,11 @@ def transmission(table, i, r, p):
     if row[KIND] != RAIL and row[KIND] != CRANK:
         return 1.0
     leg = legs.leg_vector(table, i, r, p)
-    return vec3.dot(leg, way(table, i)) / vec3.dot(leg, leg) ** 0.5
+    return vec3.dot(leg, drive_direction(table, i)) / vec3.dot(leg, leg) ** 0.5
 
 
 @kernel
-def way(table, i):
+def drive_direction(table, i):
     """Return the unit vector along which the drive of a rail or a crank moves its end now."""
     at = row_at(table, i)
     row = table[at:at + ROW]
@@ -254,7 +256,7 @@ def ratio(table: VECTOR, i: WHOLE):
 
 
 @kernel
-def foot(table: VECTOR, i: WHOLE, r: ROTATION, p: TRIPLE):
+def leg_origin(table: VECTOR, i: WHOLE, r: ROTATION, p: TRIPLE):
     """Return where a leg begins on the base, beside the end of a rod as long as its reading."""
     end = legs.base_joint(table, i)
     if not has_rows(table) or table[row_at(table, i) + SHIFT] == 0.0:

@@ -100,7 +100,7 @@ def write_clearances_of_feet(joints, limits, r, p, out):
 @kernel
 def leg_segment(joints, i, r, p):
     """Return where a leg begins on the base, and the vector from there to its other end."""
-    foot = leg_types.foot(joints, i, r, p)
+    foot = leg_types.leg_origin(joints, i, r, p)
     return foot, vec3.sub(vec3.add(mat3.apply(r, legs.platform_joint(joints, i)), p), foot)
 
 

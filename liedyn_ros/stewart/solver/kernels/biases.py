@@ -27,7 +27,7 @@ from liedyn_ros.stewart.solver.kernels.problem import CONVERGED, SINGULAR
 
 # Of a leg: sum w e^2 of the others at their pose, its own error there, its variance's inverse.
 SQUARE, ERROR, WEIGHT = 0, 1, 2
-OTHERS = 3  # numbers of a leg
+NUMBERS_OF_LEG = 3  # numbers of a leg
 # Sums of a leg over a path: those of SQUARE, WEIGHT, WEIGHT ERROR and WEIGHT ERROR^2, and of the
 # samples in which it was judged.
 SQUARES, WEIGHTS, FIRST, SECOND, JUDGED = 0, 1, 2, 3, 4
@@ -83,7 +83,9 @@ def leave_one_out(
         values: VECTOR, rows: VECTOR, errors: VECTOR, system: VECTOR, used: VECTOR,
         second: MATRIX):
     """
-    Write OTHERS of each leg (n, OTHERS): how the others agree without it, and its error (14.72).
+    Write, for each leg, how the others agree without it, and its error (14.72).
+
+    The result is (n, NUMBERS_OF_LEG).
 
     pose: (4, 4), m, of all legs. poses: (n, 4, 4), m, of the others at the sample before, if
     started; those of this sample are written there. If doubtful, they are searched near the pose

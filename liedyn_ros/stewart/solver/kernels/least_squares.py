@@ -28,7 +28,7 @@ SIX = (0, 1, 2, 3, 4, 5)
 DAMPING = 1e-3  # of the largest entry of A, the first where an undamped step does not descend
 UNDAMPED = 1e-8  # of it, below which the damping is left out
 SMALLEST_PIVOT = 1e-24  # of the largest entry of A: J has lost rank to rounding
-SMALL = 1e-8  # of a step, rad and scales, whose descent is lost in rounding
+MIN_STEP = 1e-8  # of a step, rad and scales, whose descent is lost in rounding
 SYSTEM = 36 + 36 + 6 + 6  # numbers in a workspace: A, its factor, g, step
 
 
@@ -123,7 +123,7 @@ def weighted_levenberg_marquardt(
         write_reading_rows(table, scale, units, new_r, new_p, values, rows)
         write_errors(lengths, turns, values, errors)
         new_square = weighted_square(weights, errors)
-        if new_square <= square or size <= SMALL:
+        if new_square <= square or size <= MIN_STEP:
             r, p, square = so3.normalize(new_r), new_p, new_square
             if size <= tolerance:
                 status = CONVERGED

@@ -87,7 +87,7 @@ def step_state(x, step, out):
 def length_residuals(equations, x, out):
     """Write the residuals of a state and return half their square norm (Stewart 18)."""
     r, p = state_pose(x)
-    leg_types.settle_all_ends(equations.joints, r, p)
+    leg_types.write_all_ends(equations.joints, r, p)
     legs.squared_residual(equations.joints, equations.squared, r, p, out)
     total = 0.0
     for i in range(6):
@@ -99,7 +99,7 @@ def length_residuals(equations, x, out):
 def residual_jacobian(equations, x, out):
     """Write the derivative of the residuals by a body twist, row by row."""
     r, p = state_pose(x)
-    leg_types.settle_all_ends(equations.joints, r, p)
+    leg_types.write_all_ends(equations.joints, r, p)
     legs.squared_jacobian(equations.joints, r, p, out)
     leg_screws.add_turns(equations.joints, r, p, legs.BODY, True, out)
 

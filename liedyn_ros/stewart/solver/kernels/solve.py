@@ -30,14 +30,14 @@ def solve_six(
         seconds: NUMBER, settings: problem.Settings, pose: MATRIX, state: VECTOR, work: VECTOR
         ) -> SOLVED:
     """Solve as solve_pose, from a guess moved on for a time (s) at a twist."""
-    start(guess, twist, seconds, pose)
-    if seconds != 0.0 and leads_astray(joints, scale, lengths, guess, pose, work):
-        start(guess, twist, 0.0, pose)
+    predict_pose(guess, twist, seconds, pose)
+    if seconds != 0.0 and misses_lengths(joints, scale, lengths, guess, pose, work):
+        predict_pose(guess, twist, 0.0, pose)
     return solve_pose(joints, scale, lengths, pose, settings, pose, state, work)
 
 
 @kernel
-def start(guess, twist, seconds, pose):
+def predict_pose(guess, twist, seconds, pose):
     """Write a guess moved on for a time (s) at a twist; at 0 s as it is."""
     if seconds != 0.0:
         motion.move_pose(guess, twist, seconds, pose)
@@ -48,7 +48,7 @@ def start(guess, twist, seconds, pose):
 
 
 @kernel
-def leads_astray(joints, scale, lengths, guess, moved, work):
+def misses_lengths(joints, scale, lengths, guess, moved, work):
     """
     Return whether a guess that is moved on misses the lengths by much more than the guess itself.
 
@@ -113,7 +113,7 @@ def load_problem(joints, lengths, guess, scale, x, squared):
             squared[i] = (lengths[i] / scale) ** 2
             usable &= 0.0 < lengths[i] and squared[i] < np.inf
     else:
-        leg_types.drive(joints, lengths, squared)
+        leg_types.write_driven_ends(joints, lengths, squared)
         for i in range(6):
             usable &= squared[i] < np.inf
     r, p = motion.split(guess)
@@ -133,7 +133,7 @@ def load_problem(joints, lengths, guess, scale, x, squared):
 def length_error(joints, squared, r, p, work):
     """Return the largest length error of a pose, and the least transmission of a drive."""
     error = problem.solver_views(work)[3]
-    leg_types.settle_all_ends(joints, r, p)
+    leg_types.write_all_ends(joints, r, p)
     legs.lengths(joints, r, p, error)
     for i in range(6):
         error[i] -= squared[i] ** 0.5

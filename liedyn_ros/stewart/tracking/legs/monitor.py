@@ -33,7 +33,7 @@ from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseEstimator, Noi
 
 MIN_REPEATS = 1.05  # mean number of equal readings, from which on a bus is slower than the topic
 IRREGULAR = 2.0  # ratio of the longest to the mean time of a reading, above which it is no bus
-ALIKE = np.ones(1)
+EQUAL_WEIGHTS = np.ones(1)
 
 
 class LegMotion(NamedTuple):
@@ -56,7 +56,7 @@ class LegMotion(NamedTuple):
     moved: Array
     caution: float = 1.0
     excess: float = 0.0
-    shares: Array = ALIKE
+    shares: Array = EQUAL_WEIGHTS
     latency: Array | None = None
 
     @property
@@ -119,7 +119,7 @@ class LegEstimate(NamedTuple):
     length_variance: float
     covariance: float
     rate_variance: float
-    shares: Array = ALIKE
+    shares: Array = EQUAL_WEIGHTS
 
 
 def legs_of(bits: int) -> tuple[int, ...]:

@@ -20,19 +20,20 @@ from liedyn_ros.stewart.tracking.legs.kernels import noise as kernels, noise_tab
 
 ASSUMED_NOISE = 1e-5  # m, where none is given and none is measured yet
 ASSUMED_ACCELERATION = 25.0  # m/s^2, least bound of a leg where none is given
-CAUTION = 3.0  # times the measured noise, in the threshold of the first samples
-CAUTIOUS = 900.0  # samples, over which that falls to the noise
+EARLY_NOISE_FACTOR = 3.0  # times the measured noise, in the threshold of the first samples
+EARLY_SAMPLES = 900.0  # samples, over which that falls to the noise
 EARLY_NOISE = 2e-4  # m, least noise of a threshold until then
-ENOUGH = 200.0  # samples
+MIN_SAMPLES = 200.0  # samples
 QUANTIZATION_DEVIATION = 12.0 ** -0.5  # deviation of a rounding error, in steps
-WRONG_BY = 1.1  # ratio of measured to given noise, besides the error of the former
+NOISE_RATIO = 1.1  # ratio of measured to given noise, besides the error of the former
 SAME_BUS = 1.2  # ratio of the greatest to the least number of repetitions on one bus
-TOO_LARGE = 1.7  # ratio of given to measured noise: 2 is surely too large
+MAX_NOISE_RATIO = 1.7  # ratio of given to measured noise: 2 is surely too large
 EARLY_FACTOR = 7.0  # deviations of a threshold, until the period is known
 ALARMS = 1.0 / 3600.0  # 1/s, false alarms of each leg
 LEGS = 3  # of the arrays of noise_tables.NOISE that are read here
-GIVEN, MEASURED, BOUND = 'leg_noise', 'measured noise', 'an upper bound of the noise'
-FIRST, ASSUMED = 'noise of few samples', f'assumed noise, {EARLY_NOISE:g} m'
+GIVEN_SOURCE, MEASURED_SOURCE = 'leg_noise', 'measured noise'
+BOUND_SOURCE, FEW_SAMPLES_SOURCE = 'an upper bound of the noise', 'noise of few samples'
+ASSUMED_NOISE_SOURCE = f'assumed noise, {EARLY_NOISE:g} m'
 MIN_SEEN = 1e-9  # m, least noise that is not rounding
 # Max. consecutive identical readings by noise-to-resolution ratio (14.22)
 REPETITIONS = ((1.0, 3.0), (0.5, 6.0), (0.3, 25.0), (0.2, 201.0))
@@ -186,7 +187,7 @@ class NoiseEstimator:
         elif self.understated:
             advice.append(f'leg_noise {self._given:.3g} {self._unit} is too small: '
                           f'{self._sigma:.3g} {self._unit} measured')
-        elif self._given and self.identified and self._given > TOO_LARGE * math.hypot(
+        elif self._given and self.identified and self._given > MAX_NOISE_RATIO * math.hypot(
                 self._sigma, 0.5 * self._step()):
             advice.append(f'leg_noise {self._given:.3g} {self._unit} is too large: '
                           f'{self._sigma:.3g} {self._unit} measured')
@@ -212,7 +213,7 @@ class NoiseEstimator:
             max(ASSUMED_ACCELERATION / self._metres, 2.0 * self._measured_acceleration),
             self._learnt)
         self.spread = numbers[tables.SPREAD] ** 0.5
-        self._numbers[tables.SINCE], enough = 0.0, self._taken >= ENOUGH
+        self._numbers[tables.SINCE], enough = 0.0, self._taken >= MIN_SAMPLES
         self.identified = enough and numbers[tables.IDENTIFIED] > 0.0
         self.repetitions = self._allowed_repetitions()
         self.jitter = numbers[tables.JITTER] if (
@@ -246,13 +247,14 @@ class NoiseEstimator:
             self.deviation = max(self._given, self._sigma) if self.understated else self._given
             self.total = self.likely = self.deviation
             # The jitter across the rates exceeds the given noise: an upper bound.
-            above = self.identified and self._sigma > WRONG_BY * self.total
+            above = self.identified and self._sigma > NOISE_RATIO * self.total
             self.caution, self.excess = 1.0, self._sigma if above else 0.0
-            self.source = MEASURED if self.understated else BOUND if above else GIVEN
+            self.source = (MEASURED_SOURCE if self.understated else BOUND_SOURCE if above
+                           else GIVEN_SOURCE)
             self.confirmed = self.known and enough
             measured = self.understated or (
                 self._taken >= kernels.LIMIT_SAMPLES and self._latest[tables.IDENTIFIED] > 0.0)
-            caution = 1.0 if self._taken >= kernels.LIMIT_SAMPLES else CAUTION
+            caution = 1.0 if self._taken >= kernels.LIMIT_SAMPLES else EARLY_NOISE_FACTOR
             self.threshold = caution * self._greatest, float(measured), self._resolution
             return
         self.known = self.confirmed = self.identified
@@ -261,22 +263,22 @@ class NoiseEstimator:
         self._settle_caution(enough)
         self.excess = 0.0
         self.likely = self.total if enough else max(
-            CAUTION * self.total, EARLY_NOISE / self._metres)
-        share = min(max(CAUTIOUS / max(self._taken, 1.0), 1.0), CAUTION)
+            EARLY_NOISE_FACTOR * self.total, EARLY_NOISE / self._metres)
+        share = min(max(EARLY_SAMPLES / max(self._taken, 1.0), 1.0), EARLY_NOISE_FACTOR)
         self.threshold = (
             0.0 if enough else EARLY_NOISE / self._metres, share, self._resolution)
 
     def _settle_caution(self, enough: bool) -> None:
         """Choose how much greater than the estimate the noise may be."""
         if enough:
-            self.caution, self.source = 1.0, MEASURED if self.identified else BOUND
+            self.caution, self.source = 1.0, MEASURED_SOURCE if self.identified else BOUND_SOURCE
         elif self._taken:
             self.caution = (1.0 + 3.0 * (1.25 / self._taken) ** 0.5) * math.hypot(
                 self._sigma, self._step() * QUANTIZATION_DEVIATION) / self.total
-            self.source = FIRST
+            self.source = FEW_SAMPLES_SOURCE
         else:
             self.caution = EARLY_NOISE / (self._metres * self.total)
-            self.source = ASSUMED
+            self.source = ASSUMED_NOISE_SOURCE
 
     def _judge_period(self) -> bool:
         """Fit the factor to the period (14.18); return whether the given noise is too small."""
@@ -293,8 +295,8 @@ class NoiseEstimator:
         held = self._latest[tables.TIMED] ** 0.5
         least = math.hypot(by_stamps, held, 0.5 * self._step())
         self._wrong_leg = self._find_wrong_leg(error, least)
-        return self._wrong_leg is not None or self._sigma > WRONG_BY * (1.0 + error) * math.hypot(
-            self._given, least)  # (14.20)
+        limit = NOISE_RATIO * (1.0 + error) * math.hypot(self._given, least)  # (14.20)
+        return self._wrong_leg is not None or self._sigma > limit
 
     def _find_wrong_leg(self, error: float, least: float) -> int | None:
         """
@@ -309,4 +311,4 @@ class NoiseEstimator:
         ratios = [sigma / math.hypot(noise, lower) for sigma, noise in zip(
             self._estimates[LEGS][:, tables.SIGMA].tolist(), given)]
         leg = ratios.index(max(ratios))
-        return leg if ratios[leg] > WRONG_BY * (1.0 + of_all * error) else None
+        return leg if ratios[leg] > NOISE_RATIO * (1.0 + of_all * error) else None

@@ -22,7 +22,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics)
 from liedyn_ros.dynamics.constrained.solver.kernels.effort_limits import (
-    COLUMNS, NEED, split_efforts, WANTED)
+    COLUMNS, DESIRED, NEED, split_efforts)
 from liedyn_ros.model import Limits, Model
 
 
@@ -130,7 +130,7 @@ def test_random_splits_are_optimal() -> None:
         table[:f, NEED] = moved @ inside
         assert split_efforts(moved, np.arange(n), 1.0 / weights, limits, table, np.zeros(f),
                              np.zeros(f * f)) < 1e-9
-        efforts = np.clip(table[:, WANTED], -limits, limits)
+        efforts = np.clip(table[:, DESIRED], -limits, limits)
         assert np.abs(moved @ (efforts - inside)).max() < 1e-6
         closest = lsq_linear(np.vstack((1e4 * moved, np.diag(np.sqrt(weights)))),
                              np.append(1e4 * moved @ inside, np.zeros(n)), (-limits, limits),

@@ -26,7 +26,7 @@ from liedyn_ros.jit.kinds import NUMBER, VECTOR
 from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 from liedyn_ros.model.kernels import configuration
 
-NEARER = 60  # steps towards a rest posture
+POSTURE_STEPS = 60  # steps towards a rest posture
 LONGEST, SHORTEST = 0.3, 1e-5  # of such a step, rad or m; a shorter one ends them
 LEAST_DAMPING = 1e-10  # of the largest diagonal entry: what is free is free beside it
 
@@ -60,7 +60,7 @@ def approach_rest(
     """
     machine, t, longest = workspace_of(workspace).machine, closing_of(tables), LONGEST
     descend(workspace, tables, q, turns)
-    for _ in range(NEARER):
+    for _ in range(POSTURE_STEPS):
         configuration.difference(machine.kind, machine.qi, machine.vi, q, rest, away)
         before = distance_from_rest(t, away)
         write_free_part(machine, t, away, free)

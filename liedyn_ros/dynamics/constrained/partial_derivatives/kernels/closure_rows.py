@@ -37,7 +37,7 @@ ZERO = (vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO)
 
 
 @kernel
-def carried(machine, motion, table, params, f, column):
+def frame_vector_jet(machine, motion, table, params, f, column):
     """Return the jet of the origin or of an axis of frame f."""
     i = machine.frame_link[f]
     x, rate = get3(motion.frame, f, START, column), get3(motion.frame, f, START + 1, column)
@@ -57,20 +57,21 @@ def row_jet(machine, motion, table, params, c, kind):
     """Return the jets of moment and force of a row of closure c."""
     a, b = frames_of(machine, c)
     if kind <= MOMENT_Z:
-        return carried(machine, motion, table, params, b, AXES + 3 * (kind - MOMENT_X)), ZERO
+        return frame_vector_jet(machine, motion, table, params, b, AXES + 3
+                                * (kind - MOMENT_X)), ZERO
     if kind == MOMENT_CROSS:
-        return jet_cross(carried(machine, motion, table, params, a, AXES),
-                         carried(machine, motion, table, params, b, AXES + 3)), ZERO
-    origin = carried(machine, motion, table, params, b, ORIGIN)
+        return jet_cross(frame_vector_jet(machine, motion, table, params, a, AXES),
+                         frame_vector_jet(machine, motion, table, params, b, AXES + 3)), ZERO
+    origin = frame_vector_jet(machine, motion, table, params, b, ORIGIN)
     if kind == ALONG_ROD:
         scale = 1.0 / machine.closure_size[c, 1]
-        f = jet_axpy(-scale, carried(machine, motion, table, params, a, ORIGIN), jet_axpy(
+        f = jet_axpy(-scale, frame_vector_jet(machine, motion, table, params, a, ORIGIN), jet_axpy(
             scale, origin, ZERO))
         if params is not None:
             factor = -scale * params.closures[c, LENGTH]
             f = (f[0], f[1], vec3.axpy(factor, f[0], f[2]), vec3.axpy(factor, f[1], f[3]))
         return jet_cross(origin, f), f
-    f = carried(machine, motion, table, params, *row_axis(machine, c, kind))
+    f = frame_vector_jet(machine, motion, table, params, *row_axis(machine, c, kind))
     m = jet_cross(origin, f)
     if kind == SCREW:
         m = jet_axpy(-machine.closure_size[c, 0], f, m)
@@ -90,42 +91,43 @@ def row_axis(machine, c, kind):
 
 
 @kernel
-def pull_row(machine, motion, table, params, c, r, by_row, by_rate):
+def vjp_row(machine, motion, table, params, c, r, by_row, by_rate):
     """Back-propagate the weights of row r and of its rate to the motion of both links."""
     (a, b), kind = frames_of(machine, c), machine.row_kind[r]
     if params is not None:
-        weigh_size(machine, motion, params, c, r, by_row, by_rate)
+        vjp_closure_size(machine, motion, params, c, r, by_row, by_rate)
     if kind <= MOMENT_Z:
-        pull_carried(machine, motion, table, params, b, AXES + 3 * (kind - MOMENT_X), by_row[0],
-                     by_rate[0])
+        vjp_frame_vector(machine, motion, table, params, b, AXES + 3 * (kind - MOMENT_X),
+                         by_row[0],
+                         by_rate[0])
         return
     if kind == MOMENT_CROSS:
-        by_x, by_y = pull_cross(motion, a, AXES, b, AXES + 3, by_row[0], by_rate[0])
-        pull_carried(machine, motion, table, params, a, AXES, *by_x)
-        pull_carried(machine, motion, table, params, b, AXES + 3, *by_y)
+        by_x, by_y = vjp_cross(motion, a, AXES, b, AXES + 3, by_row[0], by_rate[0])
+        vjp_frame_vector(machine, motion, table, params, a, AXES, *by_x)
+        vjp_frame_vector(machine, motion, table, params, b, AXES + 3, *by_y)
         return
     if kind == ALONG_ROD:  # m = -p_b x p_a / length, f = (p_b - p_a) / length
         scale = 1.0 / machine.closure_size[c, 1]
-        by_b, by_a = pull_cross(motion, b, ORIGIN, a, ORIGIN, vec3.scale(-scale, by_row[0]),
-                                vec3.scale(-scale, by_rate[0]))
-        pull_carried(machine, motion, table, params, b, ORIGIN, vec3.axpy(
+        by_b, by_a = vjp_cross(motion, b, ORIGIN, a, ORIGIN, vec3.scale(-scale, by_row[0]),
+                               vec3.scale(-scale, by_rate[0]))
+        vjp_frame_vector(machine, motion, table, params, b, ORIGIN, vec3.axpy(
             scale, by_row[1], by_b[0]), vec3.axpy(scale, by_rate[1], by_b[1]))
-        pull_carried(machine, motion, table, params, a, ORIGIN, vec3.axpy(
+        vjp_frame_vector(machine, motion, table, params, a, ORIGIN, vec3.axpy(
             -scale, by_row[1], by_a[0]), vec3.axpy(-scale, by_rate[1], by_a[1]))
         return
     frame, column = row_axis(machine, c, kind)
-    by_b, by_f = pull_cross(motion, b, ORIGIN, frame, column, by_row[0], by_rate[0])
+    by_b, by_f = vjp_cross(motion, b, ORIGIN, frame, column, by_row[0], by_rate[0])
     by_force, by_force_rate = vec3.add(by_f[0], by_row[1]), vec3.add(by_f[1], by_rate[1])
     if kind == SCREW:
         pitch = machine.closure_size[c, 0]
         by_force = vec3.axpy(-pitch, by_row[0], by_force)
         by_force_rate = vec3.axpy(-pitch, by_rate[0], by_force_rate)
-    pull_carried(machine, motion, table, params, frame, column, by_force, by_force_rate)
-    pull_carried(machine, motion, table, params, b, ORIGIN, *by_b)
+    vjp_frame_vector(machine, motion, table, params, frame, column, by_force, by_force_rate)
+    vjp_frame_vector(machine, motion, table, params, b, ORIGIN, *by_b)
 
 
 @kernel
-def pull_carried(machine, motion, table, params, f, column, by_x, by_rate):
+def vjp_frame_vector(machine, motion, table, params, f, column, by_x, by_rate):
     """Back-propagate the weights of a point or axis of frame f, and of its rate, to its link."""
     i, x = machine.frame_link[f], get3(motion.frame, f, START, column)
     w, _ = get6(motion.twist, i, START)
@@ -142,7 +144,7 @@ def pull_carried(machine, motion, table, params, f, column, by_x, by_rate):
 
 
 @kernel
-def weigh_size(machine, motion, params, c, r, by_row, by_rate):
+def vjp_closure_size(machine, motion, params, c, r, by_row, by_rate):
     """Back-propagate the weights of row r and of its rate to pitch and length of closure c."""
     m, f = row_wrench(machine, motion, c, r, START)
     dm, df = row_wrench(machine, motion, c, r, START + 1)
@@ -155,7 +157,7 @@ def weigh_size(machine, motion, params, c, r, by_row, by_rate):
 
 
 @kernel
-def pull_cross(motion, f, column_x, g, column_y, by_product, by_rate):
+def vjp_cross(motion, f, column_x, g, column_y, by_product, by_rate):
     """Return the weights of x and x', of y and y', from those of x cross y and of its rate."""
     x, dx = get3(motion.frame, f, START, column_x), get3(motion.frame, f, START + 1, column_x)
     y, dy = get3(motion.frame, g, START, column_y), get3(motion.frame, g, START + 1, column_y)

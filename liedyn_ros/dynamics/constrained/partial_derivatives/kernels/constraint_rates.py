@@ -19,11 +19,11 @@ from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, links_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, axpy6, dot6, get3, get6, ORIGIN, START, workspace_of)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
-    add_scaled_columns, between, dual, NOTHING, twist_bracket)
+    add_scaled_columns, dual, relative_columns, twist_bracket, ZERO_MOTION)
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     load_pair, store_pair)
 from liedyn_ros.dynamics.partial_derivatives.kernels.rate_sums import (
-    add_rate_sum, add_turned_sum, bend, turns)
+    add_rate_sum, add_turned_sum, chart_series, is_noncommuting)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import load3, store3
 from liedyn_ros.jit.decorators import kernel
@@ -85,9 +85,9 @@ def add_rate_partials(
         return
     for i in range(len(machine.kind)):
         kind = machine.kind[i]
-        if not turns(kind):
+        if not is_noncommuting(kind):
             continue
-        bend(kind, gamma, factorial, motion, machine.vi[i], first + len(out))
+        chart_series(kind, gamma, factorial, motion, machine.vi[i], first + len(out))
         for k in range(len(out)):
             for j in range(first + k):
                 add_turned_sum(part, gamma, factorial, first + k, j, machine.vi[i],
@@ -113,7 +113,7 @@ def vary_row_series(workspace: VECTOR, field: CUBE, scratch: MATRIX, rates: MATR
                 vary_row(machine, motion, scratch, c, r, j)
                 for k in range(len(rates)):
                     for h in range(k + 1):
-                        out[k, r, j] += dot6(load_pair(scratch, h, D_ROW), between(
+                        out[k, r, j] += dot6(load_pair(scratch, h, D_ROW), relative_columns(
                             field[k - h], *links_of(machine, c), 0))
                         out[k, r, j] += dot6(closures.row_wrench(machine, motion, c, r, h),
                                              load_pair(scratch, k - h, D_FIELD))
@@ -162,9 +162,9 @@ def vary_field(machine, motion, field, scratch, c, j):
     (a, b), sign, before = links_of(machine, c), machine.path_sign[c, j], machine.parent[
         machine.link[j]]
     for k in range(len(scratch)):
-        varied = NOTHING  # what joints add from this one on turns with it
+        varied = ZERO_MOTION  # what joints add from this one on turns with it
         for h in range(k + 1):
-            varied = axpy6(sign, twist_bracket(get6(motion.screw, j, h), between(
+            varied = axpy6(sign, twist_bracket(get6(motion.screw, j, h), relative_columns(
                 field[k - h], before, b if sign > 0.0 else a, 0)), varied)
         store_pair(scratch, k, D_FIELD, varied[0], varied[1])
 
@@ -176,7 +176,7 @@ def vary_row(machine, motion, scratch, c, r, j):
     if kind > SCREW:
         displace_row(machine, motion, scratch, c, kind, ahead, j)
     for k in range(len(scratch)):
-        change = NOTHING
+        change = ZERO_MOTION
         if kind > SCREW:
             change = vary_moving_row(machine, motion, scratch, c, kind, ahead, k)
         elif ahead:
@@ -240,7 +240,7 @@ def factors(machine, c, kind):
 def write_closure_wrench(machine, motion, scratch, multipliers, c):
     """Write the wrench of closure c on body b."""
     for k in range(len(scratch)):
-        total = NOTHING
+        total = ZERO_MOTION
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             for h in range(k + 1):
                 row = closures.row_wrench(machine, motion, c, r, h)

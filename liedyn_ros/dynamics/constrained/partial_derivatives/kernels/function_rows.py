@@ -55,7 +55,7 @@ def add_rows(functions, first, rates, out):
 
 
 @kernel
-def weigh_rows(functions, first, rates, weights, by_q):
+def vjp_rows(functions, first, rates, weights, by_q):
     """Add to by_q (nv,) what weights . J rates has by q: undoes add_rows."""
     slopes = functions.slopes
     for e in range(len(by_q)):
@@ -65,7 +65,7 @@ def weigh_rows(functions, first, rates, weights, by_q):
 
 
 @kernel
-def weigh_change(motion, functions, first, weights, by_rows, by_q, by_v):
+def vjp_change(motion, functions, first, weights, by_rows, by_q, by_v):
     """Add gradients of by_rows . (J a + J' v) - weights . J^T lam by q, v: undoes add_change."""
     slopes, pushes, n = functions.slopes, functions.pushes, len(by_q)
     for e in range(n):

@@ -11,7 +11,7 @@ The gradient of weighted residuals of closures by kinematic parameters (13.20).
 
 A residual of a closed loop varies by its row of A on the displacement of frame b against frame a.
 That of a rod also varies by its length, that of a screw by its pitch. A v varies as in
-reverse.pull_rows.
+reverse.vjp_rows.
 """
 
 from liedyn_ros.dynamics.constrained.kernels import order
@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows im
     BY_POSE, FIELD)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import product_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
-    add_scaled_columns, NOTHING, store_field)
+    add_scaled_columns, store_field, ZERO_MOTION)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import CLOSURE_PITCH, LENGTH
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTHS, VECTOR
@@ -49,20 +49,20 @@ def gap_gradient(
     nothing = rest[0]
     order.begin_state(machine, motion, False, free, frames, q, v, rest, rest)
     order.advance_order(machine, motion, scratch, no_wrenches, frames, False, 0, scratch.x, True)
-    reverse.clear(machine, table, params)
-    reverse.pull_rows(machine, motion, table, params, v, by_rate)
+    reverse.clear_weights(machine, table, params)
+    reverse.vjp_rows(machine, motion, table, params, v, by_rate)
     for c in range(len(machine.closure_kind)):
-        pull_residuals(machine, motion, table, params, c, by_position)
+        vjp_residuals(machine, motion, table, params, c, by_position)
     store_field(machine, motion, table, nothing)
-    reverse.pull_motion(machine, motion, table, params, nothing, out[0], out[1], out[2])
+    reverse.vjp_motion(machine, motion, table, params, nothing, out[0], out[1], out[2])
     loop_parameters.write_parameter_gradient(machine, motion, table, FIELD, params, 1.0, nothing,
                                              frames)
 
 
 @kernel
-def pull_residuals(machine, motion, table, params, c, weights):
+def vjp_residuals(machine, motion, table, params, c, weights):
     """Add the weights of displacements, pitch and length in the residuals of closure c."""
-    (a, b), (frame_a, frame_b), wrench = links_of(machine, c), frames_of(machine, c), NOTHING
+    (a, b), (frame_a, frame_b), wrench = links_of(machine, c), frames_of(machine, c), ZERO_MOTION
     for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
         wrench = axpy6(weights[r], row_wrench(machine, motion, c, r, START), wrench)
         if machine.row_kind[r] == SCREW:  # z - pitch angle = 0

@@ -19,8 +19,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
     function_rows, parameters as loop_parameters, reverse)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import FIELD
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
-    are_projected, begin_products, complete_rates, LEFT, MU, mu_in_use, product_of, SIDE, VARIED,
-    write_side_multipliers)
+    are_projected, begin_products, complete_rates, LEFT, MU, multiplier_range, product_of, SIDE,
+    VARIED, write_side_multipliers)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_force_response)
 from liedyn_ros.dynamics.constrained.solver.kernels import solution
@@ -49,11 +49,11 @@ def constrained_gradient(
     tables, work, task_table = workspace_of(workspace), product_of(product).work, task_of(task)
     begin_products(tables.machine, tables.motion, tables.space, work, task_table.kind[0],
                    task_table.free, task_table.chosen)
-    return another_gradient(workspace, task, product, params, functions, y, z, found)
+    return adjoint_pass(workspace, task, product, params, functions, y, z, found)
 
 
 @kernel
-def another_gradient(
+def adjoint_pass(
         workspace: VECTOR, task: VECTOR, product: VECTOR,
         params: loop_parameters.ParameterArrays | None,
         functions: function_rows.FunctionWeights | None, y: VECTOR, z: VECTOR, found: MATRIX):
@@ -67,23 +67,24 @@ def another_gradient(
     by_q, by_v, by_a, weights = found[0], found[1], found[2], found[3]
     rank, size, count = int(scratch.report[RANK]), len(y), len(z)
     varied, sign = work[VARIED, :count], -1.0 if kind == HYBRID else 1.0
-    reverse.clear(machine, table, params)
+    reverse.clear_weights(machine, table, params)
     for r in range(count):
         varied[r] = z[r]
-    weigh_solution(tables, task_table, scratch, table, work, rank, sign, y, varied, weights)
-    pull_reactions(machine, motion, table, params, functions, work, *mu_in_use(kind, rank < count),
-                   size, count)
+    vjp_solution(tables, task_table, scratch, table, work, rank, sign, y, varied, weights)
+    vjp_reactions(machine, motion, table, params, functions, work,
+                  *multiplier_range(kind, rank < count),
+                  size, count)
     if kind != HYBRID:
         for r in range(count):  # no constraint on accelerations is solved
             varied[r] = 0.0
-    reverse.pull_equations(machine, motion, table, params, weights, varied)
-    reverse.pull_motion(machine, motion, table, params, weights, by_q, by_v, by_a)
+    reverse.vjp_equations(machine, motion, table, params, weights, varied)
+    reverse.vjp_motion(machine, motion, table, params, weights, by_q, by_v, by_a)
     if functions is not None:
         for j in range(size):
             by_q[j] += work[SIDE, j]
-        function_rows.weigh_change(motion, functions, count - len(functions.pushes), weights,
-                                   varied, by_q, by_v)
-    weigh_couplings(machine, varied, by_a)
+        function_rows.vjp_change(motion, functions, count - len(functions.pushes), weights,
+                                 varied, by_q, by_v)
+    vjp_couplings(machine, varied, by_a)
     for j in range(size):
         by_q[j], by_v[j], by_a[j] = sign * by_q[j], sign * by_v[j], sign * by_a[j]
     if params is not None:
@@ -95,33 +96,33 @@ def another_gradient(
 
 
 @kernel
-def weigh_solution(tables, task, scratch, table, work, rank, sign, y, varied, weights):
+def vjp_solution(tables, task, scratch, table, work, rank, sign, y, varied, weights):
     """Replace weights of multipliers by those of the constraints; write the weights of forces."""
     machine, motion, kind = tables.machine, tables.motion, task.kind[0]
     if kind == HYBRID:
-        weigh_known(motion, task.free, y, weights, varied)
+        vjp_known_accelerations(motion, task.free, y, weights, varied)
     if are_projected(kind, rank < len(varied)):
         project_weights(scratch, sign, varied, work[LEFT, :len(varied)])
     if kind == HYBRID:
-        weigh_hybrid(machine, motion, scratch, table, work, task.free, y, weights)
+        vjp_hybrid(machine, motion, scratch, table, work, task.free, y, weights)
     elif kind == LEAST_FORCE:
-        weigh_least_force(machine, motion, scratch, varied, task.chosen, task.weight, y, weights)
+        vjp_least_force(machine, motion, scratch, varied, task.chosen, task.weight, y, weights)
     else:
-        weigh_least_torque(machine, motion, scratch, tables.space, work, task.free, task.chosen,
-                           task.weight, y, weights)
+        vjp_least_torque(machine, motion, scratch, tables.space, work, task.free, task.chosen,
+                         task.weight, y, weights)
 
 
 @kernel
-def pull_reactions(machine, motion, table, params, functions, work, first, end, size, count):
+def vjp_reactions(machine, motion, table, params, functions, work, first, end, size, count):
     """Pull the weights of the rows' reactions back, for each mu in use; functions' go to SIDE."""
     for j in range(size):
         work[SIDE, j] = 0.0
     for k in range(first, end):
         mu, weights = work[MU + k, :size], work[VARIED + k, :count]
-        reverse.pull_rows(machine, motion, table, params, mu, weights)
+        reverse.vjp_rows(machine, motion, table, params, mu, weights)
         if functions is not None:
-            function_rows.weigh_rows(functions, count - len(functions.pushes), mu, weights,
-                                     work[SIDE, :size])
+            function_rows.vjp_rows(functions, count - len(functions.pushes), mu, weights,
+                                   work[SIDE, :size])
 
 
 @kernel
@@ -135,7 +136,7 @@ def project_weights(scratch, sign, varied, left):
 
 
 @kernel
-def weigh_couplings(machine, varied, by_a):
+def vjp_couplings(machine, varied, by_a):
     """Back-propagate the weights of couplings and functions to accelerations."""
     for r in range(len(machine.coupling)):
         for j in range(len(by_a)):
@@ -143,7 +144,7 @@ def weigh_couplings(machine, varied, by_a):
 
 
 @kernel
-def weigh_known(motion, free, y, weights, varied):
+def vjp_known_accelerations(motion, free, y, weights, varied):
     """Write -y as weights of known accelerations; add their weights of multipliers."""
     for j in range(len(y)):
         weights[j] = 0.0 if free[j] else -y[j]
@@ -153,7 +154,7 @@ def weigh_known(motion, free, y, weights, varied):
 
 
 @kernel
-def weigh_hybrid(machine, motion, scratch, table, work, free, y, weights):
+def vjp_hybrid(machine, motion, scratch, table, work, free, y, weights):
     """Write the weights of given forces, and of constraints (13.19)."""
     size, count, x, side = len(y), len(scratch.gamma), scratch.x, work[SIDE, :len(y)]
     varied = work[VARIED, :count]
@@ -173,7 +174,7 @@ def weigh_hybrid(machine, motion, scratch, table, work, free, y, weights):
 
 
 @kernel
-def weigh_least_force(machine, motion, scratch, varied, passive, weight, y, weights):
+def vjp_least_force(machine, motion, scratch, varied, passive, weight, y, weights):
     """Write the weights of forces, y where these are unknown, and of W lam = A_p mu (12.18)."""
     qr = scratch.qr
     for j in range(len(y)):
@@ -204,7 +205,7 @@ def weigh_least_force(machine, motion, scratch, varied, passive, weight, y, weig
 
 
 @kernel
-def weigh_least_torque(machine, motion, scratch, space, work, free, active, weight, y, weights):
+def vjp_least_torque(machine, motion, scratch, space, work, free, active, weight, y, weights):
     """Write the weights of forces, and of A mu = 0 (12.20)."""
     size, count, side = len(y), len(scratch.gamma), work[SIDE, :len(y)]
     for j in range(size):

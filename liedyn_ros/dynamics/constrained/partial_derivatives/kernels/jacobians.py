@@ -25,7 +25,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows im
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.inverse_changes import (
     inverse_changes)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
-    between, dual, NOTHING, relative_motion, store_field, twist_bracket)
+    dual, relative_columns, relative_motion, store_field, twist_bracket, ZERO_MOTION)
 from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
 from liedyn_ros.dynamics.constrained.solver.kernels.least_torque import add_free_motions
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
@@ -156,7 +156,7 @@ def vary_closure_by_path(machine, motion, table, c, n, by_q, by_v):
             rates = axpy6(-1.0, twist_bracket(screw, V), pushed_by_rate)
         store_pair(table, i, D_POSE, screw[0], screw[1])
         store_pair(table, i, D_TWIST, turned[0], turned[1])
-        varied, held = NOTHING, NOTHING
+        varied, held = ZERO_MOTION, ZERO_MOTION
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             kind = machine.row_kind[r]
             if kind <= SCREW:
@@ -187,13 +187,13 @@ def vary_reactions_by_path(machine, motion, table, out):
             out[0, r, j] = out[1, r, j] = 0.0
     for c in range(len(machine.closure_kind)):
         a, b = links_of(machine, c)
-        field = between(table, a, b, FIELD)
+        field = relative_columns(table, a, b, FIELD)
         clear_displacements(table, a, b)
         for at in range(machine.path_start[c], machine.path_start[c + 1]):
             j = machine.path[at]
             sign, screw = machine.path_sign[c, j], get6(motion.screw, j, START)
             i = b if sign > 0.0 else a
-            turned = twist_bracket(screw, between(
+            turned = twist_bracket(screw, relative_columns(
                 table, machine.parent[machine.link[j]], i, FIELD))
             store_pair(table, i, D_POSE, screw[0], screw[1])
             for r in range(machine.closure_row[c], machine.closure_row[c + 1]):

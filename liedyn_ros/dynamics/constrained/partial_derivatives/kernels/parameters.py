@@ -97,7 +97,7 @@ def displace_link(machine, motion, params, i, moved, rate, push):
 
 
 @kernel
-def own_change(motion, params, i, body):
+def wrench_change(motion, params, i, body):
     """Return the change of the wrench of link i by gravity, its inertia and its applied wrench."""
     (r, p), x = link_pose(motion, i), load_pair(params.parts, i + 1, LINK_WRENCH)
     pulled = rigid.apply(body, vec3.ZERO, vec3.neg(columns3(params.parts, 0, GRAVITY)))
@@ -105,7 +105,7 @@ def own_change(motion, params, i, body):
 
 
 @kernel
-def weigh_link(machine, motion, params, i, by_moved, by_twist, by_acceleration, weights):
+def vjp_link(machine, motion, params, i, by_moved, by_twist, by_acceleration, weights):
     """Write the derivatives by displacement and pitch of link i."""
     r, p = link_pose(motion, machine.parent[i])
     store_pair(params.parts, i + 1, DISPLACEMENT, *se3.adjoint_dual(r, p, *by_moved))
@@ -165,7 +165,7 @@ def write_parameter_gradient(machine, motion, table, field, params, sign, weight
         r, p = link_pose(motion, i)
         yw, yu = load_pair(table, i, field)
         store_pair(data, i + 1, ORDER_CHANGE, *se3.adjoint_inverse(r, p, yw, yu))
-    parameters.weigh_shifts(data, params.bodies, params.external, sign, params.of_bodies)
+    parameters.vjp_shifts(data, params.bodies, params.external, sign, params.of_bodies)
     width = params.bodies.shape[1]
     shifts = rows_of(params.bodies, SHIFT * width, width + 1, LANES)
     for f in range(frames):
@@ -181,5 +181,5 @@ def write_parameter_gradient(machine, motion, table, field, params, sign, weight
             params.closures[c, k] *= sign
     parameters.from_links(params.bodies, sign, params.parts, params.ground, params.of_bodies)
     n = len(weights)
-    parameters.weigh_coordinates(motion.rate[0, :n], motion.rate[1, :n], weights, sign,
-                                 params.dissipation, params.of_coordinates)
+    parameters.vjp_coordinates(motion.rate[0, :n], motion.rate[1, :n], weights, sign,
+                               params.dissipation, params.of_coordinates)

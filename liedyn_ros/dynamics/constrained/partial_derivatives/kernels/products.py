@@ -76,7 +76,8 @@ def constrained_product(
     if functions is not None:
         function_rows.add_change(motion, functions, count - len(functions.push), scratch.gamma,
                                  tau)
-    vary_reactions(machine, motion, table, params, functions, work, *mu_in_use(kind, rank < count),
+    vary_reactions(machine, motion, table, params, functions, work,
+                   *multiplier_range(kind, rank < count),
                    size, count)
     vary_solution(tables, task_table, scratch, work, count, xa, xtau, tau, a)
     write_multipliers(motion, scratch, work, rank, kind, multipliers)
@@ -91,7 +92,7 @@ def are_projected(kind, redundant):
 
 
 @kernel
-def mu_in_use(kind, redundant):
+def multiplier_range(kind, redundant):
     """Return the rows of work, from MU to POTENTIAL, that a task depends on: first and end."""
     return (POTENTIAL if kind == HYBRID else MU,
             POTENTIAL + 1 if are_projected(kind, redundant) else POTENTIAL)

@@ -17,12 +17,12 @@ from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row_wrenc
 from liedyn_ros.dynamics.constrained.kernels.series import elastic_rate
 from liedyn_ros.dynamics.constrained.kernels.tables import axpy6, dot6, get6, START
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
-    BY_ACCELERATION, BY_FIELD, BY_POSE, BY_TWIST, FIELD, pull_row)
+    BY_ACCELERATION, BY_FIELD, BY_POSE, BY_TWIST, FIELD, vjp_row)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import (
-    link_translation, weigh_link)
+    link_translation, vjp_link)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
-    add_scaled_columns, between, body_of, dual, get_gravity, NOTHING, own_motion, relative_motion,
-    store_field)
+    add_scaled_columns, body_of, dual, get_gravity, joint_motion, relative_columns,
+    relative_motion, store_field, ZERO_MOTION)
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     load_pair, store_pair)
@@ -34,7 +34,7 @@ from liedyn_ros.lie.kernels import vec3
 
 
 @kernel
-def clear(machine, table, params):
+def clear_weights(machine, table, params):
     """Set all weights to zero."""
     if params is not None:
         params.parts[:] = 0.0
@@ -46,7 +46,7 @@ def clear(machine, table, params):
 
 
 @kernel
-def pull_rows(machine, motion, table, params, rates, weights):
+def vjp_rows(machine, motion, table, params, rates, weights):
     """Add the weights that weights . A rates has, the rates being constant: undoes vary_rows."""
     count = len(machine.kind)
     store_field(machine, motion, table, rates)
@@ -54,17 +54,17 @@ def pull_rows(machine, motion, table, params, rates, weights):
         store_pair(table, i, BY_FIELD, vec3.ZERO, vec3.ZERO)
     for c in range(len(machine.closure_kind)):
         a, b = links_of(machine, c)
-        field, wrench = between(table, a, b, FIELD), NOTHING
+        field, wrench = relative_columns(table, a, b, FIELD), ZERO_MOTION
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             wrench = axpy6(weights[r], row_wrench(machine, motion, c, r, START), wrench)
-            pull_row(machine, motion, table, params, c, r, axpy6(weights[r], field, NOTHING),
-                     NOTHING)
+            vjp_row(machine, motion, table, params, c, r, axpy6(weights[r], field, ZERO_MOTION),
+                    ZERO_MOTION)
         add_scaled_columns(table, b, BY_FIELD, 1.0, wrench)
         add_scaled_columns(table, a, BY_FIELD, -1.0, wrench)
     for i in range(count - 1, -1, -1):
         parent, weight = machine.parent[i], load_pair(table, i, BY_FIELD)
         add_scaled_columns(
-            table, i, BY_POSE, -1.0, dual(between(table, parent, i, FIELD), weight))
+            table, i, BY_POSE, -1.0, dual(relative_columns(table, parent, i, FIELD), weight))
         add_scaled_columns(table, parent, BY_FIELD, 1.0, weight)
         if params is not None:
             params.parts[i + 1, LINK_PITCH] += rates[machine.vi[i]] * dot6(
@@ -72,7 +72,7 @@ def pull_rows(machine, motion, table, params, rates, weights):
 
 
 @kernel
-def pull_equations(machine, motion, table, params, weights, by_rows):
+def vjp_equations(machine, motion, table, params, weights, by_rows):
     """
     Add the weights that weights . (ID - A^T lam) + by_rows . (A a + A' v) has: undoes vary.
 
@@ -96,14 +96,16 @@ def pull_equations(machine, motion, table, params, weights, by_rows):
         a, b = links_of(machine, c)
         V = relative_motion(motion.twist, a, b, START)
         A = relative_motion(motion.twist, a, b, START + 1)
-        field, force, wrench, rate = between(table, a, b, FIELD), NOTHING, NOTHING, NOTHING
+        field, force, wrench, rate = relative_columns(table, a, b,
+                                                      FIELD), ZERO_MOTION, ZERO_MOTION, ZERO_MOTION
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             row = row_wrench(machine, motion, c, r, START)
             force = axpy6(motion.multiplier[START, r], row, force)
             wrench = axpy6(by_rows[r], row, wrench)
             rate = axpy6(by_rows[r], row_wrench(machine, motion, c, r, START + 1), rate)
-            by_row = axpy6(by_rows[r], A, axpy6(-motion.multiplier[START, r], field, NOTHING))
-            pull_row(machine, motion, table, params, c, r, by_row, axpy6(by_rows[r], V, NOTHING))
+            by_row = axpy6(by_rows[r], A, axpy6(-motion.multiplier[START, r], field, ZERO_MOTION))
+            vjp_row(machine, motion, table, params, c, r, by_row,
+                    axpy6(by_rows[r], V, ZERO_MOTION))
         for i, sign in ((a, -1.0), (b, 1.0)):
             add_scaled_columns(table, i, BY_POSE, sign, dual(load_pair(table, i, FIELD), force))
             add_scaled_columns(table, i, BY_TWIST, sign, rate)
@@ -111,16 +113,16 @@ def pull_equations(machine, motion, table, params, weights, by_rows):
 
 
 @kernel
-def pull_motion(machine, motion, table, params, weights, by_q, by_v, by_a):
+def vjp_motion(machine, motion, table, params, weights, by_q, by_v, by_a):
     """
     Write the gradients of all weights by q, v and a (nv,) each: undoes vary_motion.
 
-    weights are those of forces, as of pull_equations, whose twists FIELD of the table still holds.
+    weights are those of forces, as of vjp_equations, whose twists FIELD of the table still holds.
     """
     for i in range(len(machine.kind) - 1, -1, -1):
         parent, wrench = machine.parent[i], get6(motion.wrench, i, START)
         V, V0 = get6(motion.twist, i, START), get6(motion.twist, parent, START)
-        rates, pushes = own_motion(motion, i, parent)
+        rates, pushes = joint_motion(motion, i, parent)
         by_acceleration = load_pair(table, i, BY_ACCELERATION)
         by_twist = axpy6(1.0, dual(V0, by_acceleration), load_pair(table, i, BY_TWIST))
         by_moved = axpy6(-1.0, dual(rates, by_twist), load_pair(table, i, BY_POSE))
@@ -133,8 +135,8 @@ def pull_motion(machine, motion, table, params, weights, by_q, by_v, by_a):
             by_v[j] = dot6(screw, by_twist) + machine.damping[j] * weights[j]
             by_a[j] = dot6(screw, by_acceleration) + machine.armature[j] * weights[j]
         if params is not None:
-            weigh_link(machine, motion, params, i, axpy6(1.0, by_moved, turned), by_twist,
-                       by_acceleration, weights)
+            vjp_link(machine, motion, params, i, axpy6(1.0, by_moved, turned), by_twist,
+                     by_acceleration, weights)
         add_scaled_columns(table, parent, BY_POSE, 1.0, by_moved)
         add_scaled_columns(
             table, parent, BY_TWIST, 1.0, axpy6(-1.0, dual(V, by_acceleration), by_twist))

@@ -18,7 +18,7 @@ from liedyn_ros.dynamics.constrained.kernels.groups import (
     coordinates_of, count_groups, rows_of)
 from liedyn_ros.dynamics.constrained.kernels.tables import CHOLESKY
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
+from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put_lanes
 from liedyn_ros.linear_algebra.kernels import gram_cholesky, orthogonal
 from liedyn_ros.linear_algebra.kernels.rows import add_scaled_row, clear_row, scale_row
 
@@ -88,7 +88,7 @@ def solve_orthogonal_sides(machine, scratch, table, lanes, c):
         for i in range(size):
             put_lanes(table, machine.coordinate_at[first + i], c, get_lanes(lanes, i, 0))
         for t in range(last - begin):
-            lam = get_lanes(lanes, size + t, 0) if t < qr.rank[g] else spread(0.0)
+            lam = get_lanes(lanes, size + t, 0) if t < qr.rank[g] else broadcast(0.0)
             put_lanes(table, n + qr.order[begin + t], c, lam)
 
 
@@ -105,7 +105,7 @@ def project_rows(scratch, table, first, lanes, begin, end):
                 put_lanes(lanes, t, 0, get_lanes(table, first + qr.order[slot + t], c))
             orthogonal.apply_q_transposed_to_lanes(basis, g, lanes, 0, 0)
             for t in range(qr.rank[g], count):
-                put_lanes(lanes, t, 0, spread(0.0))
+                put_lanes(lanes, t, 0, broadcast(0.0))
             orthogonal.apply_q_to_lanes(basis, g, lanes, 0, 0)
             for t in range(count):
                 put_lanes(table, first + qr.order[slot + t], c, get_lanes(lanes, t, 0))
@@ -119,13 +119,13 @@ def write_least_rate_rows(machine, scratch, free, table, first, to, lanes, begin
         (one, last), (here, there) = rows_of(machine, g), coordinates_of(machine, g)
         for c in range(begin, end, LANES):
             for t in range(max(there - here, last - one)):
-                put_lanes(lanes, t, 0, spread(0.0))
+                put_lanes(lanes, t, 0, broadcast(0.0))
             for t in range(last - one):
                 r = qr.order[one + t]
                 put_lanes(lanes, t, 0, scratch.scale[r] * get_lanes(table, first + r, c))
             orthogonal.solve_r_transposed_for_lanes(qr, g, lanes, 0, 0)
             for t in range(qr.rank[g], last - one):
-                put_lanes(lanes, t, 0, spread(0.0))
+                put_lanes(lanes, t, 0, broadcast(0.0))
             orthogonal.apply_q_to_lanes(qr, g, lanes, 0, 0)
             for i in range(there - here):
                 put_lanes(table, to + machine.coordinate_at[here + i], c, get_lanes(lanes, i, 0))
@@ -143,7 +143,7 @@ def complete_rate_rows(machine, space, table, weight, first, lanes, end):
         (begin, last), order = coordinates_of(machine, g), space.qr.order
         for c in range(0, end, LANES):
             for t in range(space.qr.count[g]):
-                i, total = order[begin + t], spread(0.0)
+                i, total = order[begin + t], broadcast(0.0)
                 for at in range(begin, last):
                     j = machine.coordinate_at[at]
                     total = total + space.basis[0, i, j] * get_lanes(table, j, c)
@@ -175,7 +175,8 @@ def write_independent_multiplier_rows(machine, scratch, free, table, lanes, end)
             orthogonal.solve_r_for_lanes(qr, g, lanes, 0, 0)
             for t in range(last - begin):
                 r = qr.order[begin + t]
-                lam = scratch.scale[r] * get_lanes(lanes, t, 0) if t < qr.rank[g] else spread(0.0)
+                lam = scratch.scale[r] * get_lanes(lanes, t,
+                                                   0) if t < qr.rank[g] else broadcast(0.0)
                 put_lanes(table, n + r, c, lam)
 
 

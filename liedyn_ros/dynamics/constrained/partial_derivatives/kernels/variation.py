@@ -20,17 +20,17 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
     D_ACCELERATION, D_FIELD, D_POSE, D_TWIST, D_WRENCH, FIELD, row_jet)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import (
-    displace_link, own_change, pitch_change)
+    displace_link, pitch_change, wrench_change)
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     load_pair, store_pair)
-from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import resist
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import add_dissipation_changes
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import add3
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import se3, vec3
 
-NOTHING = (vec3.ZERO, vec3.ZERO)
+ZERO_MOTION = (vec3.ZERO, vec3.ZERO)
 
 
 @kernel
@@ -48,7 +48,8 @@ def vary_equations(machine, motion, table, params, xq, xv, xa, gamma, tau):
         for j in range(len(xa)):
             gamma[first + r] += machine.coupling[r, j] * xa[j]
     for i in range(len(machine.kind) - 1, -1, -1):
-        wrench, eta = load_pair(table, i, D_WRENCH), between(table, machine.parent[i], i, D_POSE)
+        wrench, eta = load_pair(table, i, D_WRENCH), relative_columns(table, machine.parent[i], i,
+                                                                      D_POSE)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             screw = get6(motion.screw, j, START)
             tau[j] = dot6(screw, wrench) + machine.damping[j] * xv[j]
@@ -60,8 +61,9 @@ def vary_equations(machine, motion, table, params, xq, xv, xa, gamma, tau):
         add_scaled_columns(table, machine.parent[i], D_WRENCH, 1.0, axpy6(-1.0, turned, wrench))
     if params is not None:
         n = len(xa)
-        resist(motion.rate[0, :n], motion.rate[1, :n], params.dissipation, params.of_coordinates,
-               tau)
+        add_dissipation_changes(motion.rate[0, :n], motion.rate[1, :n], params.dissipation,
+                                params.of_coordinates,
+                                tau)
 
 
 @kernel
@@ -72,7 +74,7 @@ def vary_all_motion(machine, motion, table, params, xq, xv, xa):
         store_pair(table, count, at, vec3.ZERO, vec3.ZERO)
     for i in range(count):
         parent = machine.parent[i]
-        moved, rate, push = load_pair(table, parent, D_POSE), NOTHING, NOTHING
+        moved, rate, push = load_pair(table, parent, D_POSE), ZERO_MOTION, ZERO_MOTION
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             screw = get6(motion.screw, j, START)
             moved, rate, push = (axpy6(xq[j], screw, moved), axpy6(xv[j], screw, rate),
@@ -81,7 +83,7 @@ def vary_all_motion(machine, motion, table, params, xq, xv, xa):
             moved, rate, push = displace_link(machine, motion, params, i, moved, rate, push)
         V, A = get6(motion.twist, i, START), get6(motion.twist, i, START + 1)
         before = get6(motion.twist, parent, START)
-        rates, pushes = own_motion(motion, i, parent)
+        rates, pushes = joint_motion(motion, i, parent)
         dV0 = load_pair(table, parent, D_TWIST)
         dV = axpy6(1.0, twist_bracket(moved, rates), axpy6(1.0, dV0, rate))
         dA = axpy6(1.0, twist_bracket(moved, pushes), axpy6(
@@ -96,7 +98,7 @@ def vary_all_motion(machine, motion, table, params, xq, xv, xa):
         body = body_of(machine, motion, i)
         wrench = change.wrench(body, V[0], V[1], dA[0], dA[1], dV[0])  # (13.9)
         if params is not None:
-            wrench = axpy6(1.0, own_change(motion, params, i, body), wrench)
+            wrench = axpy6(1.0, wrench_change(motion, params, i, body), wrench)
         store_pair(table, i, D_WRENCH, wrench[0], wrench[1])
 
 
@@ -107,8 +109,9 @@ def vary_closures(machine, motion, table, params, gamma):
         a, b = links_of(machine, c)
         V = relative_motion(motion.twist, a, b, START)
         A = relative_motion(motion.twist, a, b, START + 1)
-        dV, dA = between(table, a, b, D_TWIST), between(table, a, b, D_ACCELERATION)
-        wrench, varied = NOTHING, NOTHING
+        dV, dA = relative_columns(table, a, b, D_TWIST), relative_columns(table, a, b,
+                                                                          D_ACCELERATION)
+        wrench, varied = ZERO_MOTION, ZERO_MOTION
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             m, f = row_jet(machine, motion, table, params, c, machine.row_kind[r])
             gamma[r] = (dot6((m[2], f[2]), A) + dot6((m[0], f[0]), dA)
@@ -128,7 +131,7 @@ def vary_rows(machine, motion, table, params, rates, out):
     store_pair(table, count, D_FIELD, vec3.ZERO, vec3.ZERO)
     for i in range(count):
         parent = machine.parent[i]
-        own = between(table, parent, i, FIELD)
+        own = relative_columns(table, parent, i, FIELD)
         varied = axpy6(1.0, twist_bracket(load_pair(table, i, D_POSE), own),
                        load_pair(table, parent, D_FIELD))
         if params is not None:
@@ -136,7 +139,8 @@ def vary_rows(machine, motion, table, params, rates, out):
         store_pair(table, i, D_FIELD, varied[0], varied[1])
     for c in range(len(machine.closure_kind)):
         a, b = links_of(machine, c)
-        field, varied = between(table, a, b, FIELD), between(table, a, b, D_FIELD)
+        field = relative_columns(table, a, b, FIELD)
+        varied = relative_columns(table, a, b, D_FIELD)
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             m, f = row_jet(machine, motion, table, params, c, machine.row_kind[r])
             out[r] = dot6((m[2], f[2]), field) + dot6((m[0], f[0]), varied)
@@ -154,7 +158,7 @@ def add_force_response(machine, motion, table, a, multipliers, tau):
         body, (w, u) = body_of(machine, motion, i), load_pair(table, i, FIELD)
         store_pair(table, i, D_WRENCH, *rigid.apply(body, w, u))
     for c in range(len(machine.closure_kind)):
-        wrench = NOTHING
+        wrench = ZERO_MOTION
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             wrench = axpy6(multipliers[r], row_wrench(machine, motion, c, r, START), wrench)
         before, after = links_of(machine, c)
@@ -183,7 +187,7 @@ def store_field(machine, motion, table, rates):
 
 
 @kernel
-def own_motion(motion, i, parent):
+def joint_motion(motion, i, parent):
     """Return S v and S a of the joint of link i."""
     V, V0 = get6(motion.twist, i, START), get6(motion.twist, parent, START)
     A, A0 = get6(motion.twist, i, START + 1), get6(motion.twist, parent, START + 1)
@@ -213,7 +217,7 @@ def relative_motion(table, a, b, k):
 
 
 @kernel
-def between(table, a, b, at):
+def relative_columns(table, a, b, at):
     """Return the columns of link b less the columns of link a."""
     return axpy6(-1.0, load_pair(table, a, at), load_pair(table, b, at))
 

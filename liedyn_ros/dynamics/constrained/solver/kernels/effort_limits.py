@@ -22,7 +22,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 
 # Columns of the table of a group: efforts and their change by coordinate, the others by motion.
-WANTED, CHANGE, NEED, SIZE, COLUMNS = range(5)
+DESIRED, CHANGE, NEED, SIZE, COLUMNS = range(5)
 STEPS = 200  # of Newton's method
 FAR = 1e100  # part of a step that has no end: it names who stands at a limit
 EXACT, OPEN = 1e-12, 1e-6  # part of the need that may be open: where steps end, and at most
@@ -54,10 +54,10 @@ def bound_efforts(machine, motion, scratch, space, weight, limit):
                              space.basis[1].reshape(-1))  # whose order is not yet written
         most = max(most, left)
         for j in active:
-            if abs(table[j, WANTED]) >= limit[j]:
+            if abs(table[j, DESIRED]) >= limit[j]:
                 held += 1
                 scratch.x[j] = 1.0
-                motion.effort[0, j] = math.copysign(limit[j], table[j, WANTED])
+                motion.effort[0, j] = math.copysign(limit[j], table[j, DESIRED])
     if most > OPEN:
         scratch.report[DEFECT] = most
         return -1
@@ -67,16 +67,16 @@ def bound_efforts(machine, motion, scratch, space, weight, limit):
 @kernel
 def split_efforts(rows, active, weight, limit, table, step, curvature):
     """
-    Write WANTED (n,), which cut at the limits are the efforts; return the part of the need left.
+    Write DESIRED (n,), which cut at the limits are the efforts; return the part of the need left.
 
     rows (f, nv) are free motions, active lists n actuated coordinates, weight and limit are (nv,).
     NEED (f,) of the table is what the motions take. step (f,) and curvature (f f,) are scratch.
     """
-    scale = size_of_need(rows, active, limit, table)
+    scale = need_magnitude(rows, active, limit, table)
     for i in range(len(step)):
         table[i, SIZE] = 0.0
     for j in active:
-        table[j, WANTED] = 0.0
+        table[j, DESIRED] = 0.0
     for _ in range(STEPS):
         left = write_left(rows, active, limit, table, step)
         if left <= EXACT * scale:
@@ -97,16 +97,16 @@ def split_efforts(rows, active, weight, limit, table, step, curvature):
         for i in range(len(step)):
             table[i, SIZE] += far * step[i]
         for j in active:
-            table[j, WANTED] = 0.0
+            table[j, DESIRED] = 0.0
             for i in range(len(step)):
-                table[j, WANTED] += weight[j] * rows[i, j] * table[i, SIZE]
+                table[j, DESIRED] += weight[j] * rows[i, j] * table[i, SIZE]
         if part == math.inf:
             break
     return write_left(rows, active, limit, table, step) / scale
 
 
 @kernel
-def size_of_need(rows, active, limit, table):
+def need_magnitude(rows, active, limit, table):
     """Return the size with which rounding of the need is compared."""
     scale = 1e-300
     for i in range(len(rows)):
@@ -125,7 +125,7 @@ def write_left(rows, active, limit, table, left):
     for i in range(len(left)):
         left[i] = table[i, NEED]
         for j in active:
-            left[i] -= rows[i, j] * min(max(table[j, WANTED], -limit[j]), limit[j])
+            left[i] -= rows[i, j] * min(max(table[j, DESIRED], -limit[j]), limit[j])
         largest = max(largest, abs(left[i]))
     return largest
 
@@ -141,7 +141,7 @@ def write_dual_curvature(rows, active, weight, limit, table, f, curvature):
         for n in range(f):
             curvature[f * i + n] = _ROUNDING * trace if i == n else 0.0
     for j in active:
-        if abs(table[j, WANTED]) < limit[j]:
+        if abs(table[j, DESIRED]) < limit[j]:
             for i in range(f):
                 for n in range(f):
                     curvature[f * i + n] += weight[j] * rows[i, j] * rows[n, j]
@@ -164,7 +164,7 @@ def best_part(active, weight, limit, table, gain):
             change = table[j, CHANGE]
             if change != 0.0 and limit[j] < math.inf:
                 for side in (-limit[j], limit[j]):
-                    at = (side - table[j, WANTED]) / change
+                    at = (side - table[j, DESIRED]) / change
                     if part < at < end:
                         end = at
             elif limit[j] == math.inf:
@@ -182,7 +182,7 @@ def slope_at(active, weight, limit, table, gain, part):
     """Return the slope of the dual function at a part of a step, and what rounds it."""
     slope, size = gain, abs(gain)
     for j in active:
-        wanted = table[j, WANTED] + part * table[j, CHANGE]
+        wanted = table[j, DESIRED] + part * table[j, CHANGE]
         power = min(max(wanted, -limit[j]), limit[j]) * table[j, CHANGE] / weight[j]
         slope, size = slope - power, size + abs(power)
     return slope, size

@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.constrained.kernels.groups import (
 from liedyn_ros.dynamics.constrained.kernels.tables import INVERSE_CONDITION, RANK
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
+from liedyn_ros.jit.simd import broadcast, get_lanes, LANES, put_lanes
 from liedyn_ros.linear_algebra.kernels import orthogonal
 
 
@@ -89,9 +89,9 @@ def begin_steps(machine, motion, scratch, g, weight, begin):
     x, step, count = scratch.lanes, scratch.steps, 0
     (first, end), (begin_row, end_row) = coordinates_of(machine, g), rows_of(machine, g)
     for at in range(first, end):
-        put_lanes(step, machine.coordinate_at[at], 0, spread(0.0))
+        put_lanes(step, machine.coordinate_at[at], 0, broadcast(0.0))
     for i in range(end_row - begin_row):
-        put_lanes(x, i, 0, spread(0.0))
+        put_lanes(x, i, 0, broadcast(0.0))
     for at in range(begin, end):
         j = machine.coordinate_at[at]
         if scratch.scale[j] > 0.0:  # passive

@@ -21,7 +21,7 @@ from liedyn_ros.dynamics.constrained.kernels.groups import (
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.dynamics.constrained.solver.kernels import solution
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
+from liedyn_ros.jit.simd import broadcast, get_lanes, LANES, put_lanes
 from liedyn_ros.linear_algebra.kernels import orthogonal
 
 
@@ -35,7 +35,7 @@ def write_null_space(machine, scratch, space, all_free):
         for begin in range(0, space.qr.count[g], LANES):
             last = min(begin + LANES, space.qr.count[g])
             for i in range(end - first):
-                put_lanes(table, i, 0, spread(0.0))
+                put_lanes(table, i, 0, broadcast(0.0))
             for n in range(begin, last):
                 table[rank + n, n - begin] = 1.0
             orthogonal.apply_q_to_lanes(qr, g, table, 0, 0)
@@ -68,7 +68,7 @@ def factor_actuators(machine, space, active, weight, held):
             qr.order[i], qr.rows[i, s] = i, math.sqrt(weight[j]) * space.basis[0, i, j]
     for g in range(count_groups(machine)):
         for i in range(qr.slot[g], qr.slot[g] + qr.count[g]):
-            put_lanes(qr.rows, i, qr.size[g], spread(0.0))  # what another task has left
+            put_lanes(qr.rows, i, qr.size[g], broadcast(0.0))  # what another task has left
     rank, _ = orthogonal.factor_qr(qr, mobility, RANK_TOLERANCE)
     return rank == mobility
 
@@ -90,12 +90,12 @@ def torque_actuation(machine, scratch, space, weight):
         for begin in range(0, len(active), LANES):
             end = min(begin + LANES, len(active))
             for t in range(len(active)):
-                put_lanes(table, t, 0, spread(0.0))
+                put_lanes(table, t, 0, broadcast(0.0))
             for t in range(begin, end):
                 table[t, t - begin] = math.sqrt(weight[active[t]])
             orthogonal.apply_q_transposed_to_lanes(space.qr, g, table, 0, 0)
             orthogonal.solve_r_for_lanes(space.qr, g, table, 0, 0)
-            moved = spread(0.0)
+            moved = broadcast(0.0)
             for i in range(space.qr.count[g]):
                 moved = moved + get_lanes(table, i, 0) * get_lanes(table, i, 0)
             put_lanes(table, 0, 0, moved)

@@ -21,10 +21,10 @@ from liedyn_ros.dynamics.constrained.kernels import inertia
 from liedyn_ros.dynamics.constrained.kernels.groups import (
     coordinates_of, count_groups, gather_coordinates, rows_of, scatter_coordinates)
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    CHOLESKY, DEFECT, get3, INVERSE_CONDITION, many3, ORIGIN, RANK, START)
+    CHOLESKY, DEFECT, get3, INVERSE_CONDITION, load3_lanes, ORIGIN, RANK, START)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, total
+from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes, total
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.linear_algebra.kernels import gram_cholesky, orthogonal
 from liedyn_ros.model.kernels.closure_kinds import FORCE_X, MOMENT_CROSS, SCREW
@@ -113,9 +113,10 @@ def write_scales(machine, motion, scratch):
         put(weight, 0, j, 1.0 / scratch.y[j]**2 if scratch.y[j] > 0.0 else 0.0)
     for c in range(len(machine.closure_kind)):
         x, y, z = get3(motion.frame, c, START, ORIGIN)
-        p, turned, moved = (spread(x), spread(y), spread(z)), spread(0.0), spread(0.0)
+        p, turned, moved = (broadcast(x), broadcast(y),
+                            broadcast(z)), broadcast(0.0), broadcast(0.0)
         for j in range(machine.path_hull[2 * c], machine.path_hull[2 * c + 1], LANES):
-            w, v = many3(screws, j, START), many3(screws, j, START + 3)
+            w, v = load3_lanes(screws, j, START), load3_lanes(screws, j, START + 3)
             v, sign = vec3.add(v, vec3.cross(w, p)), get_lanes(machine.path_sign, c, j)
             part = sign * sign * get_lanes(weight, 0, j)
             turned = turned + part * vec3.dot(w, w)
@@ -234,7 +235,8 @@ def solve_well_conditioned(machine, scratch, x, gamma, multiplier):
     for r in range(len(gamma)):
         put(line, 0, r, -scratch.scale[r] * gamma[r])
     for c in range(0, line.shape[1], LANES):
-        first, second = get_lanes(line, 0, c), spread(0.0)  # sums that do not wait for each other
+        # Sums that do not wait for each other
+        first, second = get_lanes(line, 0, c), broadcast(0.0)
         begin, end = machine.reached_start[c // LANES], machine.reached_start[c // LANES + 1]
         for at in range(begin, end - 1, 2):
             i, j = machine.reached[at], machine.reached[at + 1]
@@ -248,7 +250,7 @@ def solve_well_conditioned(machine, scratch, x, gamma, multiplier):
     for r in range(len(gamma)):
         multiplier[r] = scratch.scale[r] * get(line, 0, r)
     for j in range(len(x)):
-        row = spread(0.0)
+        row = broadcast(0.0)
         for c in range(machine.reach[2 * j], machine.reach[2 * j + 1], LANES):
             row = row + get_lanes(line, 0, c) * get_lanes(table, j, c)
         x[j] += total(row)

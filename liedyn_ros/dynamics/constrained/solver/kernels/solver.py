@@ -29,9 +29,9 @@ from liedyn_ros.model.kernels.acceptance import finite
 
 HYBRID, LEAST_FORCE, LEAST_TORQUE = range(3)
 DONE, REFUSED = 0, -1
-UNMOVED = -2  # the actuators do not determine the motion
-OPEN = -3  # the state is not on the constraints
-WEAK = -4  # the effort limits are not enough
+MOTION_UNDETERMINED = -2  # the actuators do not determine the motion
+OFF_CONSTRAINTS = -3  # the state is not on the constraints
+LIMITS_INSUFFICIENT = -4  # the effort limits are not enough
 
 
 @kernel
@@ -87,10 +87,10 @@ def solve_state(
     closed is the largest residual of a constraint accepted; infinity skips the check. HYBRID reads
     accelerations of prescribed and forces of free coordinates; other tasks read both. Wrenches
     (order + 1, C, 6) act on bodies b, in frames b. Returns DONE; REFUSED for numbers that are not
-    finite or too large. OPEN: the state is off the constraints. UNMOVED: the actuators do not
-    determine the motion. WEAK: their limits are not enough; tau has the nearest efforts, and
-    DEFECT is the part that they leave open. Else returns k + 1 for a coordinate k that moves no
-    inertia by itself.
+    finite or too large. OFF_CONSTRAINTS: the state is off the constraints. MOTION_UNDETERMINED:
+    the actuators do not determine the motion. LIMITS_INSUFFICIENT: their limits are not enough;
+    tau has the nearest efforts, and DEFECT is the part that they leave open. Else returns k + 1
+    for a coordinate k that moves no inertia by itself.
     """
     tables, task = workspace_of(workspace), task_of(task_array)
     kind, free, chosen = task.kind[0], task.free, task.chosen
@@ -104,7 +104,7 @@ def solve_state(
     order.begin_state(machine, motion, kind == HYBRID, free, max(frames, examined), q, v, given_a,
                       given_tau)
     if closed < math.inf and is_open(machine, motion, scratch.gamma, q, v, closed):
-        return OPEN
+        return OFF_CONSTRAINTS
     code = factor_task(machine, motion, scratch, space, task)
     if code != DONE:
         return code
@@ -170,7 +170,7 @@ def hold_limits(machine, motion, scratch, space, task):
         return DONE
     if held < 0 or not least_torque.factor_actuators(
             machine, space, task.chosen, task.weight, scratch.x):
-        return WEAK
+        return LIMITS_INSUFFICIENT
     return judge_actuation(scratch, least_torque.torque_actuation(
         machine, scratch, space, task.weight))
 
@@ -196,7 +196,7 @@ def factor_task(machine, motion, scratch, space, task):
     if kind == LEAST_FORCE:
         solution.write_inertia(machine, motion, scratch)
         if not inverse.factor_passive_columns(machine, motion, scratch, chosen, weight):
-            return UNMOVED
+            return MOTION_UNDETERMINED
         return judge_actuation(scratch, inverse.force_actuation(machine, motion, scratch, weight))
     code = solution.factor_constraints(machine, motion, scratch, free, task.most[0],
                                        kind != HYBRID)
@@ -206,7 +206,7 @@ def factor_task(machine, motion, scratch, space, task):
     for j in range(len(scratch.x)):
         scratch.x[j] = 0.0  # none stands at a limit
     if not least_torque.factor_actuators(machine, space, chosen, weight, scratch.x):
-        return UNMOVED
+        return MOTION_UNDETERMINED
     return judge_actuation(scratch, least_torque.torque_actuation(machine, scratch, space, weight))
 
 
@@ -214,4 +214,4 @@ def factor_task(machine, motion, scratch, space, task):
 def judge_actuation(scratch, condition):
     """Report the inverse condition number of the actuation; return whether actuators hold."""
     scratch.report[ACTUATION] = condition
-    return DONE if condition > SINGULAR_ACTUATION else UNMOVED
+    return DONE if condition > SINGULAR_ACTUATION else MOTION_UNDETERMINED

@@ -15,13 +15,14 @@ from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
 from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, workspace_of
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CONSISTENT
 from liedyn_ros.dynamics.constrained.solver.kernels import inverse
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, OPEN, REFUSED, UNMOVED
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import (
+    DONE, MOTION_UNDETERMINED, OFF_CONSTRAINTS, REFUSED)
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.linear_algebra.kernels import orthogonal
 from liedyn_ros.model.kernels.acceptance import finite
 
-BROKEN = -4  # no accelerations of passive coordinates satisfy the constraints
+UNSATISFIABLE = -4  # no accelerations of passive coordinates satisfy the constraints
 
 
 @kernel
@@ -32,8 +33,9 @@ def complete_accelerations(
     Replace the passive coordinates of a (order + 1, nv) by those that the constraints ask for.
 
     passive lists them; ones (m,) weights the constraints. closed is the largest residual accepted.
-    Returns DONE; REFUSED for numbers that are not finite; OPEN for a state off the constraints.
-    UNMOVED: the other coordinates do not decide these. BROKEN: they break a loop.
+    Returns DONE; REFUSED for numbers that are not finite; OFF_CONSTRAINTS for a state off the
+    constraints. MOTION_UNDETERMINED: the other coordinates do not decide these. UNSATISFIABLE:
+    they break a loop.
     """
     tables = workspace_of(workspace)
     machine, motion, scratch = tables.machine, tables.motion, tables.by_column
@@ -42,9 +44,9 @@ def complete_accelerations(
     frames = 2 * len(machine.closure_kind)
     order.begin_motion(machine, motion, frames, q, v, False)
     if is_open(machine, motion, scratch.gamma, q, v, closed):
-        return OPEN
+        return OFF_CONSTRAINTS
     if not inverse.factor_passive_columns(machine, motion, scratch, passive, ones):
-        return UNMOVED
+        return MOTION_UNDETERMINED
     scratch.report[DEFECT], scale = 0.0, 1.0
     for k in range(len(a)):
         scale /= k + 1.0
@@ -55,7 +57,7 @@ def complete_accelerations(
             a[k, j] = motion.rate[k + 1, j] / scale
     if not finite(a):
         return REFUSED
-    return DONE if scratch.report[DEFECT] <= CONSISTENT else BROKEN
+    return DONE if scratch.report[DEFECT] <= CONSISTENT else UNSATISFIABLE
 
 
 @kernel

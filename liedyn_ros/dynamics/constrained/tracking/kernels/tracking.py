@@ -40,8 +40,8 @@ FIRST, NEXT, LOOK, RESUME = range(4)  # requests to complete_sample
 DONE, EVALUATE, BLOCKED, DISAGREEING, UNDECIDED = range(5)  # how it ends
 ARRIVED, LOST, AGAIN = range(3)
 # Columns of a report
-INVERSE_CONDITION, EXCESS, TIME, WAY_DONE, WORST, ERROR, REPORT_WIDTH = range(7)
-COMMAND, WAY, STEP, LAST, COUNT, PROGRESS_WIDTH = range(6)  # columns of progress
+INVERSE_CONDITION, EXCESS, TIME, PATH_FRACTION, WORST, ERROR, REPORT_WIDTH = range(7)
+COMMAND, PATH_DONE, STEP, LAST, COUNT, PROGRESS_WIDTH = range(6)  # columns of progress
 
 # State of a tracker, and scratch buffers, for n measured coordinates and m constraints.
 TRACKER = Bundle(
@@ -60,14 +60,14 @@ TRACKER = Bundle(
 # A point. Rows of slope are the columns of the Jacobian of the others, made orthogonal by the
 # rows of mix; size has their lengths. Rows of excess are the columns of measured joints less the
 # part that the others can close, where more joints are measured than needed.
-POINT = Bundle(
+TRACKING_STATE = Bundle(
     'Point',
     q=VECTOR, rows=MATRIX,  # (nq,), (m, nv) scaled
     slope=MATRIX, mix=MATRIX, size=VECTOR,  # (others, m), (others, others), (others,)
     excess=MATRIX, excess_mix=MATRIX, excess_size=VECTOR,  # (n, m), (n, n), (n,)
     report=VECTOR)  # (REPORT_WIDTH,)
 
-tracker_of, point_of = TRACKER.view, POINT.view
+tracker_of, point_of = TRACKER.view, TRACKING_STATE.view
 
 
 @kernel
@@ -102,14 +102,14 @@ def complete_sample(
             write_identity(there.mix)
             linearize(t, there)
             copy_point(trial, near)
-            progress[WAY], command = 1.0, NEXT
+            progress[PATH_DONE], command = 1.0, NEXT
             progress[COMMAND] = NEXT
-            moving = there.report[EXCESS] == 0.0 or set_out(machine, t, here, there, positions)
+            moving = there.report[EXCESS] == 0.0 or begin_path(machine, t, here, there, positions)
         else:
-            moving = proceed(machine, t, near, trial)
+            moving = use_evaluation(machine, t, near, trial)
         if not moving:
             return blocked(t, near, report)
-        if progress[WAY] >= 1.0:
+        if progress[PATH_DONE] >= 1.0:
             return finish_sample(t, good, near, positions, rates, q, v, report)
         if not evaluate_loops(workspace, machine, t, there):
             return EVALUATE
@@ -128,7 +128,7 @@ def begin_sample(machine, t, good, near, trial, command, positions, rates, q, v)
         complete_velocity(t, here, rates, v)
         look_ahead(machine, t, here, there, v)
         return True
-    return set_out(machine, t, here, there, positions)
+    return begin_path(machine, t, here, there, positions)
 
 
 @kernel
@@ -149,15 +149,15 @@ def evaluate_loops(workspace, machine, t, there):
 
 
 @kernel
-def set_out(machine, t, here, there, positions):
+def begin_path(machine, t, here, there, positions):
     """Start the way to positions; return whether there is a first step."""
-    write_way(t, here, positions)
-    t.progress[WAY], t.progress[STEP] = 0.0, 1.0
-    return depart(machine, t, here, there)
+    write_path(t, here, positions)
+    t.progress[PATH_DONE], t.progress[STEP] = 0.0, 1.0
+    return make_step(machine, t, here, there)
 
 
 @kernel
-def write_way(t, here, positions):
+def write_path(t, here, positions):
     """Write how far the measured joints are from positions."""
     for i in range(len(t.way)):
         way = positions[i] - here.q[t.at_q[i]]
@@ -167,11 +167,11 @@ def write_way(t, here, positions):
 
 
 @kernel
-def depart(machine, t, here, there):
+def make_step(machine, t, here, there):
     """Make a step, as long as it may be; return whether there is one."""
     progress = t.progress
     while True:
-        progress[STEP] = min(progress[STEP], 1.0 - progress[WAY])
+        progress[STEP] = min(progress[STEP], 1.0 - progress[PATH_DONE])
         for i in range(len(t.way)):
             t.rates[i] = progress[STEP] * t.way[i]
         complete_velocity(t, here, t.rates, t.step)
@@ -189,10 +189,10 @@ def depart(machine, t, here, there):
 
 
 @kernel
-def proceed(machine, t, near, trial):
+def use_evaluation(machine, t, near, trial):
     """Use an evaluation: correct, arrive or turn back; return whether there is a way on."""
     here, there, progress = point_of(near), point_of(trial), t.progress
-    outcome = close_in(machine, t, here, there)
+    outcome = newton_step(machine, t, here, there)
     if outcome == AGAIN:
         return True
     if outcome == ARRIVED:
@@ -200,22 +200,22 @@ def proceed(machine, t, near, trial):
             copy_point(here.mix[i], there.mix[i])
         linearize(t, there)
         copy_point(trial, near)
-        progress[WAY] += progress[STEP]
+        progress[PATH_DONE] += progress[STEP]
         progress[STEP] *= 2.0
-        return progress[WAY] >= 1.0 or depart(machine, t, here, there)
+        return progress[PATH_DONE] >= 1.0 or make_step(machine, t, here, there)
     if not progress[STEP] > MIN_STEP:
         return False
     progress[STEP] *= 0.5
-    return depart(machine, t, here, there)
+    return make_step(machine, t, here, there)
 
 
 @kernel
-def close_in(machine, t, here, there):
+def newton_step(machine, t, here, there):
     """Make a step of Newton's method, with the derivative of the point before."""
     for r in range(len(t.left)):
         t.left[r] = t.scale[r] * t.f[r]
     t.rates[:] = 0.0
-    close(t, here, t.rates, t.step)
+    close_velocity(t, here, t.rates, t.step)
     size, progress = position.largest_magnitude(t.step), t.progress
     if size > CLOSED_STEP or math.isnan(size):
         if not size <= progress[LAST]:  # no contraction
@@ -241,11 +241,11 @@ def complete_velocity(t, point, rates, v):
             t.left[r] += point.rows[r, t.at_v[i]] * rates[i]
     for i in range(len(rates)):
         t.rates[i] = rates[i]
-    close(t, point, t.rates, v)
+    close_velocity(t, point, t.rates, v)
 
 
 @kernel
-def close(t, point, rates, v):
+def close_velocity(t, point, rates, v):
     """Write the v (nv,) that closes left, with the rates (n,) or, where redundant, near them."""
     v[:] = 0.0
     if point.report[EXCESS] > 0.0:
@@ -325,7 +325,7 @@ def finish_sample(t, good, near, positions, rates, q, v, report):
     here = point_of(near)
     here.report[ERROR] = here.report[WORST] = 0.0
     if here.report[EXCESS] > 0.0:
-        write_way(t, here, positions)
+        write_path(t, here, positions)
         for i in range(len(t.way)):
             if not abs(t.way[i]) <= here.report[ERROR]:
                 here.report[ERROR], here.report[WORST] = abs(t.way[i]), i
@@ -346,7 +346,7 @@ def finish_sample(t, good, near, positions, rates, q, v, report):
 def blocked(t, near, report):
     """Tell how much of the way was free, and the inverse condition number there."""
     report[INVERSE_CONDITION] = point_of(near).report[INVERSE_CONDITION]
-    report[WAY_DONE] = t.progress[WAY]
+    report[PATH_FRACTION] = t.progress[PATH_DONE]
     return BLOCKED
 
 

@@ -147,7 +147,7 @@ def correct_value(monitor, stamp_ns, value, before, near, seen, dt, variance, sq
     numbers = monitor.numbers
     rate, reach = (abs(value) - seen) / dt, MAX_INCREASE * numbers[FASTEST] * dt
     numbers[FASTEST] = max(abs(rate), numbers[FASTEST] * math.exp(-dt / SHARPNESS_TIME))
-    far = stays_far(numbers, seen, abs(value), reach)
+    far = avoids_singularity(numbers, seen, abs(value), reach)
     lost = far and (near or numbers[VALUE] * before < 0.0)
     if not lost:
         correct_filters(monitor, square, variance, near)
@@ -194,7 +194,7 @@ def restart_filters(monitor, stamp_ns, size, variance, dt):
 
 
 @kernel
-def stays_far(numbers, before, now, reach):
+def avoids_singularity(numbers, before, now, reach):
     """
     Return whether no singularity was passed between two singular values.
 

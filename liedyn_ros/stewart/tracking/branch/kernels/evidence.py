@@ -95,20 +95,20 @@ def set_home(buffer: VECTOR, legs: VECTOR, scale: NUMBER, home: MATRIX):
     platform.examine_pose(legs, scale, home, evidence.values, evidence.work)
     evidence.numbers[HOME_VALUE] = evidence.values[platform.VALUE]
     evidence.numbers[HOME_SLOPE] = evidence.values[platform.SLOPE]
-    forget(evidence)
+    clear_motion(evidence)
 
 
 @kernel
 def forget_evidence(buffer: VECTOR):
     """Forget everything but home: the next pose is a start."""
-    forget(evidence_of(buffer))
+    clear_motion(evidence_of(buffer))
 
 
 @kernel
 def lose_evidence(buffer: VECTOR):
     """Forget everything but home after a motion that was lost: nobody asked for the next start."""
     evidence = evidence_of(buffer)
-    forget(evidence)
+    clear_motion(evidence)
     evidence.numbers[RESTARTED] = 1.0
 
 
@@ -121,7 +121,7 @@ def confirm_evidence(numbers: VECTOR, source: WHOLE):
 @kernel
 def keep_evidence(buffer: VECTOR, stamp_ns: WHOLE, pose: MATRIX, values: VECTOR):
     """Keep a pose (4, 4), m, and its state, as that before the next sample."""
-    keep(evidence_of(buffer), stamp_ns, pose, values)
+    store_last_pose(evidence_of(buffer), stamp_ns, pose, values)
 
 
 @kernel
@@ -141,17 +141,17 @@ def judge_evidence(
         if numbers[STARTED] > 0.0:
             lose_evidence(buffer)
         numbers[STARTED] = 1.0
-        if not home_chooses(evidence, legs, scale, settings, lengths, pose, values):
+        if not is_chosen_by_home(evidence, legs, scale, settings, lengths, pose, values):
             numbers[REASON] = START
     elif not is_predictable(1e-9 * gap, 1e-9 * evidence.stamps[SPAN]):
-        bridge(evidence, legs, scale, settings, 1e-9 * gap, lengths, pose, values, noise)
+        judge_gap(evidence, legs, scale, settings, 1e-9 * gap, lengths, pose, values, noise)
     else:
         follow(evidence, legs, scale, settings, stamp_ns, lengths, pose, values)
-    keep(evidence, stamp_ns, pose, values)
+    store_last_pose(evidence, stamp_ns, pose, values)
 
 
 @kernel
-def forget(evidence):
+def clear_motion(evidence):
     """Forget everything but home."""
     for k in range(HOME_VALUE):
         evidence.numbers[k] = 0.0
@@ -159,7 +159,7 @@ def forget(evidence):
 
 
 @kernel
-def keep(evidence, stamp_ns, pose, values):
+def store_last_pose(evidence, stamp_ns, pose, values):
     """Keep a pose and its state."""
     copy_pose(pose, evidence.last)
     stamps = evidence.stamps
@@ -170,7 +170,7 @@ def keep(evidence, stamp_ns, pose, values):
 
 
 @kernel
-def bridge(evidence, legs, scale, settings, gap, lengths, pose, values, noise):
+def judge_gap(evidence, legs, scale, settings, gap, lengths, pose, values, noise):
     """
     Judge the first pose after a gap (s) by what the platform could have done in it.
 
@@ -179,7 +179,7 @@ def bridge(evidence, legs, scale, settings, gap, lengths, pose, values, noise):
     faster, nothing bounds its way.
     """
     numbers = evidence.numbers
-    apart = apart_of(evidence, scale, evidence.last, pose)
+    apart = separation_of(evidence, scale, evidence.last, pose)
     if (apart * values[platform.VALUE]) ** 2 <= STOOD * noise * noise:
         return
     reach, numbers[SEEN] = math.inf, 0.0
@@ -191,7 +191,7 @@ def bridge(evidence, legs, scale, settings, gap, lengths, pose, values, noise):
     if apart > reach:
         reach = math.inf
     search_others(evidence, legs, scale, settings, lengths, evidence.last, pose, values)
-    way = way_between(numbers[LAST_VALUE], numbers[LAST_SLOPE], values)
+    way = distance_through_singularity(numbers[LAST_VALUE], numbers[LAST_SLOPE], values)
     if min(way, numbers[APART]) < reach:
         numbers[REASON] = GAP
         look_at_home(evidence, legs, scale, settings, lengths, pose)
@@ -205,9 +205,9 @@ def follow(evidence, legs, scale, settings, stamp_ns, lengths, pose, values):
     if not first:
         if since < LOOK_NS:
             return
-        rate = 1e9 * apart_of(evidence, scale, evidence.seen, pose) / since
+        rate = 1e9 * separation_of(evidence, scale, evidence.seen, pose) / since
         numbers[GREATEST] = max(numbers[GREATEST], rate)
-        numbers[WIDEST] = max(numbers[WIDEST], apart_of(evidence, scale, evidence.left, pose))
+        numbers[WIDEST] = max(numbers[WIDEST], separation_of(evidence, scale, evidence.left, pose))
         numbers[LOOKS] += 1.0
     if first or stamp_ns - evidence.stamps[LEFT_AT] >= 1e9 * PREDICTION_LIMIT:
         evidence.stamps[LEFT_AT] = stamp_ns
@@ -229,11 +229,11 @@ def look_at_home(evidence, legs, scale, settings, lengths, pose):
         values, evidence.work)
     if status != CONVERGED:
         return
-    same = apart_of(evidence, scale, evidence.found, pose) <= SAME
+    same = separation_of(evidence, scale, evidence.found, pose) <= SAME
     if same and numbers[REASON] == NO_REASON and numbers[RESTARTED] == 0.0:
         return
     copy_pose(evidence.found, evidence.led)
-    if not home_chooses(evidence, legs, scale, settings, lengths, evidence.led, values):
+    if not is_chosen_by_home(evidence, legs, scale, settings, lengths, evidence.led, values):
         return
     if same:
         confirm_evidence(numbers, HOME)
@@ -242,14 +242,14 @@ def look_at_home(evidence, legs, scale, settings, lengths, pose):
 
 
 @kernel
-def home_chooses(evidence, legs, scale, settings, lengths, pose, values):
+def is_chosen_by_home(evidence, legs, scale, settings, lengths, pose, values):
     """Return whether home's word chooses a pose among those of the same lengths (11.14)."""
     numbers = evidence.numbers
     search_others(evidence, legs, scale, settings, lengths, evidence.home, pose, values)
     if numbers[APART] < math.inf:
         return numbers[ODDS] >= SURE
-    way = way_between(numbers[HOME_VALUE], numbers[HOME_SLOPE], values)
-    return way >= apart_of(evidence, scale, evidence.home, pose)
+    way = distance_through_singularity(numbers[HOME_VALUE], numbers[HOME_SLOPE], values)
+    return way >= separation_of(evidence, scale, evidence.home, pose)
 
 
 @kernel
@@ -260,7 +260,7 @@ def search_others(evidence, legs, scale, settings, lengths, reference, pose, val
     Solves from both sides look for it, along the three ways that change the lengths least. APART
     is infinite where they find none. The state is that of the pose.
     """
-    numbers, own = evidence.numbers, apart_of(evidence, scale, reference, pose)
+    numbers, own = evidence.numbers, separation_of(evidence, scale, reference, pose)
     likely = factor_jacobian(evidence, values)
     numbers[APART], numbers[ODDS] = math.inf, math.inf
     for least in range(3):
@@ -271,9 +271,9 @@ def search_others(evidence, legs, scale, settings, lengths, reference, pose, val
             status, _, _, _ = solve_six(
                 legs, scale, lengths, evidence.guess, evidence.twist, 0.0, settings,
                 evidence.found, evidence.other, evidence.work)
-            if status != CONVERGED or apart_of(evidence, scale, pose, evidence.found) <= SAME:
+            if status != CONVERGED or separation_of(evidence, scale, pose, evidence.found) <= SAME:
                 continue
-            apart = apart_of(evidence, scale, reference, evidence.found)
+            apart = separation_of(evidence, scale, reference, evidence.found)
             odds = 6.0 * math.log(apart / own) + likely - factor_jacobian(
                 evidence, evidence.other)  # (11.14)
             numbers[APART] = min(numbers[APART], apart)
@@ -309,7 +309,7 @@ def write_weak_twist(evidence, scale, least):
 
 
 @kernel
-def way_between(value, slope, values):
+def distance_through_singularity(value, slope, values):
     """
     Return how far it is from a pose to a singularity and on to the second pose of another.
 
@@ -321,6 +321,6 @@ def way_between(value, slope, values):
 
 
 @kernel
-def apart_of(evidence, scale, first, second):
+def separation_of(evidence, scale, first, second):
     """Return the separation of two poses, rad and characteristic lengths."""
     return separation(first, second, vec3.load(evidence.centre, 0), scale)

@@ -53,8 +53,8 @@ def find_fresh_readings(time, lengths, noise, history, legs, numbers, bound):
     detect_leg_faults.
     """
     fresh, longest, dt = 0, 0.0, time - numbers[LAST]
-    if numbers[COUNT] > 0.0 and numbers[MOVED] == 0.0 and not stands(dt, lengths, legs, bound):
-        end_stand(history, legs, numbers)
+    if numbers[COUNT] > 0.0 and numbers[MOVED] == 0.0 and not are_still(dt, lengths, legs, bound):
+        end_standstill(history, legs, numbers)
     for i in range(len(legs)):
         leg = legs[i]
         if numbers[COUNT] == 0.0:
@@ -116,7 +116,7 @@ def is_slow_hold(interval, before):
 
 
 @kernel
-def stands(dt, lengths, legs, bound):
+def are_still(dt, lengths, legs, bound):
     """
     Return whether readings (n,), m, stay as they are, but for one or two that jump.
 
@@ -132,7 +132,7 @@ def stands(dt, lengths, legs, bound):
 
 
 @kernel
-def end_stand(history, legs, numbers):
+def end_standstill(history, legs, numbers):
     """Note that the legs move: what has repeated until now may have been held by a bus."""
     numbers[MOVED] = 1.0
     for i in range(len(legs)):
