@@ -24,6 +24,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_for_filename
 from pygments.util import ClassNotFound
+from sphinx.ext.napoleon import GoogleDocstring
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -141,10 +142,16 @@ def without_dead_ways_back(app, pagename, templatename, context, doctree):
 
 
 def plain(app, what, name, obj, options, lines):
-    """Let docstrings, which are plain text with names between backticks, say what they say."""
-    lines[:] = [''.join(
-        f'`{part}`' if part.startswith('`') else SPECIAL.sub(r'\\\1', part).replace('::', ':\\:')
-        for part in LITERAL.split(line.strip())) for line in lines]
+    """Let docstrings, text with names in backticks, sections and examples, say what they say."""
+    written, example, sections = [], False, 'Returns:' in lines or 'Args:' in lines
+    for line in lines:
+        example = bool(line.strip()) and (example or line.lstrip().startswith('>>> '))
+        indent = ' ' * sections * (len(line) - len(line.lstrip()))
+        written.append(line if example else indent + ''.join(
+            f'`{part}`' if part.startswith('`')
+            else SPECIAL.sub(r'\\\1', part).replace('::', ':\\:')
+            for part in LITERAL.split(line.strip())))
+    lines[:] = GoogleDocstring(written, what=what, name=name, obj=obj).lines()
 
 
 def readable(app, what, name, obj, options, signature, returns):

@@ -31,11 +31,24 @@ def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
     """
     Return the dynamics of a robot from a file, a text or a Model.
 
-    Files are .urdf, .xacro, .xml of MJCF, .sdf and .yaml; a text is URDF, MJCF or SDF.
+    Args:
+        source: .urdf, .xacro, .xml of MJCF, .sdf or .yaml; a text of URDF, MJCF or SDF; a Model.
+        floating: whether the root moves freely, where the file does not say.
+        dissipation: whether damping and friction of the joints count; Pinocchio leaves them out.
+        strict: whether to refuse what is otherwise a warning.
+        gravity: (3,), m/s^2, in place of the file's.
+        arguments: of a xacro file, by name.
+        sdf_model: name of one of the models of an SDF world.
 
-    It is a ConstrainedDynamics where the model has closures or couplings, such as mimic joints,
-    and a Dynamics otherwise. Without dissipation, damping and friction of the joints are left out,
-    as Pinocchio does. The other options are those of load_model. Raises DescriptionError.
+    Returns:
+        a ConstrainedDynamics if the model has closures or couplings, such as mimic joints, else a
+        Dynamics.
+
+    Raises:
+        DescriptionError: for a file that does not describe a robot, or options of another format.
+
+    >>> ld.load(config_file('arm.urdf')).model.nv
+    6
     """
     if isinstance(source, Model):
         options = {'floating': floating, 'strict': strict, 'gravity': gravity is not None,

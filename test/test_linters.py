@@ -86,7 +86,8 @@ def test_flake8(cache):
 
 
 def test_pep257(cache):
-    assert_files_clean(cache, 'ament_pep257.main')
+    # Sections are Google's: no line under their names.
+    assert_files_clean(cache, 'ament_pep257.main', '--add-ignore', 'D406', 'D407', 'D413', '--')
 
 
 def test_copyright():

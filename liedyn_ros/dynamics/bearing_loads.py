@@ -25,14 +25,29 @@ def joint_wrenches(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                    external: ArrayLike | None = None, *,
                    closures: ArrayLike | None = None) -> Array:
     """
-    Return the wrench (J, 6) that each joint transmits from its parent to its child body.
+    Return the wrench that each joint transmits from its parent to its child body.
 
     Joints are those of model.joints, fixed ones too: links that the recursions merge are taken
-    apart. Moment (N m), then force (N), in the frame of the child body about its origin. The part
-    along the screws of the joint is the joint force, less damping and friction. external is
-    (B, 6). closures (C, 6) are the wrenches of closures, as ConstrainedSolution has them; a model
-    with closures needs them. Raises the errors of the methods of Dynamics, and LiedynError for a
-    model with closures and none given.
+    apart. The part along the screws of a joint is its force, less damping and friction.
+
+    Args:
+        dynamics: a Dynamics.
+        q: configuration (nq,); rad and m.
+        v: velocity (nv,); rad/s and m/s.
+        a: acceleration (nv,); rad/s^2 and m/s^2.
+        external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame of
+            its body; by default none.
+        closures: wrenches (C, 6) of closures, as ConstrainedSolution has them; needed if there are
+            any.
+
+    Returns:
+        (J, 6), moment (N m), then force (N), in the frame of the child body about its origin.
+
+    Raises:
+        LiedynError: for closures that are not given, or a wrong state.
+
+    >>> ld.joint_wrenches(robot, q, v, a).shape[1]
+    6
     """
     model = require_kind('dynamics', dynamics, Dynamics, 'as load returns').model
     if closures is None and model.closures:

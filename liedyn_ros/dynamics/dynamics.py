@@ -173,47 +173,170 @@ class Dynamics(Direct, StateBatches):
 
     @direct
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
-        """Return M (nv, nv)."""
+        """
+        Return the mass matrix.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            M (nv, nv); kg m^2, kg m and kg.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> robot.mass_matrix(q).shape
+        (6, 6)
+        """
         return self._crba.answer(q, out)
 
     @direct
     def inverse_mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
-        """Return M^-1 (nv, nv). Raises SingularError for a coordinate that moves no inertia."""
+        """
+        Return the inverse of the mass matrix.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            M^-1 (nv, nv).
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a wrong state.
+
+        >>> np.allclose(robot.inverse_mass_matrix(q) @ robot.mass_matrix(q), np.eye(6))
+        True
+        """
         return self._inverse_mass.answer(q, out)
 
     def bias(self, q: ArrayLike, v: ArrayLike, external: ArrayLike | None = None,
              out: Array | None = None) -> Array:
-        """Return b (nv,), the joint forces of a motion without acceleration (3.6)."""
+        """
+        Return the joint forces of a motion without acceleration (3.6).
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            b (nv,); N m and N.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> np.allclose(robot.bias(q, v), robot.inverse(q, v, np.zeros(6)))
+        True
+        """
         return self.inverse(q, v, self._zero, external, out)
 
     @direct
     def gravity_vector(self, q: ArrayLike, out: Array | None = None) -> Array:
-        """Return the joint forces (nv,) that hold the weight of the machine; no springs."""
+        """
+        Return the joint forces that hold the weight of the machine; no springs.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            g (nv,); N m and N.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> robot.gravity_vector(q).shape
+        (6,)
+        """
         return self._gravity.answer(q, out)
 
     def resistance(self, v: ArrayLike) -> Array:
-        """Return the joint forces (nv,) that overcome damping and Coulomb friction."""
+        """
+        Return the joint forces that overcome damping and Coulomb friction.
+
+        Args:
+            v: velocity (nv,); rad/s and m/s.
+
+        Returns:
+            forces (nv,); N m and N.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> bool(robot.resistance(np.zeros(6)).any())
+        False
+        """
         v = as_array('v', v, self._vector)
         return self.constants.damping * v + self.constants.friction * np.sign(v)
 
     @direct
     def spring_forces(self, q: ArrayLike, out: Array | None = None) -> Array:
-        """Return the joint forces (nv,) that hold springs and end stops (3.19), (3.21)."""
+        """
+        Return the joint forces that hold springs and end stops (3.19), (3.21).
+
+        Args:
+            q: configuration (nq,); rad and m.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            forces (nv,); N m and N.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> robot.spring_forces(q).shape
+        (6,)
+        """
         return self._springs.answer(q, out)
 
     @direct
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """
-        Return C (nv, nv) with C v = bias - gravity_vector - spring_forces.
+        Return the Coriolis matrix, the admissible one (Ali 21, Ali Lemma 1).
 
-        The bias is that without dissipation and wrenches.
-        It is the admissible one (Ali 21, Ali Lemma 1): Mdot - 2 C is skew-symmetric.
+        Mdot - 2 C is skew-symmetric. C v is the bias without dissipation and wrenches, less
+        gravity_vector and spring_forces.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            C (nv, nv).
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> robot.coriolis_matrix(q, v).shape
+        (6, 6)
         """
         return self._coriolis.answer(q, v, out)
 
     def kinematics(self, q: ArrayLike, v: ArrayLike | None = None,
                    a: ArrayLike | None = None) -> Kinematics:
-        """Return the motion of all named bodies; v and a are zero where they are not given."""
+        """
+        Return the motion of all named bodies.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); by default zero.
+            a: acceleration (nv,); by default zero.
+
+        Returns:
+            poses (B, 4, 4) in the ground, body twists and accelerations (B, 6).
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> len(robot.kinematics(q).poses) == len(model.bodies)
+        True
+        """
         count = len(self.model.bodies)
         motion = Kinematics(
             np.empty((count, 4, 4)), np.empty((count, 6)), np.empty((count, 6)))
@@ -222,45 +345,150 @@ class Dynamics(Direct, StateBatches):
         return motion
 
     def body_jacobian(self, q: ArrayLike, body: str, out: Array | None = None) -> Array:
-        """Return frames.jacobian in LOCAL: J (6, nv) with J v the body twist."""
+        """
+        Return the Jacobian of the body twist: frames.jacobian in LOCAL.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            body: name of a body.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            J (6, nv), angular rows first.
+
+        Raises:
+            ModelError: for an unknown frame.
+            LiedynError: for other axes or a wrong state.
+
+        >>> robot.body_jacobian(q, 'tool').shape
+        (6, 6)
+        """
         return self.frames.jacobian(q, body, LOCAL, out)
 
     def spatial_jacobian(self, q: ArrayLike, body: str, out: Array | None = None) -> Array:
-        """Return frames.jacobian in WORLD: J (6, nv) with J v the spatial twist."""
+        """
+        Return the Jacobian of the spatial twist: frames.jacobian in WORLD.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            body: name of a body.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            J (6, nv), angular rows first.
+
+        Raises:
+            ModelError: for an unknown frame.
+            LiedynError: for other axes or a wrong state.
+
+        >>> robot.spatial_jacobian(q, 'tool').shape
+        (6, 6)
+        """
         return self.frames.jacobian(q, body, WORLD, out)
 
     @direct
     def center_of_mass(self, q: ArrayLike, out: Array | None = None) -> Array:
         """
-        Return the centre of mass (3,) of the moving bodies in the ground, m.
+        Return the centre of mass of the moving bodies.
 
-        Raises SingularError where they have no mass.
+        Args:
+            q: configuration (nq,); rad and m.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            position (3,) in the ground, m.
+
+        Raises:
+            SingularError: if nothing that moves has mass.
+            LiedynError: for a wrong state.
+
+        >>> robot.center_of_mass(q).shape
+        (3,)
         """
         self._require_mass()
         return self._center.answer(q, out)
 
     def center_of_mass_motion(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> CenterOfMass:
-        """Return the centre of mass with velocity and acceleration; errors of center_of_mass."""
+        """
+        Return the centre of mass with its velocity and acceleration.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+
+        Returns:
+            three vectors (3,) in the ground; m, m/s, m/s^2.
+
+        Raises:
+            SingularError: if nothing that moves has mass.
+            LiedynError: for a wrong state.
+
+        >>> robot.center_of_mass_motion(q, v, a).velocity.shape
+        (3,)
+        """
         self._require_mass()
         result = np.empty((3, 3))
         self._center_motion.call(q, v, a, result)
         return CenterOfMass(*result)
 
     def center_of_mass_jacobian(self, q: ArrayLike) -> Array:
-        """Return J (3, nv), J v being the velocity of the centre of mass in the ground, m/s."""
+        """
+        Return the Jacobian of the centre of mass.
+
+        Args:
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            J (3, nv); J v is the velocity in the ground, m/s.
+
+        Raises:
+            SingularError: if nothing that moves has mass.
+            LiedynError: for a wrong state.
+
+        >>> robot.center_of_mass_jacobian(q).shape
+        (3, 6)
+        """
         return self.centroidal_map(q)[3:] / self._mass
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
-        """Return the kinetic energy, J."""
+        """
+        Return the kinetic energy.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+
+        Returns:
+            energy, J.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> robot.kinetic_energy(q, np.zeros(6))
+        0.0
+        """
         result = np.empty(1)
         self._kinetic.call(q, v, result)
         return float(result[0])
 
     def potential_energy(self, q: ArrayLike) -> float:
         """
-        Return the energy of the moving bodies in gravity, of springs and of end stops, J.
+        Return the energy of the moving bodies in gravity, of springs and of end stops.
 
         It is 0 at the origin of the ground, where springs rest, and far from stops.
+
+        Args:
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            energy, J.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> robot.potential_energy(q) > 0.0
+        True
         """
         result = np.empty(1)
         self._potential.call(q, result)
@@ -268,14 +496,42 @@ class Dynamics(Direct, StateBatches):
 
     @direct
     def momentum(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
-        """Return (6,) in the ground: angular momentum about its origin, then linear."""
+        """
+        Return the momentum about the ground's origin.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            (6,), angular, then linear, in the ground; kg m^2/s and kg m/s.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> robot.momentum(q, v).shape
+        (6,)
+        """
         return self._momentum.answer(q, v, out)
 
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
         """
-        Return (6,): angular momentum about the centre of mass, then linear, in ground axes.
+        Return the momentum about the centre of mass.
 
-        Raises SingularError where nothing that moves has mass, as do the two maps.
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+
+        Returns:
+            (6,), angular, then linear, in ground axes; kg m^2/s and kg m/s.
+
+        Raises:
+            SingularError: if nothing that moves has mass.
+            LiedynError: for a wrong state.
+
+        >>> np.allclose(robot.centroidal_momentum(q, v), robot.centroidal_map(q) @ v)
+        True
         """
         momentum, center = self.momentum(q, v), self.center_of_mass(q)
         momentum[:3] -= np.cross(center, momentum[3:])
@@ -283,13 +539,46 @@ class Dynamics(Direct, StateBatches):
 
     @direct
     def centroidal_map(self, q: ArrayLike, out: Array | None = None) -> Array:
-        """Return A (6, nv) with A v the centroidal momentum."""
+        """
+        Return the matrix of the centroidal momentum.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            A (6, nv), with A v the centroidal momentum.
+
+        Raises:
+            SingularError: if nothing that moves has mass.
+            LiedynError: for a wrong state.
+
+        >>> robot.centroidal_map(q).shape
+        (6, 6)
+        """
         self._require_mass()
         return self._map_of.answer(q, out)
 
     @direct
     def centroidal_map_rate(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
-        """Return dA/dt (6, nv): A a + dA/dt v is the rate of the centroidal momentum."""
+        """
+        Return the time derivative of the matrix of the centroidal momentum.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            dA/dt (6, nv); A a + dA/dt v is the momentum's rate.
+
+        Raises:
+            SingularError: if nothing that moves has mass.
+            LiedynError: for a wrong state.
+
+        >>> robot.centroidal_map_rate(q, v).shape
+        (6, 6)
+        """
         self._require_mass()
         return self._map_rate.answer(q, v, out)
 

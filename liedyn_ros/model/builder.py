@@ -110,11 +110,22 @@ class ModelBuilder:
 
     def lock_joint(self, joint: str, position: ArrayLike) -> None:
         """
-        Make a joint a fixed one, at a position (nq,) of it.
+        Make a joint a fixed one, at a position of it.
 
         Its limits, damping, friction, spring and armature go, and couplings between locked joints:
-        lock all that move together. Raises ModelError for a missing joint, or positions that
-        contradict a coupling, and the errors of Joint.motion.
+        lock all that move together.
+
+        Args:
+            joint: its name.
+            position: (nq,) of the joint, or a number; rad or m.
+
+        Raises:
+            ModelError: for a missing joint, or positions that contradict a coupling.
+
+        >>> builder = ld.ModelBuilder.of(model)
+        >>> builder.lock_joint('elbow', 0.5)
+        >>> builder.build().nv
+        5
         """
         for child, each in self._joints.items():
             if each.name == joint:
@@ -149,9 +160,21 @@ class ModelBuilder:
         """
         Add all of a model whose base is fixed, on a body, as a tool on an arm.
 
-        placement (4, 4) is the pose of the model's ground in the body, the identity by default. A
-        prefix goes before each of its names. Gravity stays that of this builder. Raises
-        ModelError for a name that is used, and for a base that moves freely.
+        Gravity stays that of this builder.
+
+        Args:
+            model: to add.
+            body: that carries it, or None for the ground.
+            placement: pose (4, 4) of the model's ground in the body, m; by default the identity.
+            prefix: of each of its names.
+
+        Raises:
+            ModelError: for a name that is used, and for a base that moves freely.
+
+        >>> builder = ld.ModelBuilder.of(model)
+        >>> builder.add_model(model, 'tool', prefix='second_')
+        >>> builder.build().nv
+        12
         """
         to = Attachment(prefix, body, IDENTITY if placement is None else checked_pose(
             'placement', placement))
@@ -178,8 +201,20 @@ class ModelBuilder:
         """
         Add a body on a fixed joint: what an arm has picked up.
 
-        frame is a body or an added frame; placement (4, 4) is the pose of the payload in it, the
-        identity by default. Raises ModelError for a name that is used or missing.
+        Args:
+            name: of the body.
+            frame: a body or an added frame that holds it.
+            inertia: mass (kg), centre (m) and inertia (kg m^2) of the body.
+            placement: pose (4, 4) of the body in the frame, m; by default the identity.
+
+        Raises:
+            ModelError: for a name that is used or missing.
+
+        >>> builder = ld.ModelBuilder.of(model)
+        >>> box = ld.SpatialInertia(2.0, np.zeros(3), 0.01 * np.eye(3))
+        >>> builder.add_payload('box', 'tool', box)
+        >>> round(builder.build().mass - model.mass, 6)
+        2.0
         """
         names = [*self._bodies, *(each.name for each in self._frames)]
         if frame not in names:
@@ -198,7 +233,19 @@ class ModelBuilder:
 
     def add_body(self, name: str, inertia: SpatialInertia | None,
                  visuals: Sequence[Visual] = ()) -> None:
-        """Add a body; inertia None says that it is massless. Raises ModelError on a known name."""
+        """
+        Add a body.
+
+        Args:
+            name: of the body.
+            inertia: a SpatialInertia, or None for a massless body.
+            visuals: shapes that views draw.
+
+        Raises:
+            ModelError: for a name that is used.
+
+        >>> ld.ModelBuilder('leg').add_body('shin', None)
+        """
         if name in self._bodies:
             raise ModelError(f'body {name}: expected a name not yet used, got it twice')
         self._bodies[name] = Body(name, inertia, tuple(visuals))
@@ -289,7 +336,18 @@ class ModelBuilder:
             axis=axis, second_axis=second_axis, pitch=pitch, length=length, tolerance=tolerance))
 
     def build(self) -> Model:
-        """Return the model, or raise ModelError when the parts are not a tree."""
+        """
+        Return the model of the parts.
+
+        Returns:
+            the Model.
+
+        Raises:
+            ModelError: if the parts are not a tree.
+
+        >>> ld.ModelBuilder.of(model).build().nv
+        6
+        """
         self._check_names()
         joints = numbered(self._depth_first())
         bodies = tuple(self._bodies[joint.child] for joint in joints)

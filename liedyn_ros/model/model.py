@@ -130,7 +130,15 @@ class Model(Direct):
         return sum(body.inertia.mass for body in self.body_list if body.inertia is not None)
 
     def neutral(self) -> Array:
-        """Return the configuration (nq,) of zeros and unit quaternions."""
+        """
+        Return the configuration of zeros and unit quaternions.
+
+        Returns:
+            q (nq,); rad and m.
+
+        >>> model.neutral().shape
+        (6,)
+        """
         return configuration.neutral(self.link_table)
 
     def rough_configuration(self, text: str) -> Array:
@@ -155,20 +163,44 @@ class Model(Direct):
 
     def random(self, rng: np.random.Generator) -> Array:
         """
-        Return a random configuration (nq,) within the limits of position.
+        Return a random configuration within the limits of position.
 
-        Raises LiedynError where rng is no generator, as numpy.random.default_rng(seed) is.
+        Args:
+            rng: as numpy.random.default_rng(seed) returns.
+
+        Returns:
+            q (nq,); rad and m.
+
+        Raises:
+            LiedynError: if rng is no generator.
+
+        >>> model.random(np.random.default_rng(1)).shape
+        (6,)
         """
         return configuration.random(self.link_table, self.limits, rng)
 
     @direct
     def integrate(self, q: ArrayLike, dv: ArrayLike, out: Array | None = None) -> Array:
         """
-        Return q (+) dv (nq,): the configuration after a unit time of the constant velocity dv.
+        Return the configuration after a unit time of a constant velocity, q (+) dv.
 
-        Spherical and free joints follow the exponential of SO(3) and SE(3). Raises ShapeError,
-        NotFiniteError, NotInGroupError for a quaternion whose norm is off 1 by over 1e-4, or
-        LimitError for too large a dv.
+        Spherical and free joints follow the exponential of SO(3) and SE(3).
+
+        Args:
+            q: configuration (nq,); rad and m.
+            dv: velocity times time (nv,); rad and m.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            q (nq,).
+
+        Raises:
+            NotInGroupError: for a quaternion whose norm is off 1 by over 1e-4.
+            LimitError: for too large a dv.
+            LiedynError: for other shapes, or numbers that are not finite.
+
+        >>> model.integrate(q, 0.01 * v).shape
+        (6,)
         """
         return self._retraction.integrate.answer(q, dv, out)
 
@@ -179,17 +211,41 @@ class Model(Direct):
     @direct
     def difference(self, q0: ArrayLike, q1: ArrayLike, out: Array | None = None) -> Array:
         """
-        Return the dv (nv,) with q0 (+) dv = q1, rotations by at most pi.
+        Return the dv with q0 (+) dv = q1, rotations by at most pi.
 
-        Raises the errors of integrate.
+        Args:
+            q0: configuration (nq,).
+            q1: configuration (nq,).
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            dv (nv,); rad and m.
+
+        Raises:
+            LiedynError: as integrate.
+
+        >>> np.allclose(model.difference(q, model.integrate(q, 0.01 * v)), 0.01 * v)
+        True
         """
         return self._retraction.difference.answer(q0, q1, out)
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, fraction: float) -> Array:
         """
-        Return the configuration (nq,) at a fraction of the way from q0 (0) to q1 (1).
+        Return the configuration at a fraction of the way between two.
 
-        Raises the errors of integrate.
+        Args:
+            q0: configuration (nq,) at fraction 0.
+            q1: configuration (nq,) at fraction 1.
+            fraction: of the way.
+
+        Returns:
+            q (nq,).
+
+        Raises:
+            LiedynError: as integrate.
+
+        >>> np.allclose(model.interpolate(q, q, 0.5), q)
+        True
         """
         return self.integrate(q0, as_number('fraction', fraction) * self.difference(q0, q1))
 
@@ -222,8 +278,17 @@ class Model(Direct):
         """
         Return the place of a frame in frames.
 
-        A joint's name stands for the frame of its child body, unless a frame has that name.
-        Raises ModelError for another name.
+        Args:
+            name: of a frame, or of a joint for the frame of its child body.
+
+        Returns:
+            the place, from 0.
+
+        Raises:
+            ModelError: for another name.
+
+        >>> model.frames[model.frame_index('tool')]
+        'tool'
         """
         return _index('frame', self._frame_index, name)
 
@@ -238,10 +303,22 @@ class Model(Direct):
     def with_frame(self, name: str, body: str | None, placement: ArrayLike | None = None
                    ) -> Model:
         """
-        Return the model with one more frame, at a pose (4, 4) in that of a body.
+        Return the model with one more frame.
 
-        body may be another frame, or None for the ground; placement is the identity by default.
-        Raises ModelError for a name in use or a body that is not there, and the errors of Frame.
+        Args:
+            name: of the frame.
+            body: that carries it, or another frame, or None for the ground.
+            placement: pose (4, 4) in that of the body, m; by default the identity.
+
+        Returns:
+            another Model.
+
+        Raises:
+            ModelError: for a name in use, or a body that is not there.
+            LiedynError: for no pose.
+
+        >>> 'camera' in model.with_frame('camera', 'tool', ld.pose([0.05, 0.0, 0.1])).frames
+        True
         """
         if name in self._frame_index:
             raise ModelError(f'frame {name}: expected a name not yet used, got it twice')

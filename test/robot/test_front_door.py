@@ -8,6 +8,7 @@
 
 """import liedyn_ros as ld: the names that most need, from one place."""
 
+import doctest
 import inspect
 import pickle
 import pydoc
@@ -22,7 +23,11 @@ from support.refusals import refused
 
 import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics.algorithms.forward import Forward
+from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
+from liedyn_ros.dynamics.algorithms.inverse import Inverse
 from liedyn_ros.dynamics.constrained import assemblies
+from liedyn_ros.dynamics.frames import Frames
 import liedyn_ros.stewart
 
 URDF = """<robot name="arm"><link name="base"/><link name="hand"><inertial><mass value="1"/>
@@ -200,3 +205,18 @@ def test_what_is_not_installed_is_named_with_its_remedy(missing, module, remedy)
               f'import {module}')
     result = forked.run('-c', script)
     assert re.search(f'ModuleNotFoundError: {missing}: expected .*{remedy}', result.stderr)
+
+
+@pytest.mark.parametrize('thing', [getattr(ld, name) for name in ld.__all__] + [
+    Inverse, Forward, Hybrid, Frames, liedyn_ros.stewart.leg_lengths], ids=str)
+def test_examples_of_docstrings_hold(thing):
+    robot, geometry = ld.load(config_file('arm.urdf')), ld.load_geometry(
+        config_file('stewart_geometry.yaml'))
+    ground = {'ld': ld, 'np': np, 'config_file': config_file, 'robot': robot, 'model': robot.model,
+              'q': robot.model.neutral(), 'v': np.full(6, 0.1), 'a': np.full(6, 0.2),
+              'linkage': ld.load(config_file('four_bar.yaml')), 'geometry': geometry,
+              'home': ld.pose([0.0, 0.0, 0.5]), 'leg_lengths': liedyn_ros.stewart.leg_lengths}
+    for test in doctest.DocTestFinder(exclude_empty=True).find(thing, name='thing', globs=ground):
+        said = []
+        doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=said.append)
+        assert not said, ''.join(said)

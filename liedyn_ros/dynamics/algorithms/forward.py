@@ -49,7 +49,28 @@ class Forward(Algorithm):
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None = None, out: Array | None = None,
                  data: Data | None = None) -> Array:
-        """Return a (nv,); external is (B, 6)."""
+        """
+        Return the acceleration under joint forces (ABA).
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            tau: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            out: array that takes the result; by default a new one.
+            data: tables for intermediate results; by default those of the object.
+
+        Returns:
+            a (nv,); rad/s^2 and m/s^2.
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a wrong state.
+
+        >>> np.allclose(robot.forward(q, v, robot.inverse(q, v, a)), a)
+        True
+        """
         kernel = self._kernel if data is None else self._with(data)
         return kernel.answer(q, v, tau, NO_WRENCHES if external is None else external, out)
 
@@ -57,10 +78,26 @@ class Forward(Algorithm):
                          external: ArrayLike | None = None, out: Array | None = None,
                          data: Data | None = None, *, max_error: float = NO_DIGIT) -> Array:
         """
-        Return a and its time derivatives to order r (r + 1, nv): inverse.time_derivatives undone.
+        Return the acceleration and its time derivatives: inverse.time_derivatives undone.
 
-        tau is (r + 1, nv), external (r + 1, B, 6). Raises LimitError for r > 30, and for the first
-        order whose estimated error exceeds max_error, as Hybrid.time_derivatives does.
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            tau: (r + 1, nv), the joint forces and their derivatives to order r.
+            external: (r + 1, B, 6); by default none.
+            out: array that takes the result; by default a new one.
+            data: tables for intermediate results; by default those of the object.
+            max_error: largest estimated relative error of an order.
+
+        Returns:
+            (r + 1, nv): a, a', ...
+
+        Raises:
+            LimitError: for r > 30, and for the first order beyond max_error.
+            LiedynError: for a wrong state.
+
+        >>> robot.forward.time_derivatives(q, v, np.zeros((3, 6))).shape
+        (3, 6)
         """
         order = order_of_rows('tau', tau, 0)
         shape = order + 1, self._nv
@@ -83,7 +120,24 @@ class Forward(Algorithm):
 
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
               external: ArrayLike | None = None) -> Array:
-        """Return a (K, nv) of q (K, nq), v and tau (K, nv), external (K, B, 6)."""
+        """
+        Return the accelerations of K states, on all cores.
+
+        Args:
+            q: (K, nq).
+            v: (K, nv).
+            tau: (K, nv).
+            external: (K, B, 6); by default none.
+
+        Returns:
+            a (K, nv); rad/s^2 and m/s^2.
+
+        Raises:
+            LiedynError: naming the first state at fault.
+
+        >>> robot.forward.batch([q, q], [v, v], np.zeros((2, 6))).shape
+        (2, 6)
+        """
         return self._hybrid.forward_batch(q, v, tau, external)
 
     def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,

@@ -63,7 +63,29 @@ class Hybrid(Algorithm):
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
                  tau: ArrayLike, external: ArrayLike | None = None, data: Data | None = None
                  ) -> Completed:
-        """Return a and tau, each (nv,); external is (B, 6)."""
+        """
+        Return all accelerations and joint forces, one of both being given for each coordinate.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: (nv,), True where a is given, or names as for Names.prescribed.
+            a: (nv,), read where prescribed.
+            tau: (nv,), read elsewhere.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            data: tables for intermediate results; by default those of the object.
+
+        Returns:
+            a and tau, each (nv,).
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a wrong state.
+
+        >>> robot.hybrid(q, v, ['elbow'], a, np.zeros(6)).tau.shape
+        (6,)
+        """
         which = self._mask(prescribed)
         a, tau = copied('a', a, self._v_shape), copied('tau', tau, self._v_shape)
         kernel = self._kernel if data is None else self._with(data)

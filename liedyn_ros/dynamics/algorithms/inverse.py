@@ -42,7 +42,27 @@ class Inverse(Algorithm):
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                  external: ArrayLike | None = None, out: Array | None = None,
                  data: Data | None = None) -> Array:
-        """Return tau (nv,); external is (B, 6)."""
+        """
+        Return the joint forces of a motion (RNEA).
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            out: array that takes the result; by default a new one.
+            data: tables for intermediate results; by default those of the object.
+
+        Returns:
+            tau (nv,); N m and N.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> robot.inverse(q, v, a).shape
+        (6,)
+        """
         kernel = self._kernel if data is None else self._with(data)
         return kernel.answer(q, v, a, NO_WRENCHES if external is None else external, out)
 
@@ -50,11 +70,28 @@ class Inverse(Algorithm):
                          external: ArrayLike | None = None, out: Array | None = None,
                          data: Data | None = None) -> Array:
         """
-        Return tau and its time derivatives to order r (r + 1, nv).
+        Return the joint forces of a motion and their time derivatives.
 
-        a (r + 1, nv) is the acceleration and its derivatives; external is (r + 1, B, 6). A
-        derivative is always that of the numbers in the array. Coulomb friction counts as
-        constant: its jump where a rate turns has no derivative. Raises LimitError for r > 30.
+        A derivative is always that of the numbers in the array. Coulomb friction counts as
+        constant: its jump where a rate turns has no derivative.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: (r + 1, nv), the acceleration and its derivatives to order r.
+            external: (r + 1, B, 6); by default none.
+            out: array that takes the result; by default a new one.
+            data: tables for intermediate results; by default those of the object.
+
+        Returns:
+            (r + 1, nv): tau, tau', ...
+
+        Raises:
+            LimitError: for r > 30.
+            LiedynError: for a wrong state.
+
+        >>> robot.inverse.time_derivatives(q, v, np.zeros((3, 6))).shape
+        (3, 6)
         """
         order = order_of_rows('a', a, 0)
         shape = order + 1, self._nv
@@ -70,7 +107,24 @@ class Inverse(Algorithm):
 
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
               external: ArrayLike | None = None) -> Array:
-        """Return tau (K, nv) of q (K, nq), v and a (K, nv), external (K, B, 6)."""
+        """
+        Return the joint forces of K states, on all cores.
+
+        Args:
+            q: (K, nq).
+            v: (K, nv).
+            a: (K, nv).
+            external: (K, B, 6); by default none.
+
+        Returns:
+            tau (K, nv); N m and N.
+
+        Raises:
+            LiedynError: naming the first state at fault.
+
+        >>> robot.inverse.batch([q, q], [v, v], [a, a]).shape
+        (2, 6)
+        """
         q = states_of(self.model, q)
         v, a = (kernel_array(name, value, (len(q), self._nv))
                 for name, value in (('v', v), ('a', a)))
@@ -79,7 +133,24 @@ class Inverse(Algorithm):
 
     def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                                external: ArrayLike | None = None) -> Array:
-        """Return tau (K, r + 1, nv) of v (K, nv), a (K, r + 1, nv), external (K, r + 1, B, 6)."""
+        """
+        Return the joint forces of K states and their time derivatives.
+
+        Args:
+            q: (K, nq).
+            v: (K, nv).
+            a: (K, r + 1, nv).
+            external: (K, r + 1, B, 6); by default none.
+
+        Returns:
+            (K, r + 1, nv).
+
+        Raises:
+            LiedynError: naming the first state at fault.
+
+        >>> robot.inverse.time_derivatives_batch([q], [v], np.zeros((1, 3, 6))).shape
+        (1, 3, 6)
+        """
         q, order = states_of(self.model, q), order_of_rows('a', a, 1)
         v = kernel_array('v', v, (len(q), self._nv))
         a = kernel_array('a', a, (len(q), order + 1, self._nv))

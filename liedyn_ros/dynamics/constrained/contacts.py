@@ -149,13 +149,28 @@ class Contacts:
     def holding(self, names: Iterable[str], q: ArrayLike, *, move: bool = False
                 ) -> ConstrainedDynamics:
         """
-        Return the machine with these contacts, at a configuration (nq,).
+        Return the machine with some of its contacts, at a configuration.
 
         Contacts that held in the call before stay where they are; others touch the ground where q
         has them. Where they touch elsewhere than in an earlier call with this set, a new object is
-        laid out. With move, the object of that call is moved instead, which takes microseconds:
-        for a caller who keeps none. Raises ModelError for an unknown name, and the errors of a
-        configuration.
+        laid out.
+
+        Args:
+            names: of the contacts that hold.
+            q: configuration (nq,); rad and m.
+            move: whether the object of an earlier call is moved instead, which takes microseconds:
+                for a caller who keeps none.
+
+        Returns:
+            a ConstrainedDynamics.
+
+        Raises:
+            ModelError: for an unknown name.
+            LiedynError: for a wrong configuration.
+
+        >>> contacts = ld.Contacts(model, {'tip': ld.Contact('tool', 'point')})
+        >>> contacts.holding(['tip'], q).forward(q, np.zeros(6), np.zeros(6)).shape
+        (6,)
         """
         chosen, q = self._ordered(names), self.model.check_configuration(q)
         kept = {name: self._held[name] for name in chosen if name in self._held}

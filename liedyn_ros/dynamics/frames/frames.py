@@ -98,12 +98,44 @@ class Frames(Direct):
 
     @direct
     def poses(self, q: ArrayLike, out: Array | None = None) -> Array:
-        """Return the pose of each of model.frames in the ground (F, 4, 4)."""
+        """
+        Return the poses of all frames.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            poses (F, 4, 4) of model.frames in the ground, m.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> robot.frames.poses(q).shape[1:]
+        (4, 4)
+        """
         return self._all.answer(q, out)
 
     @direct
     def pose(self, q: ArrayLike, frame: FrameSelector) -> Array:
-        """Return where a frame is: T_ground_frame (4, 4)."""
+        """
+        Return the pose of a frame.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            frame: name of a frame, body or joint, or a place in model.frames; of several, a
+                sequence.
+
+        Returns:
+            T_ground_frame (4, 4), m; of several (F, 4, 4).
+
+        Raises:
+            ModelError: for an unknown frame.
+            LiedynError: for other axes or a wrong state.
+
+        >>> robot.frames.pose(q, 'tool').shape
+        (4, 4)
+        """
         frames, alone = self._listed(frame)
         result = np.empty((len(frames), 4, 4))
         self._poses.call(q, frames, result)
@@ -111,7 +143,26 @@ class Frames(Direct):
 
     @direct
     def twist(self, q: ArrayLike, v: ArrayLike, frame: FrameSelector, axes: int = LOCAL) -> Array:
-        """Return how a frame moves against the ground: six numbers, rad/s and m/s."""
+        """
+        Return the twist of a frame against the ground.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            frame: name of a frame, body or joint, or a place in model.frames; of several, a
+                sequence.
+            axes: LOCAL, WORLD or LOCAL_WORLD_ALIGNED.
+
+        Returns:
+            (6,), angular, then linear, rad/s and m/s; of several (F, 6).
+
+        Raises:
+            ModelError: for an unknown frame.
+            LiedynError: for other axes or a wrong state.
+
+        >>> robot.frames.twist(q, v, 'tool', ld.LOCAL_WORLD_ALIGNED).shape
+        (6,)
+        """
         frames, alone = self._listed(frame)
         result = np.empty((len(frames), 6))
         self._twists.call(q, v, frames, axes, result)
@@ -121,11 +172,30 @@ class Frames(Direct):
     def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: FrameSelector,
                      axes: int = LOCAL, classical: bool = False) -> Array:
         """
-        Return how the motion of a frame changes: six numbers, rad/s^2 and m/s^2, without gravity.
+        Return the acceleration of a frame against the ground, without gravity.
 
         It is the spatial one: the derivative of the numbers of the body twist, expressed in the
         axes. The classical one has the acceleration of a point in its linear part. The point is
         the origin of the frame, or, for WORLD, the one that passes the origin of the ground.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            frame: name of a frame, body or joint, or a place in model.frames; of several, a
+                sequence.
+            axes: LOCAL, WORLD or LOCAL_WORLD_ALIGNED.
+            classical: whether the linear part is the acceleration of a point.
+
+        Returns:
+            (6,), angular, then linear, rad/s^2 and m/s^2; of several (F, 6).
+
+        Raises:
+            ModelError: for an unknown frame.
+            LiedynError: for other axes or a wrong state.
+
+        >>> robot.frames.acceleration(q, v, a, 'tool', classical=True).shape
+        (6,)
         """
         frames, alone = self._listed(frame)
         result = np.empty((len(frames), 6))
@@ -135,7 +205,26 @@ class Frames(Direct):
     @direct
     def jacobian(self, q: ArrayLike, frame: FrameSelector, axes: int = LOCAL,
                  out: Array | None = None) -> Array:
-        """Return J (6, nv) with J v the twist of a frame."""
+        """
+        Return the Jacobian of a frame.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            frame: name of a frame, body or joint, or a place in model.frames; of several, a
+                sequence.
+            axes: LOCAL, WORLD or LOCAL_WORLD_ALIGNED.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            J (6, nv), angular rows first; J v is the twist. Of several (F, 6, nv).
+
+        Raises:
+            ModelError: for an unknown frame.
+            LiedynError: for other axes or a wrong state.
+
+        >>> robot.frames.jacobian(q, 'tool', ld.LOCAL_WORLD_ALIGNED).shape
+        (6, 6)
+        """
         try:
             place = self._places[frame]
         except (KeyError, TypeError):  # an unknown name, or several frames
@@ -149,10 +238,27 @@ class Frames(Direct):
     def jacobian_rate(
             self, q: ArrayLike, v: ArrayLike, frame: FrameSelector, axes: int = LOCAL) -> Array:
         """
-        Return dJ/dt (6, nv), the time derivative of the numbers of jacobian.
+        Return the time derivative of the numbers of jacobian.
 
         J a + dJ/dt v is the acceleration in LOCAL and WORLD, and the classical one in
         LOCAL_WORLD_ALIGNED.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            frame: name of a frame, body or joint, or a place in model.frames; of several, a
+                sequence.
+            axes: LOCAL, WORLD or LOCAL_WORLD_ALIGNED.
+
+        Returns:
+            dJ/dt (6, nv), angular rows first; of several (F, 6, nv).
+
+        Raises:
+            ModelError: for an unknown frame.
+            LiedynError: for other axes or a wrong state.
+
+        >>> robot.frames.jacobian_rate(q, v, 'tool').shape
+        (6, 6)
         """
         frames, alone = self._listed(frame)
         result = np.empty((len(frames), *self._jacobian_shape))
@@ -160,7 +266,21 @@ class Frames(Direct):
         return result[0] if alone else result
 
     def poses_batch(self, q: ArrayLike) -> Array:
-        """Return poses (K, F, 4, 4) of K states (K, nq), a state a row, on one core."""
+        """
+        Return the poses of all frames of K states, on one core.
+
+        Args:
+            q: configurations (K, nq).
+
+        Returns:
+            poses (K, F, 4, 4) in the ground, m.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> robot.frames.poses_batch([q, q]).shape[0]
+        2
+        """
         states = states_of(self.model, q)
         result = np.empty((len(states), *self._poses_shape))
         self._require_all(states, poses_of_states(
@@ -168,7 +288,24 @@ class Frames(Direct):
         return result
 
     def jacobian_batch(self, q: ArrayLike, frame: str | int, axes: int = LOCAL) -> Array:
-        """Return jacobian (K, 6, nv) of K states (K, nq), a state a row, on one core."""
+        """
+        Return the Jacobian of a frame in K states, on one core.
+
+        Args:
+            q: configurations (K, nq).
+            frame: name of a frame, or its place in model.frames.
+            axes: LOCAL, WORLD or LOCAL_WORLD_ALIGNED.
+
+        Returns:
+            J (K, 6, nv), angular rows first.
+
+        Raises:
+            ModelError: for an unknown frame.
+            LiedynError: for other axes or a wrong state.
+
+        >>> robot.frames.jacobian_batch([q, q], 'tool').shape
+        (2, 6, 6)
+        """
         states, place, axes = states_of(self.model, q), self._place(frame), require_axes(axes)
         result = np.empty((len(states), *self._jacobian_shape))
         self._require_all(states, jacobians_of_states(
@@ -183,10 +320,24 @@ class Frames(Direct):
     def external(self, q: ArrayLike, wrenches: Mapping[str | int, ArrayLike], axes: int = LOCAL
                  ) -> Array:
         """
-        Return wrenches (B, 6) on bodies, as Dynamics takes them, of wrenches at frames.
+        Return wrenches on bodies, as Dynamics takes them, from wrenches at frames.
 
-        A wrench (6,) is moment (N m), then force (N), about the origin of the axes: of the frame,
-        or of the ground for WORLD. Raises ModelError for a frame on the ground.
+        Args:
+            q: configuration (nq,); rad and m.
+            wrenches: (6,) by frame: moment (N m), then force (N), about the origin of the axes: of
+                the frame, or of the ground for WORLD.
+            axes: LOCAL, WORLD or LOCAL_WORLD_ALIGNED.
+
+        Returns:
+            wrenches (B, 6), each in the frame of its body.
+
+        Raises:
+            ModelError: for a frame on the ground.
+            LiedynError: for other axes or a wrong state.
+
+        >>> push = {'tool': [0.0, 0.0, 0.0, 0.0, 0.0, -10.0]}
+        >>> robot.frames.external(q, push, ld.LOCAL_WORLD_ALIGNED).shape[1]
+        6
         """
         require_axes(axes)
         require_kind(
@@ -208,10 +359,19 @@ class Frames(Direct):
     def closure_wrenches(self, q: ArrayLike, wrenches: ArrayLike,
                          axes: int = LOCAL_WORLD_ALIGNED) -> Array:
         """
-        Return the wrenches (..., C, 6) of closures of a solution at q in other axes.
+        Return the wrenches of closures of a solution in other axes.
 
-        Each acts on body_b, its moment (N m) about the origin of frame_b, or of the ground for
-        WORLD. Solutions have them LOCAL.
+        Args:
+            q: configuration (nq,); rad and m.
+            wrenches: (..., C, 6), each on body_b, moment (N m) before force (N), LOCAL, as
+                solutions have them.
+            axes: LOCAL, WORLD or LOCAL_WORLD_ALIGNED.
+
+        Returns:
+            wrenches (..., C, 6), about the origin of frame_b, or of the ground for WORLD.
+
+        Raises:
+            LiedynError: for other axes, shapes, or a wrong state.
         """
         require_axes(axes)
         model = self.model

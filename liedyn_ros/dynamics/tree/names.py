@@ -67,19 +67,40 @@ class Names:
 
     def order(self, names: Sequence[str]) -> JointOrder:
         """
-        Return the places of the joints named, which are all of others, in any order.
+        Return the order of joints by name.
 
-        Raises NameSetError naming every unknown, missing or repeated name.
+        Args:
+            names: all joints of others, in any order.
+
+        Returns:
+            a JointOrder.
+
+        Raises:
+            NameSetError: naming every unknown, missing or repeated name.
+
+        >>> names = ld.Names(model)
+        >>> order = names.order(model.coordinate_names[::-1])
         """
         return _remembered(self._orders, self._order, _listed('joint_names', names))
 
     def prescribed(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """
-        Return a mask of named velocity coordinates (nv,), as Dynamics.hybrid takes it.
+        Return a mask of named velocity coordinates, as Dynamics.hybrid takes it.
 
         A joint's name stands for all of its coordinates, and the base body's name for those of the
-        base. model.coordinate_names name single ones. The result is read-only. Raises NameSetError
-        for an unknown name and for a coordinate that is named twice.
+        base. model.coordinate_names name single ones.
+
+        Args:
+            names: of joints, of the base body, or of coordinates.
+
+        Returns:
+            (nv,) of bool, read-only.
+
+        Raises:
+            NameSetError: for an unknown name, and a coordinate that is named twice.
+
+        >>> int(ld.Names(model).prescribed(['elbow']).sum())
+        1
         """
         return _remembered(self._masks, self._prescribed, _listed('prescribed', names))
 
@@ -102,12 +123,22 @@ class Names:
 
     def wrenches(self, by_body: Mapping[str, ArrayLike], order: int | None = None) -> Array:
         """
-        Return the wrenches on all bodies, (B, 6), zero where none is given, for Dynamics.
+        Return the wrenches on all bodies, for Dynamics.
 
-        A wrench (6,) is moment (N m), then force (N), in the frame of its body, about its origin.
-        With an order the result is (order + 1, B, 6). A wrench with k - 1 derivatives is then
-        (k, 6); the others are zero. Raises ModelError for an unknown body, ShapeError,
-        NotFiniteError, or LimitError for the order.
+        Args:
+            by_body: wrench (6,) by name: moment (N m), then force (N), in the frame of its body,
+                about its origin; with k - 1 derivatives (k, 6).
+            order: of derivatives; by default none.
+
+        Returns:
+            (B, 6), or (order + 1, B, 6); zero where nothing is given.
+
+        Raises:
+            ModelError: for an unknown body.
+            LiedynError: for other shapes, numbers or orders.
+
+        >>> float(ld.Names(model).wrenches({'tool': np.ones(6)}).sum())
+        6.0
         """
         rows = 1 if order is None else require_order(order) + 1
         result = np.zeros((rows, len(self.model.bodies), 6))

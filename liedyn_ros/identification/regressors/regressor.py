@@ -73,7 +73,25 @@ class Regressor:
         return f'<Regressor of {self.model!r}: {len(self.names)} parameters>'
 
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Return Y (nv, P) with tau = Y pi, the joint forces of Dynamics.inverse (6.23)."""
+        """
+        Return the regressor of the joint forces (6.23).
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+
+        Returns:
+            Y (nv, P), with tau = Y pi.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
+
+        >>> regressor = ld.Regressor(model)
+        >>> tau = regressor.torque(q, v, a) @ regressor.parameters
+        >>> np.allclose(tau, robot.inverse(q, v, a))
+        True
+        """
         q, nv = as_array('q', q, (self.model.nq,)), self.model.nv
         states = q[None], as_array('v', v, (nv,))[None], as_array('a', a, (nv,))[None]
         good, rows = self._torques(*states)
@@ -83,9 +101,21 @@ class Regressor:
 
     def torque_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """
-        Return Y (K, nv, P) of K states, q (K, nq), v and a (K, nv), one a row.
+        Return the regressors of K states.
 
-        The message of an error names the first state at fault.
+        Args:
+            q: (K, nq).
+            v: (K, nv).
+            a: (K, nv).
+
+        Returns:
+            Y (K, nv, P).
+
+        Raises:
+            LiedynError: naming the first state at fault.
+
+        >>> ld.Regressor(model).torque_batch([q], [v], [a]).shape[:2]
+        (1, 6)
         """
         nv = self.model.nv
         q = as_numbers('q', q)

@@ -34,11 +34,25 @@ def load_model(
         floating: bool = False, strict: bool = False, gravity: ArrayLike | None = None,
         sdf_model: str | None = None) -> Model:
     """
-    Return the model of a .urdf, .xacro, .xml (MJCF), .sdf, .world, or our own .yaml or .yml.
+    Return the model of a file or text.
 
-    A text that starts with '<' is URDF, MJCF or SDF by its root element. arguments are those of a
-    xacro file, the others those of load_urdf; sdf_model names one of the models of an SDF world.
-    Options that a format does not have are refused. Raises DescriptionError.
+    Args:
+        source: .urdf, .xacro, .xml (MJCF), .sdf, .world, .yaml or .yml; a text that starts with
+            "<" is URDF, MJCF or SDF by its root element.
+        arguments: of a xacro file, by name.
+        floating: whether the root moves freely, where the file does not say.
+        strict: whether to refuse what is otherwise a warning.
+        gravity: (3,), m/s^2, in place of the file's.
+        sdf_model: name of one of the models of an SDF world.
+
+    Returns:
+        the Model.
+
+    Raises:
+        DescriptionError: for another file, or options that the format does not have.
+
+    >>> ld.load_model(config_file('arm.urdf')).nq
+    6
     """
     if is_document(source):
         tag = read(source, 'URDF, MJCF or SDF').value.tag

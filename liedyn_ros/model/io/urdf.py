@@ -251,8 +251,21 @@ def to_urdf(model: Model) -> str:
     virtual_joint says which. Otherwise there is a root link world. Frames become links without
     mass, closures elements loop, as URDF+ has them. Gravity, rotors, and limits and forces of
     planar and floating joints are left out; couplings to several leaders, or of a joint's
-    coordinate, with a DescriptionWarning. Raises DescriptionError for joints that URDF lacks, and
-    closures between the ground and a base that floats, LiedynError for anything but a Model.
+    coordinate, with a DescriptionWarning.
+
+    Args:
+        model: a Model.
+
+    Returns:
+        text of XML.
+
+    Raises:
+        DescriptionError: for joints that URDF lacks, and closures between the ground and a base
+            that floats.
+        LiedynError: for anything but a Model.
+
+    >>> ld.to_urdf(model).startswith('<')
+    True
     """
     require_kind('model', model, Model, 'as load_model returns')
     robot = XML('robot', name=model.name)

@@ -27,9 +27,22 @@ _ROUNDING = 2e-15
 
 def pose(translation: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
     """
-    Return the matrix (4, 4) of a translation (m) and fixed-axis roll, pitch and yaw (rad).
+    Return the matrix of a translation and fixed-axis roll, pitch and yaw.
 
     R = Rz(yaw) Ry(pitch) Rx(roll), as URDF has it (REP 103).
+
+    Args:
+        translation: (3,), m.
+        rpy: (3,), rad.
+
+    Returns:
+        pose (4, 4).
+
+    Raises:
+        LiedynError: for other shapes, or numbers that are not finite.
+
+    >>> float(ld.pose([0.0, 0.0, 0.1])[2, 3])
+    0.1
     """
     x, y, z = as_triple('translation', translation)
     roll, pitch, yaw = as_triple('rpy', rpy)

@@ -41,9 +41,19 @@ def leg_lengths(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Arr
     """
     Return the leg lengths of one or many poses (Stewart 16).
 
-    pose_base_platform: (..., 4, 4), m. Returns (..., n), m, of n legs in the geometry's order; the
-    angle of a crank from -pi to pi. Raises ShapeError, NotFiniteError, NotInGroupError, and
-    LimitError where the rod of a rail or a crank does not reach.
+    Args:
+        geometry: of the platform.
+        pose_base_platform: (..., 4, 4), m.
+
+    Returns:
+        (..., n), m, of n legs in the order of the geometry; of a crank its angle from -pi to pi.
+
+    Raises:
+        LimitError: naming a leg whose rod does not reach.
+        LiedynError: for no pose.
+
+    >>> leg_lengths(geometry, home).shape
+    (6,)
     """
     pose = se3.require_pose('pose_base_platform', pose_base_platform)
     if not geometry.plain:

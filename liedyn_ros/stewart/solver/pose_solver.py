@@ -160,10 +160,20 @@ class PoseSolver:
         """
         Return the pose of leg lengths that a solve reaches from a guess.
 
-        lengths: (n,), m (rad of a crank), in the geometry's order. guess: (4, 4), platform in
-        base, m. state: where the numbers of the PlatformState at that pose are wanted, the
-        array for them. without: indices of legs that are left out, n - 6 at most. Raises
-        ShapeError, NotFiniteError, LimitError or NotInGroupError.
+        Args:
+            lengths: (n,), m (rad of a crank), in the order of the geometry.
+            guess: pose (4, 4) of the platform in the base, m.
+            state: array for the numbers of the PlatformState at the pose; by default none.
+            without: indices of legs that are left out, n - 6 at most.
+
+        Returns:
+            a Solution: pose (4, 4), status, iterations and residual.
+
+        Raises:
+            LiedynError: for other shapes, lengths not above 0, or a guess that is no pose.
+
+        >>> ld.PoseSolver(geometry).solve(leg_lengths(geometry, home), home).converged
+        True
         """
         checks.require_no_mask('lengths', lengths)
         checks.require_no_mask('guess', guess)
@@ -219,10 +229,21 @@ class PoseSolver:
 
     def solve_batch(self, lengths: ArrayLike, guesses: ArrayLike) -> Solutions:
         """
-        Return the poses of m rows of leg lengths (m, n), m, from m guesses or one for all.
+        Return the poses of m rows of leg lengths.
 
-        guesses: (m, 4, 4) or (4, 4), platform in base, m. Raises as `solve` does, before
-        anything is solved.
+        Args:
+            lengths: (m, n), m (rad of a crank).
+            guesses: (m, 4, 4), or one (4, 4) for all, platform in base, m.
+
+        Returns:
+            Solutions: poses (m, 4, 4), statuses and iterations (m,).
+
+        Raises:
+            LiedynError: as solve, before anything is solved.
+
+        >>> lengths = leg_lengths(geometry, home)
+        >>> ld.PoseSolver(geometry).solve_batch([lengths, lengths], home).poses.shape
+        (2, 4, 4)
         """
         lengths = self.geometry.require_values(checks.as_array(
             'lengths', lengths, (-1, len(self._lengths))))

@@ -52,8 +52,10 @@ PROJECTION_DISTANCE = 0.05  # rad or m: a projection from nearer is not looked a
 # A step of Newton from a start that is near, beside the one before: at most this, and then all
 # steps add up to the first / (1 - MAX_CONTRACTION) at most (Kantorovich).
 MAX_CONTRACTION = 0.5
-FURTHEST_TURN = 2.0 * MAX_CONTRACTION  # rad: the first order of exp(i x) is off by x / 2 of it (Taylor)
-MAX_TANGENT_SHARE = 0.5  # of a distance: the part along the constraints, above which another state is nearer
+# rad: the first order of exp(i x) is off by x / 2 of it (Taylor)
+FURTHEST_TURN = 2.0 * MAX_CONTRACTION
+# Of a distance: the part along the constraints, above which another state is nearer
+MAX_TANGENT_SHARE = 0.5
 
 Held: TypeAlias = Mapping[str, ArrayLike]
 
@@ -62,14 +64,29 @@ def assemble(constraints: Constraints | Dynamics, start: ArrayLike | None = None
              held: Held | None = None, attempts: int = ATTEMPTS,
              within_limits: bool = False) -> Array:
     """
-    Return a configuration (nq,) on the constraints of a ConstrainedDynamics, or of a Dynamics.
+    Return a configuration on the constraints.
 
-    start is a rough configuration: an assembly near it is found if there is one. Without it, or if
-    it fails, random ones follow. held fixes joints of one coordinate, by name, at a value, rad or
-    m. It holds frames, those of bodies too, at a pose (4, 4) in the ground. A point (3,) there, m,
-    holds their origin alone. All joints not held are free. within_limits keeps these within their
-    position limits. Raises ConvergenceError naming what stays open, ModelError for an unknown
-    joint or frame, or ShapeError, NotFiniteError or NotInGroupError.
+    An assembly near the start is found if there is one; else random starts follow.
+
+    Args:
+        constraints: a ConstrainedDynamics or a Dynamics.
+        start: (nq,), a rough configuration; by default random ones.
+        held: joints of one coordinate at a value (rad or m) by name; frames at a pose (4, 4) in
+            the ground, or their origin at a point (3,), m. Others are free.
+        attempts: how many starts at most.
+        within_limits: whether joints that are not held keep their position limits.
+
+    Returns:
+        q (nq,).
+
+    Raises:
+        ConvergenceError: naming what stays open.
+        ModelError: for an unknown joint or frame.
+        LiedynError: for a wrong pose or configuration.
+
+    >>> linkage = ld.load(config_file('four_bar.yaml'))
+    >>> ld.assemble(linkage).shape == (linkage.model.nq,)
+    True
     """
     constraints, held = _with_frames_held(constraints, held)
     free = _free(constraints.model, held)

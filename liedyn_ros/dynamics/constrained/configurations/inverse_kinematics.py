@@ -160,11 +160,24 @@ class InverseKinematics:
         """
         Return the configuration nearest to start that reaches targets, or the nearest to them.
 
-        targets have a pose (4, 4) in the ground by frame, or a point (3,), or a rotation (3, 3).
-        start is (nq,), the neutral one by default; random ones within the limits follow where it
-        leads to none, up to so many. rest (nq,) is a posture that is approached as far as the
-        targets leave it free. budget bounds the work and counts starts. Raises NameSetError for
-        other frames, BudgetError, and the errors of a pose or a configuration.
+        Args:
+            targets: by frame: a pose (4, 4) in the ground, m, a point (3,), or a rotation (3, 3).
+            start: (nq,); by default the neutral one.
+            rest: (nq,), a posture that is approached as far as the targets leave it free.
+            starts: how many starts at most: random ones within limits follow the first.
+            budget: bound of the work, which counts starts; by default none.
+
+        Returns:
+            q (nq,), reached, and by frame distances (m) and angles (rad) that are left.
+
+        Raises:
+            NameSetError: for other frames.
+            BudgetError: beyond the budget.
+            LiedynError: for a wrong pose or configuration.
+
+        >>> solver, wanted = ld.InverseKinematics(robot, 'tool'), robot.frames.pose(q, 'tool')
+        >>> solver({'tool': wanted}, q).reached
+        True
         """
         if starts < 1:
             raise LimitError(f'starts: expected 1 or more, got {starts}', names=['starts'],
@@ -175,10 +188,25 @@ class InverseKinematics:
               rest: ArrayLike | None = None, starts: int = STARTS,
               budget: Budget | None = None) -> ReachedMany:
         """
-        Return the configurations of K targets: (K, 4, 4), (K, 3) or (K, 3, 3) by frame.
+        Return the configurations of K targets.
 
-        start is (nq,) for all, or (K, nq). Where it is left out, each starts where the one
-        before has ended, as along a path.
+        Args:
+            targets: by frame: (K, 4, 4), (K, 3) or (K, 3, 3).
+            start: (nq,) for all, or (K, nq); by default each starts where the one before has
+                ended, as along a path.
+            rest: (nq,), as in a call.
+            starts: how many starts of each at most.
+            budget: bound of the work; by default none.
+
+        Returns:
+            q (K, nq), reached (K,), and errors (K, frames).
+
+        Raises:
+            LiedynError: as a call.
+
+        >>> solver, wanted = ld.InverseKinematics(robot, 'tool'), robot.frames.pose(q, 'tool')
+        >>> solver.batch({'tool': np.array([wanted, wanted])}, q).q.shape
+        (2, 6)
         """
         count = {len(as_numbers(f'targets {name}', each)) for name, each in targets.items()}
         if len(count) != 1:
@@ -286,14 +314,29 @@ class InverseKinematics:
 def reach(robot: Robot, targets: Targets, start: ArrayLike | None = None, *,
           rest: ArrayLike | None = None, starts: int = STARTS) -> Reached:
     """
-    Return the configuration of a robot at which frames reach targets, or the nearest to them.
+    Return the configuration at which frames of a robot reach targets, or the nearest to them.
 
-        >>> found = ld.reach(robot, {'tool0': pose}, start)
-        >>> found.q, found.reached, found.distances['tool0']
+    The object that solves is kept for each set of frames. InverseKinematics has weights, locked
+    joints and tools that spin, too.
 
-    A target is a pose (4, 4) in the ground, a point (3,) for the origin of the frame, or a
-    rotation (3, 3). Arguments and errors are those of InverseKinematics, whose object is kept for
-    each set of frames. It has weights, locked joints and tools that spin, too.
+    Args:
+        robot: a Dynamics or a ConstrainedDynamics, whose loops stay closed.
+        targets: by frame: a pose (4, 4) in the ground, m, a point (3,) for its origin, or a
+            rotation (3, 3).
+        start: (nq,), where the search begins; by default the neutral one.
+        rest: (nq,), a posture that is approached as far as the targets leave it free.
+        starts: how many starts at most: random ones within limits follow the first.
+
+    Returns:
+        q (nq,), reached, and by frame distances (m) and angles (rad) that are left.
+
+    Raises:
+        NameSetError: for an unknown frame.
+        LiedynError: for a wrong pose or configuration.
+
+    >>> wanted = robot.frames.pose(q, 'tool')
+    >>> ld.reach(robot, {'tool': wanted}, q).reached
+    True
     """
     kinds = tuple((name, _kind(name, each)) for name, each in targets.items())
     kept = _KEPT.setdefault(robot, {}) if isinstance(robot, Dynamics | Constraints) else {}

@@ -131,14 +131,28 @@ class LoopTracker:
     def update(self, positions: ArrayLike, velocities: ArrayLike | None = None,
                accelerations: ArrayLike | None = None, *, ahead: bool = True) -> LoopState:
         """
-        Return the state of all joints, given those of the measured ones in their order.
+        Return the state of all joints, given those of the measured ones.
 
-        ahead: whether to look ahead for a singularity; if not, the time to it is infinite, and
-        `time_to_singularity` gives it later.
         A sample that is refused changes nothing: the next one is reached from the last good one.
-        Raises ShapeError, NotFiniteError, and LiedynError for accelerations without velocities.
-        Raises ConvergenceError where no motion that the loops allow leads there, and SingularError
-        where the measured joints do not determine the others.
+
+        Args:
+            positions: (n,), rad or m, in the order of measured.
+            velocities: (n,), rad/s or m/s; by default none.
+            accelerations: (n,), rad/s^2 or m/s^2; by default none.
+            ahead: whether to look ahead for a singularity; if not, the time to it is infinite, and
+                `time_to_singularity` gives it later.
+
+        Returns:
+            a LoopState.
+
+        Raises:
+            ConvergenceError: if no motion that the loops allow leads there.
+            SingularError: if the measured joints do not determine the others.
+            LiedynError: for other shapes or numbers.
+
+        >>> tracker = ld.LoopTracker(linkage)
+        >>> tracker.update([0.5]).q.shape == (linkage.model.nq,)
+        True
         """
         positions = self._checked('positions', positions)
         rates = None if velocities is None else self._checked('velocities', velocities)

@@ -51,10 +51,22 @@ def is_geometry_file(path: str | Path) -> bool:
 
 def load_geometry(path: str | Path) -> StewartGeometry:
     """
-    Read a geometry file, in m and rad.
+    Read the geometry file of a platform.
 
-    Raises GeometryError. Warns, by DescriptionWarning, of numbers that look like mm. It warns as
-    well of a platform singular at nearly every pose, with the direction in which it is free.
+    Warns, by DescriptionWarning, of numbers that look like mm, and of a platform singular at
+    nearly every pose, with the direction in which it is free.
+
+    Args:
+        path: of a YAML file, in m and rad.
+
+    Returns:
+        the StewartGeometry.
+
+    Raises:
+        GeometryError: for a file that does not describe a platform.
+
+    >>> len(ld.load_geometry(config_file('stewart_geometry.yaml')).leg_names)
+    6
     """
     try:
         geometry = _geometry(read(path, 'geometry'))
