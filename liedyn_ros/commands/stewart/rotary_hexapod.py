@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 import math
 from pathlib import Path
+from shutil import which
 import sys
 
 import numpy as np
@@ -49,8 +50,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         draw(geometry, picture := options.geometry.with_suffix('.png'))
         drawing = f'drawing in {picture}'
     print(f'geometry in {options.geometry}, {drawing}; to see it move:')
-    print('ros2 launch liedyn_ros stewart.launch.py simulator:=true view:=true '
-          f'geometry_file:={options.geometry.resolve()}')
+    file = f'geometry_file:={options.geometry.resolve()}'
+    if which('ros2'):
+        print(f'ros2 launch liedyn_ros stewart.launch.py simulator:=true view:=true {file}')
+    else:  # the wheels of ROS 2 have no such command
+        for node in ('python -m liedyn_ros.nodes.stewart.simulator',
+                     'python -m liedyn_ros.nodes.stewart.pose', 'liedyn view'):
+            print(f'{node} --ros-args -p {file} &')
     return 0
 
 

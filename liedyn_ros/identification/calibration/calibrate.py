@@ -342,8 +342,7 @@ def _result(problem: ArmProblem, found: CalibrationFit, *, given: bool) -> ArmCa
         _of_frames(unknowns, found.z, covariance), instrument, target, found.used,
         factor ** 0.5, told, tuple(
             name for name, each in zip(unknowns.names, share) if each > MAX_VARIANCE_SHARE),
-                          tuple(remarks),
-        problem, found, given)
+        tuple(remarks), problem, found, given)
 
 
 def _listed(numbers: Iterable[int], most: int = 8) -> str:

@@ -49,7 +49,7 @@ class _Stream(NamedTuple):
 def pose_stands(
         bag: Bag, names: Sequence[str], measured: Sequence[str], still: Array, *,
         topic: str | None = None, stand: float = STANDSTILL_TIME,
-                arrival: bool = False) -> PoseSamples:
+        arrival: bool = False) -> PoseSamples:
     """
     Return a sample of each stand: stand seconds or more in which no reading moves by still (n,).
 

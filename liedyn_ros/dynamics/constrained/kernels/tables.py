@@ -162,7 +162,7 @@ FREE_MOTIONS = Bundle(
 # All tables of one machine: by_row is scratch for the factors of A^T, by_column for A_p.
 WORKSPACE = Bundle(
     'Workspace', machine=MACHINE, motion=MOTION, by_row=SCRATCH, by_column=SCRATCH,
-                   space=FREE_MOTIONS)
+    space=FREE_MOTIONS)
 
 # A task of solver.solve_constrained. free: nowhere for LEAST_FORCE, everywhere for LEAST_TORQUE.
 # chosen and weight: as in inverse.py and least_torque.py. limit: as in effort_limits.py.
