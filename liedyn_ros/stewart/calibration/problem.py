@@ -243,7 +243,8 @@ def _places(frames: InstrumentFrames, poses: Array) -> tuple[Array, Array]:
 
 def _write_frames(
         rows: Array, parameters: CalibrationParameters, predicted: _Predicted,
-        frames: InstrumentFrames, turn_base: Array, turn_target: Array, deviations: Deviations) -> None:
+        frames: InstrumentFrames, turn_base: Array, turn_target: Array,
+        deviations: Deviations) -> None:
     """Write the derivatives of the instrument's errors by the frames that are unknown."""
     turn, shift, target, places = parameters.columns()
     n, k = predicted.points.shape[:2]
