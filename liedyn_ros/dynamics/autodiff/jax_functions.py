@@ -30,16 +30,18 @@ class JaxFunctions(DynamicsFunctions):
     Arrays are (n,) or (..., n) with the same leading axes. jit, vmap and grad take them; vmap runs
     its states on all cores. The work is done in float64 outside of jax; the result has the type
     of the first argument, so enable jax_enable_x64. Gradients by q have nq numbers, those of
-    quaternions being perpendicular to them. Forward mode and second derivatives are missing.
+    quaternions being perpendicular to them. Second derivatives are missing. With forward_mode,
+    jvp and jacfwd take them too; each derivative then costs a gradient for each of its numbers.
     Closed loops have hybrid(q, v, a, tau) too, and take states on the constraints, which float32
     hardly keeps. Raises ModuleNotFoundError without jax.
     """
 
     def __init__(self, dynamics: Dynamics | ConstrainedDynamics, *,
-                 prescribed: ArrayLike | None = None) -> None:
+                 prescribed: ArrayLike | None = None, forward_mode: bool = False) -> None:
         """Take the dynamics of a tree, or of closed loops and what their hybrid prescribes."""
         require_module('jax', "install it with 'pip install jax'")
-        super().__init__(dynamics, prescribed, _function)
+        super().__init__(
+            dynamics, prescribed, _differentiable if forward_mode else _function)
 
 
 def _rows(*arrays: Any) -> list[Array]:
@@ -83,4 +85,32 @@ def _function(of: Pullback) -> Any:
         return _called(of.pull, shapes, *arrays, weights)
 
     function.defvjp(ahead, back)
+    return function
+
+
+def _differentiable(of: Pullback) -> Any:
+    """Return a function of jax that has Jacobians, which both modes multiply with."""
+    import jax
+
+    @jax.custom_jvp
+    def function(*arrays: Any) -> Any:
+        shape = jax.ShapeDtypeStruct((*arrays[0].shape[:-1], of.width), arrays[0].dtype)
+        return _called(of.value, shape, *arrays)
+
+    def jacobians(*arrays: Array) -> tuple[Array, ...]:
+        """Return rows (K, width n) of the Jacobians by each argument."""
+        many = [np.repeat(each, of.width, axis=0) for each in arrays]
+        weights = np.tile(np.eye(of.width), (len(arrays[0]), 1))
+        return tuple(each.reshape(len(arrays[0]), -1) for each in of.pull(*many, weights))
+
+    @function.defjvp
+    def ahead(arrays: Any, changes: Any) -> Any:
+        shapes = tuple(jax.ShapeDtypeStruct(
+            (*each.shape[:-1], of.width * each.shape[-1]), each.dtype) for each in arrays)
+        found = _called(jacobians, shapes, *arrays)
+        products = [(by.reshape(*each.shape[:-1], of.width, each.shape[-1])
+                     @ change[..., None])[..., 0]
+                    for by, each, change in zip(found, arrays, changes)]
+        return function(*arrays), sum(products[1:], products[0])
+
     return function

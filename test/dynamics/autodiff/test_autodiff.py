@@ -89,10 +89,12 @@ def test_torch(dynamics: Dynamics, name: str) -> None:
     assert_same(single.numpy(), of.value(*given)[1], 1e-3)
 
 
+@pytest.mark.parametrize('forward_mode', [False, True])
 @pytest.mark.parametrize('name', ('inverse', 'forward', 'integrate', 'difference'))
-def test_jax(dynamics: Dynamics, name: str) -> None:
+def test_jax(dynamics: Dynamics, name: str, forward_mode: bool) -> None:
     jax = pytest.importorskip('jax')
-    of, functions = pullbacks(dynamics)[name], JaxFunctions(dynamics)
+    of = pullbacks(dynamics)[name]
+    functions = JaxFunctions(dynamics, forward_mode=forward_mode)
     given, y = arguments(dynamics, name)
     with jax.enable_x64(True):
         function = getattr(functions, name)
@@ -106,6 +108,14 @@ def test_jax(dynamics: Dynamics, name: str) -> None:
             assert_same(each, wanted)
         mapped = jax.jit(jax.vmap(function))(*given)
         assert_same(mapped, of.value(*given))
+        if forward_mode:
+            changes = tuple(np.random.default_rng(6).normal(size=each.shape) for each in given)
+            value, change = jax.jit(lambda x, dx: jax.jvp(function, x, dx))(given, changes)
+            assert_same(value, of.value(*given))
+            assert_same((y * np.asarray(change)).sum(), sum(
+                (by * dx).sum() for by, dx in zip(of.pull(*given, y), changes)), 1e-9)
+            rows = jax.jacfwd(function)(*(each[0] for each in given))
+            assert_same(y[0] @ np.asarray(rows), of.pull(*given, y)[0][0])
         held = jax.vmap(function, in_axes=(0,) + (None,) * (len(given) - 1))
         assert_same(held(given[0], *(each[0] for each in given[1:])),
                     of.value(given[0], *(np.tile(each[0], (STATES, 1)) for each in given[1:])))
