@@ -109,7 +109,8 @@ def test_a_signal_ends_a_player_in_a_silent_hour(node, tmp_path, number):
     words = [(START_NS + seconds * 10 ** 9, STORE.types['std_msgs/msg/String'](str(seconds)))
              for seconds in (0, 1, 3600)]
     write_bag(tmp_path / 'bag', words, topic='/bag_word')
-    handle, heard = node.create_subscription(String, 'bag_word', print, LATCHED).handle, []
+    heard = []
+    handle = node.create_subscription(String, 'bag_word', heard.append, LATCHED).handle
 
     def take():
         found = handle.take_message(String, False)

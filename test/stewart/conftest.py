@@ -46,5 +46,5 @@ def random_poses():
     poses[:, :3, 3] = rng.uniform((-0.1, -0.1, 0.4), (0.1, 0.1, 0.6), (count, 3))
     axes = np.column_stack((np.cos(azimuth), np.sin(azimuth), np.zeros(count)))
     turns = Rotation.from_rotvec(tilt[:, None] * axes, degrees=True)
-    poses[:, :3, :3] = (turns * Rotation.from_euler('z', yaw, degrees=True)).as_matrix()
+    poses[:, :3, :3] = (turns * Rotation.from_euler('z', yaw[:, None], degrees=True)).as_matrix()
     return poses
