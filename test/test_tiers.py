@@ -20,13 +20,13 @@ from support.margins import table
 from support.tiers import bounded, core_of, MAX_CASES, MAX_STARTS
 
 
-def case(name, full=False, folder='lie', **indices):
+def case(name, mark=None, folder='lie', **indices):
     """Return a collected case of a test, with the places of its parameters' values."""
     callspec = {'callspec': SimpleNamespace(indices=indices)} if indices else {}
     return SimpleHashable(
         path=Path(folder, 'test_file.py'), name=name, originalname=name, nodeid=f'{name}{indices}',
-        indices=indices,
-        get_closest_marker=lambda _: full or None, **callspec)
+        indices=indices, fixturenames=('bench',) if folder == 'nodes' else (),
+        get_closest_marker=lambda name: name == mark or None, **callspec)
 
 
 class SimpleHashable(SimpleNamespace):
@@ -41,15 +41,17 @@ def test_every_function_and_every_value_of_a_parameter_is_in_the_core():
     grid = [case('test_grid', a=a, b=b) for a, b in product(range(2), range(2))]
     many = [case('test_many', a=a) for a in range(72)]
     started = [case('test_start', folder='nodes', a=a) for a in range(5)]
-    core = core_of([alone, *grid, *many, *started, case('test_statistics', full=True)])
-    assert alone in core
+    whole = [case('test_whole', 'whole', a=a) for a in range(5)] + [
+        case('test_what_is_refused', a=a) for a in range(5)]
+    core = core_of([alone, *grid, *many, *started, case('test_statistics', 'full'), *whole])
+    assert {alone, *whole} <= core
     chosen = [item for item in grid if item in core]
     assert len(chosen) == MAX_CASES
     assert {item.indices['a'] for item in chosen} == set(range(2))
     assert {item.indices['b'] for item in chosen} == set(range(2))
     assert sum(item in core for item in many) == MAX_CASES
     assert sum(item in core for item in started) == MAX_STARTS
-    assert len(core) == 1 + len(chosen) + MAX_CASES + MAX_STARTS
+    assert len(core) == 11 + len(chosen) + MAX_CASES + MAX_STARTS
 
 
 def test_the_core_is_the_same_whatever_else_is_collected():

@@ -108,6 +108,7 @@ def test_without_lag_forces_are_the_commands(machine, reference):
         np.testing.assert_array_equal(simulation.v, v)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(('factor', 'begin', 'apart'), [(1.0, 0.0, 5e-6), (1.05, 2.0, 5e-5)])
 def test_known_lags_do_not_show(machine, reference, factor, begin, apart):
     """

@@ -137,6 +137,7 @@ def momenta_of_coordinates(d: Dynamics, q: Array, v: Array) -> Array:
                      sum(np.linalg.norm(one.angular) for one in each)])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('types', [
     ('free', 'spherical', 'universal', 'helical'), ('helical', 'helical', 'helical')])
 def test_verlet_holds_momentum_of_bodies_that_part(types: tuple[str, ...]) -> None:

@@ -160,6 +160,7 @@ def test_an_interrupt_leaves_nothing_behind(tree: Case) -> None:
     assert interrupted > 100
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(os, 'fork'), reason='needs fork')
 def test_a_forked_child_makes_batches(tree: Case) -> None:
     code = """

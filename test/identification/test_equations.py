@@ -93,6 +93,7 @@ def test_merged_bodies_have_the_forces_of_all() -> None:
     assert_same(merged.momentum(q, v) @ pi, dynamics.momentum(q, v), 1e-12)
 
 
+@pytest.mark.full
 def test_names_of_sums_do_not_grow_with_fixed_bodies() -> None:
     model = with_plates()
     time, q, _, _, tau = arm_motion(model, 1, 24.0, 100.0)

@@ -132,6 +132,7 @@ def with_fixed_parts(model, count=12):
     return builder.build()
 
 
+@pytest.mark.full
 def test_bodies_fixed_to_each_other_are_fitted_as_one() -> None:
     """A hand of many parts has one cone, and the written parts have the recorded forces."""
     model = with_fixed_parts(ARM)

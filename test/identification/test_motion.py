@@ -49,6 +49,7 @@ def test_noise_is_as_stated(noise: float) -> None:
         assert_same(left, motion.noise[order], 0.25)  # (16.3): 1.00 to 0.87 of the formula
 
 
+@pytest.mark.full
 def test_the_cut_off_is_near_the_best() -> None:
     """Beside all others, by the true acceleration."""
     time, q, _, a, tau = arm_motion(ARM, 3, 40.0, 200.0)

@@ -185,6 +185,7 @@ def test_qr_of_blocks_is_that_of_the_whole_matrix(most):
         assert (off < 1e-11) == (rows == np.linalg.matrix_rank(blocks[g], tol=1e-12))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('condition', [*CONDITIONS, 1e12])
 def test_singular_values(condition):
     rng = np.random.default_rng(6)

@@ -68,6 +68,7 @@ def two_blocks(rng):
     return matrix
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('make', [dense, two_blocks])
 def test_against_numpy(make):
     rng = np.random.default_rng(1)

@@ -22,6 +22,7 @@ def inverse_of(matrix):
     return inverse.reshape(6, 6), sign, regular
 
 
+@pytest.mark.full
 @settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 20))
 def test_random_matrices_with_zeros(seed, zeros):

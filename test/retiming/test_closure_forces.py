@@ -123,6 +123,7 @@ def pushed(contact: Contact, coordinate: int, least: float = 0.0) -> Retimed:
         intervals=400)
 
 
+@pytest.mark.full
 def test_a_base_slips_no_earlier_than_its_friction_allows() -> None:
     most = 0.3 * WEIGHT / ACROSS
     run = pushed(Contact('base', friction=0.3), 2)

@@ -12,7 +12,8 @@ The tests of ``make test``: every test function, by a sample of its cases; ``pyt
 ``make test-all`` runs all. A test marked ``full`` is left out of the core: statistics,
 executables, documents. Of a function with parameters the core takes each value of each parameter
 once, in as few cases as that needs, and at most MAX_CASES: fewer where a case starts a node, a
-command or a browser, which takes a second. The choice depends on the cases alone.
+command or a browser, which takes a second. The choice depends on the cases alone. Refusals have
+all their cases in the core, and so has a test marked ``whole``: one of them alone finds a fault.
 
 A test that hangs fails: each has a bound of time. Only one that never comes back from compiled
 code ends its process, by faulthandler_timeout.
@@ -33,7 +34,9 @@ MAX_CASES, MAX_STARTS = 2, 1
 LONGEST, LONGEST_OF_FULL = 300.0, 1000.0  # s; what is built for a test may take the second
 AGAIN = 30.0  # s, after which it comes again: Python loses a signal in a callback of its collector
 FULL = re.compile(r'^pytestmark = .*\bpytest\.mark\.full\b', re.MULTILINE)  # the whole file is
-STARTS = {'commands', 'launch', 'nodes', 'view'}  # folders of tests that start something
+STARTS = {'commands', 'launch', 'view'}  # folders of tests that start something
+NODES = {'bench', 'context', 'other_context'}  # fixtures of tests that start nodes
+REFUSALS = re.compile('refus|bad_|wrong|cannot')  # of what no other case refuses, in milliseconds
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -96,8 +99,16 @@ def core_of(items: list[pytest.Item]) -> set[pytest.Item]:
     for item in items:
         if item.get_closest_marker('full') is None:
             cases[str(item.path), getattr(item, 'originalname', item.name)].append(item)
-    return {item for each in cases.values() for item in sample(
-        each, MAX_CASES if STARTS.isdisjoint(each[0].path.parts) else MAX_STARTS)}
+    return {item for each in cases.values() for item in sample(each, most_of(each[0], len(each)))}
+
+
+def most_of(item: pytest.Item, cases: int) -> int:
+    """Return how many cases of a test the core takes at most."""
+    if item.get_closest_marker('whole') is not None:
+        return cases
+    if not (STARTS.isdisjoint(item.path.parts) and NODES.isdisjoint(item.fixturenames)):
+        return MAX_STARTS
+    return cases if REFUSALS.search(item.name) else MAX_CASES
 
 
 def sample(cases: list[pytest.Item], most: int) -> list[pytest.Item]:
@@ -105,6 +116,8 @@ def sample(cases: list[pytest.Item], most: int) -> list[pytest.Item]:
     left = {item: _values(item) for item in sorted(cases, key=lambda item: crc32(
         item.nodeid.encode()))}
     missing, chosen = set().union(*left.values()), []
+    if most >= len(cases):
+        return cases
     while len(chosen) < most and (missing or not chosen):
         best = max(left, key=lambda item: len(left[item] & missing))
         chosen.append(best)

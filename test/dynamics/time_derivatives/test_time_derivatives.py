@@ -44,6 +44,7 @@ def assert_rows(got: Array, wanted: Array, tolerance: float = ROUNDING) -> None:
     assert (np.abs(got - wanted).max(axis=1) <= tolerance * scale).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('seed, floating, order', TRIALS)
 def test_forces_are_those_of_mechanics(seed: int, floating: bool, order: int) -> None:
     case = make_case(seed, floating)

@@ -94,6 +94,7 @@ def test_given_speeds_are_taken():
     np.testing.assert_allclose(size, SIZE, rtol=0.03)
 
 
+@pytest.mark.full
 def test_friction_by_load_is_that_of_the_identified_bodies():
     """The load is of what is identified, not of the given model, which is wrong by a third."""
     result = found(*recorded(load=True), friction=(*FRICTION, 'load'))

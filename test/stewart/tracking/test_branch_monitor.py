@@ -79,6 +79,7 @@ def test_the_gap_is_the_distance_from_the_true_pose(geometry):
         assert abs(judged[k].prediction_gap) == pytest.approx(np.linalg.norm(between), rel=0.02)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize('noise', [1e-6, 5e-5])
 @pytest.mark.parametrize('name', CROSSINGS)
 @pytest.mark.parametrize(('hold', 'most'), [(False, np.inf), (True, 1e-2)])  # m, at the end

@@ -131,6 +131,7 @@ def test_a_prediction_over_too_long_a_time_is_refused(geometry, home, motion):
         MotionEstimator(geometry).predict(poses[-1], 5.0)
 
 
+@pytest.mark.full
 def test_a_member_of_the_bank_is_a_kalman_filter():
     """Against the textbook form with full matrices."""
     rng, dt, spectrum, noise = np.random.default_rng(1), 0.01, 3.0, 1e-4
