@@ -13,9 +13,11 @@ from pathlib import Path
 import signal
 import subprocess
 from threading import Event
+from time import sleep
 from types import SimpleNamespace
 
 import pytest
+from support.c_library import c_library
 from support.margins import table
 from support.tiers import bounded, core_of, MAX_CASES, MAX_STARTS
 
@@ -65,6 +67,20 @@ def test_a_test_that_waits_for_ever_fails(wait):
     with pytest.raises(pytest.fail.Exception), bounded(1000.0), bounded(0.1):
         wait()
     assert signal.getitimer(signal.ITIMER_REAL)[0] > 0.0  # that of this test
+
+
+def test_objects_that_are_compiled_for_a_test_take_none_of_its_time(tmp_path, monkeypatch):
+    def compile_slowly(folder, _):
+        folder.mkdir()
+        sleep(delay)
+
+    monkeypatch.setattr(c_library, 'objects_folder', lambda: tmp_path)
+    monkeypatch.setattr(c_library.c_library, 'build_objects', compile_slowly)
+    delay = 0.0
+    c_library.object_folder.__wrapped__('x86_64')  # digests of the sources are known
+    delay = 0.6
+    with bounded(0.4):
+        assert c_library.object_folder.__wrapped__('aarch64').parent.parent == tmp_path
 
 
 def test_margins_of_several_runs_stand_beside_each_other(tmp_path):

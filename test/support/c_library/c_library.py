@@ -19,6 +19,7 @@ import shutil
 import subprocess
 
 import pytest
+from support.tiers import bounded, LONGEST_OF_FULL
 
 from liedyn_ros.build import c_interface, c_library
 from liedyn_ros.build.objects import PROCESSORS
@@ -58,7 +59,7 @@ def object_folder(family: str = 'x86_64') -> Path:
     folder = parent / state.hexdigest()[:16]
     if folder.is_dir():  # others may be made for minutes, behind the lock
         return folder
-    with (parent / 'lock').open('w') as lock:
+    with bounded(LONGEST_OF_FULL), (parent / 'lock').open('w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.is_dir():
             made = folder.with_suffix('.made')
@@ -113,7 +114,7 @@ def project(source: Path, *options: str) -> Path:
     parent = object_folder().with_name(f'{object_folder().name}_projects')
     parent.mkdir(exist_ok=True)
     folder = parent / state.hexdigest()[:16]
-    with (parent / 'lock').open('w') as lock:
+    with bounded(LONGEST_OF_FULL), (parent / 'lock').open('w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / 'made').is_file():
             run('cmake', '-S', source, '-B', folder, f'-DCMAKE_INSTALL_PREFIX={folder / "prefix"}',
