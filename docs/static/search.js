@@ -28,10 +28,11 @@ function rankedPages(searchTerms, excludedTerms) {
   }
   for (const word of excludedTerms)
     for (const file of [...has(terms, word), ...has(titleterms, word)]) score.delete(file);
+  const behind = name => BEHIND.test(name) && !words.includes(stemmer.stemWord(name.split('/')[0]));
   const best = Math.max(...score.values());
   return [...score].filter(([, value]) => value > best / 4).map(([file, value]) => [
     docnames[file], titles[file], '', null,
-    10 * value * (BEHIND.test(docnames[file]) ? 0.5 : 1), filenames[file], SearchResultKind.text]);
+    10 * value * (behind(docnames[file]) ? 0.5 : 1), filenames[file], SearchResultKind.text]);
 }
 
 if (typeof document.addEventListener === 'function')

@@ -9,6 +9,7 @@
 """The page on operations names every message, part and flag that the nodes report."""
 
 import ast
+import csv
 from pathlib import Path
 import re
 import shutil
@@ -23,7 +24,9 @@ from liedyn_ros.stewart import Flag
 pytestmark = [pytest.mark.ros, pytest.mark.full]
 
 ROOT = Path(__file__).parents[2]
-PAGE = ' '.join((ROOT / 'docs' / 'operations.md').read_text(encoding='utf-8').split())
+TABLE = csv.reader((ROOT / 'docs/tables/diagnostics.csv').read_text(encoding='utf-8').splitlines())
+PAGE = ' '.join((ROOT / 'docs' / 'operations.md').read_text(encoding='utf-8').split()
+                + [f'| {" | ".join(row)} |' for row in TABLE])
 UNIT = ROOT / 'examples' / 'systemd' / 'liedyn_ros@.service'
 SOURCES = [path for folder in ('nodes', 'ros', 'stewart/reports')
            for path in sorted((ROOT / 'liedyn_ros' / folder).rglob('*.py'))]
