@@ -54,7 +54,8 @@ TITLE = """# Index of equations
 Where each equation of the papers is in the [theory](theory.md), in the code and in a test; written
 by `python -m tools.equations` from their tags. A formula of the theory stands in brackets, a
 section without. Search the repository for a tag, such as `Kim 58`, to see all places.
-[Errata](errata.md) lists misprints. `make test TEST_ARGS='test/lie -k exp'` runs tests of a folder by their names.
+[Errata](errata.md) lists misprints. `make test TEST_ARGS='test/lie -k exp'` runs tests of a folder
+by their names.
 """
 
 

@@ -60,14 +60,31 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
              steps: int, *, external: ArrayLike | None = None, scheme: str = RUNGE_KUTTA
              ) -> Motion:
     """
-    Return the motion of so many steps of dt (s) from q (nq,), v (nv,); loops stay closed.
+    Return the motion of a robot under joint forces; loops stay closed.
 
-        >>> motion = ld.simulate(robot, q, v, lambda t, q, v: -2.0 * v, 1e-3, 5000)
+    The scheme is of fourth order; STORMER_VERLET keeps energy in long motions without dissipation.
 
-    tau are joint forces (nv,), or (steps, nv) with a row a step, or what a controller of time, q
-    and v returns at each step, which holds it. external (B, 6) are wrenches on bodies. The scheme
-    is of fourth order; STORMER_VERLET keeps energy in long motions without dissipation. Raises
-    LimitError for another scheme, and the errors of its steps.
+    Args:
+        robot: a Dynamics or a ConstrainedDynamics.
+        q: configuration (nq,) at the start; rad and m.
+        v: velocity (nv,) at the start; rad/s and m/s.
+        tau: joint forces (nv,), N m and N, or (steps, nv) with a row a step, or what a controller
+            of time, q and v returns at each step, which holds it.
+        dt: step, s.
+        steps: how many.
+        external: wrenches (B, 6) on bodies; by default none.
+        scheme: RUNGE_KUTTA or STORMER_VERLET.
+
+    Returns:
+        a Motion of steps + 1 states.
+
+    Raises:
+        LimitError: for another scheme.
+        LiedynError: as its steps.
+
+    >>> weightless = ld.simulate(robot, q, v, lambda t, q, v: robot.gravity_vector(q), 1e-3, 100)
+    >>> weightless.q.shape
+    (101, 6)
     """
     step, dt, steps = _step_of(robot, scheme), as_positive('dt', dt), _count('steps', steps, 0)
     model = robot.model
