@@ -208,7 +208,7 @@ def test_what_is_not_installed_is_named_with_its_remedy(missing, module, remedy)
 
 
 @pytest.mark.parametrize('thing', [getattr(ld, name) for name in ld.__all__] + [
-    Inverse, Forward, Hybrid, Frames, liedyn_ros.stewart.leg_lengths], ids=str)
+    Inverse, Forward, Hybrid, Frames, liedyn_ros.stewart.leg_lengths])
 def test_examples_of_docstrings_hold(thing):
     robot, geometry = ld.load(config_file('arm.urdf')), ld.load_geometry(
         config_file('stewart_geometry.yaml'))

@@ -114,7 +114,7 @@ def most_of(item: pytest.Item, cases: int) -> int:
 def sample(cases: list[pytest.Item], most: int) -> list[pytest.Item]:
     """Return cases with each value of each parameter, as few as a greedy choice needs."""
     left = {item: _values(item) for item in sorted(cases, key=lambda item: crc32(
-        item.nodeid.encode()))}
+        f'{item.name.partition("[")[0]} {sorted(_values(item))}'.encode()))}
     missing, chosen = set().union(*left.values()), []
     if most >= len(cases):
         return cases
