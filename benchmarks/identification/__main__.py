@@ -66,9 +66,10 @@ def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
     order = [case.joints.index(name) for name in model.coordinate_names]
     recording = Recording(model, case.time, case.q[:, order], case.tau[:, order],
                           None if case.v is None else case.v[:, order])
+    terms: tuple[str, ...] = FRICTION
     chosen = identify(model, recording, sure=True)
-    terms = (*FRICTION, *chosen.missing)  # as the verdict says
-    if chosen.missing:
+    while chosen.missing:  # as the verdict says, one after the other
+        terms = (*terms, chosen.missing[0])
         chosen = identify(model, recording, sure=True, friction=terms)
     more = tuple(each for each in chosen.equations.extra if each.kind in MORE_TERMS)
     load = chosen.estimate.plain.x[:chosen.equations.base.rank]
@@ -77,8 +78,8 @@ def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
         return with_terms(model, motion, equations, more, load) if more else equations
 
     print('terms:', *terms, '- prior', chosen.prior, '- cut-off, Hz', chosen.equations.cutoff)
-    begin = time.process_time()
-    motion = motion_of(model, recording)
+    begin, motion = time.process_time(), chosen.motion
+    motion_of(model, recording)
     equations = wide(equations_of(model, motion, cutoff=chosen.equations.cutoff))
     Estimator(model, equations, np.ones(len(equations.time), dtype=bool)).at(chosen.prior)
     used = time.process_time() - begin

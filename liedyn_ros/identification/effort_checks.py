@@ -16,7 +16,7 @@ from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.identification.consistent_fit import PRIOR
 from liedyn_ros.identification.equations import Equations
-from liedyn_ros.identification.estimate import ConsistentBodies
+from liedyn_ros.identification.estimate import ConsistentBodies, given_unknowns
 from liedyn_ros.identification.robust_fit import repetition, RobustFit, triangle_of
 from liedyn_ros.model import Model
 
@@ -29,16 +29,17 @@ _SURE = 2.0  # standard deviations
 _EXPLAINED = 2.0  # times the squares that are left, by which one sign must be better
 
 
-def require_efforts(model: Model, equations: Equations, given: Array) -> tuple[str, ...]:
+def require_efforts(model: Model, equations: Equations, wider: Equations) -> tuple[str, ...]:
     """
     Return doubts about the unit of the efforts; raise LimitError for a wrong unit or sign.
 
-    given (p,) are the unknowns of the given model. Each joint alone is fitted by bodies and
-    friction that can be, as its efforts are and negated. What the better of both leaves is the
-    error of the model; a sign is only told where it explains more than that. Efforts are a
-    multiple of what the given bodies need where both are alike, when friction is taken off.
+    wider have springs beside, whose forces are like those of an inertia below zero. Each joint
+    alone is fitted by bodies, friction and a spring that can be, as its efforts are and negated.
+    What the better of both leaves is the error of the model; a sign is only told where it
+    explains more than that. Efforts are a multiple of what the given bodies need where both are
+    alike, when friction is taken off.
     """
-    ratio, alike = effort_ratios(equations, given)
+    ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
     names = np.array(equations.joints)
     near = (1.0 / TWO_DEVIATIONS < np.abs(ratio)) & (np.abs(ratio) < TWO_DEVIATIONS)
     far = (np.abs(alike) > MIN_CORRELATION) & ~near
@@ -52,7 +53,8 @@ def require_efforts(model: Model, equations: Equations, given: Array) -> tuple[s
                 f', and look at {listed(names[alike == 0.0].tolist())}, whose friction hides '
                 'theirs' if (alike == 0.0).any() else '') + '. If they are N m and these masses '
             'are placeholders, sure=True (--sure) takes them as they are', names=wrong)
-    sign = np.array([_sign(model, equations, k, given) for k in range(len(ratio))])
+    given = given_unknowns(model, wider)
+    sign = np.array([_sign(model, wider, k, given) for k in range(len(ratio))])
     negated = (sign < 0) | ((sign == 0) & (alike < -MIN_CORRELATION))
     if negated.any():
         wrong = tuple(names[negated].tolist())

@@ -326,12 +326,13 @@ def _turned(back: Array | None, rows: Array) -> Array:
 
 def _drag(terms: tuple[Term, ...], motion: Motion, window: slice, loads: Array | None) -> Array:
     """Return the columns (n, e) of terms; loads (n, nv) are the forces without friction."""
-    v = motion.v[window]
+    q, v = motion.q[window], motion.v[window]
     slow = np.maximum(_SLOW * motion.noise[1], np.finfo(float).tiny)
     drag = np.empty((len(v), len(terms)))
     for column, each in enumerate(terms):
         i = each.at
-        drag[:, column] = each.column(v[:, i], slow[i], None if loads is None else loads[:, i])
+        drag[:, column] = each.column(
+            q[:, each.qi], v[:, i], slow[i], None if loads is None else loads[:, i])
     return drag
 
 

@@ -100,7 +100,7 @@ def given_unknowns(model: Model, equations: Equations) -> Array:
     table, nothing = model.link_table, np.zeros(model.nv)
     extra = {'damping': table.damping, 'friction': table.friction}
     return np.concatenate([equations.base.values(equations.regressor.parameters),
-                           [extra.get(kind, nothing)[i] for kind, i, _ in equations.extra]])
+                           [extra.get(each.kind, nothing)[each.at] for each in equations.extra]])
 
 
 def refitted_friction(model: Model, equations: Equations, chosen: NDArray[np.bool_]) -> Array:

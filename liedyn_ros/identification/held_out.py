@@ -29,8 +29,7 @@ from liedyn_ros.model import Model
 # Weights of the given model that are tried: a weight is 1 / s^2 where its bodies are believed to
 # be off by the share s, here of 10 to 0.01.
 PRIORS = tuple(10.0**k for k in range(-2, 5))
-CUTOFFS = 0.5, 2.0  # times the usual cut-off of the equations, that are tried beside it
-SMOOTHINGS = 1.0, 2.0  # times that cut-off, that are tried as the least ones of the positions
+CUTOFFS = 0.5, 2.0  # times the last cut-off of the equations, tried on while it helps
 METHODS = 'given', 'refitted friction', 'least squares', 'consistent'
 FIRST_RECORDING = 'first recording'  # the consistent fit of the first of several recordings alone
 ROUNDING = 1e-9  # of the given model's error: errors of clean samples

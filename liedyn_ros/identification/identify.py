@@ -22,9 +22,9 @@ from liedyn_ros.identification.equations import Equations, equations_of
 from liedyn_ros.identification.estimate import (
     Estimate, Estimator, given_unknowns, refitted_friction, with_one_axis)
 from liedyn_ros.identification.held_out import (
-    CUTOFFS, HeldOut, Parts, parts_of, PRIORS, SMOOTHINGS, Trial)
+    CUTOFFS, HeldOut, Parts, parts_of, PRIORS, Trial)
 from liedyn_ros.identification.joints import (
-    FRICTION, LOAD, MORE_TERMS, OFFSET, SCALE, STRIBECK, TILT)
+    FRICTION, LOAD, MORE_TERMS, OFFSET, SCALE, SPRING, STRIBECK, TILT)
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.joints.scales import scaled, with_scales
 from liedyn_ros.identification.motion import Motion, motion_of, Recording
@@ -46,7 +46,7 @@ class Identification:
     forces of parts by fits of the others, and held_out their rms errors (f,) by method. verdict
     says whether model is offered, and why. estimate is that of all samples. prior is the weight
     of the given model, equations.cutoff the filter, as chosen by these parts. missing are further
-    terms that would predict them better.
+    terms that would each predict them better, the best first.
     """
 
     given: Model
@@ -88,6 +88,11 @@ class Identification:
         return self._extra(LOAD)
 
     @property
+    def springs(self) -> dict[str, float]:
+        """Return the stiffness of joints beside the model's own, N m/rad or N/m."""
+        return self._extra(SPRING)
+
+    @property
     def tilt(self) -> Array:
         """Return turns of the base (2,), rad, about level axes x and y; (0,) where not fitted."""
         return np.array([value for each, value in zip(self.equations.extra, self.estimate.extra)
@@ -119,9 +124,9 @@ class Identification:
             'consistent': lambda: self.estimate.consistent}[method]())
 
     def _extra(self, wanted: str) -> dict[str, float]:
-        return {self.model.coordinate_names[i]: float(value)
-                for (kind, i, _), value in zip(self.equations.extra, self.estimate.extra)
-                if kind == wanted}
+        return {self.model.coordinate_names[each.at]: float(value)
+                for each, value in zip(self.equations.extra, self.estimate.extra)
+                if each.kind == wanted}
 
 
 def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
@@ -137,10 +142,11 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     them. scales lists joints whose efforts are in an unknown unit. smoothing
     (Hz) is the cut-off of positions, which follows from their spectra by default. cutoff (Hz) is
     that of the equations, prior the weight of the given model, 1 for errors of about 100 %. Both
-    are those that predict held-out parts best, where they are None: a cut-off of half, once or
-    twice what the spectra give, and a weight of PRIORS. Each of so many parts of every recording
-    is predicted by a fit of the others; the result is offered where that is clearly better. sure
-    takes the unit and the sign of the efforts as they are, whatever the given model says.
+    are those that predict held-out parts best, where they are None: cut-offs below and above what
+    the spectra give, as long as that helps, and a weight of PRIORS. Each of so many parts of every
+    recording is predicted by a fit of the others; the result is offered where that is clearly
+    better. sure takes the unit and the sign of the efforts as they are, whatever the given model
+    says.
 
     Raises LimitError, NameSetError, ShapeError, ConvergenceError, the errors of Regressor, and
     ModuleNotFoundError without clarabel.
@@ -159,20 +165,19 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     held_apart = parts_of(first, every.plain, recording.starts, parts)
     trial = Trial(model, first, held_apart)
     weight = trial.best(PRIORS if prior is None else (prior,))
+    if cutoff is None and not scales:
+        trial = _best_filtered(trial, held_apart, weight, lambda each: equations_at(
+            motion, each, True, _speeds(model, first))[0])
     if smoothing is None and not scales:
-        motion, trial = _best_smoothed(model, recording, motion, trial, held_apart, weight, lambda
-                                       each, cutoff: equations_at(each, cutoff, True, _speeds(
-                                           model, first))[0])
-    equations = trial.equations if cutoff is not None or scales else _best_filtered(
-        trial, held_apart, weight, lambda each: equations_at(motion, each, True, _speeds(
-            model, first))[0])
+        motion, trial = _best_smoothed(
+            model, recording, motion, trial, first.cutoff, held_apart, weight,
+            lambda each, cutoff: equations_at(each, cutoff, True, _speeds(model, first))[0])
+    equations = trial.equations
     if equations is not first:
         every = Estimator(model, equations, np.ones(len(equations.time), dtype=bool))
-    if equations is not trial.equations:
-        trial = Trial(model, equations, held_apart)
     estimate, unseen = every.at(weight), trial.with_first(weight)
-    named = {kind: {model.coordinate_names[i]: float(value) for (each, i, _), value in zip(
-        equations.extra, estimate.extra) if each == kind} for kind in FRICTION}
+    named = {kind: {model.coordinate_names[each.at]: float(value) for each, value in zip(
+        equations.extra, estimate.extra) if each.kind == kind} for kind in FRICTION}
     better = with_armatures(with_resistances(
         with_inertias(model, estimate.bodies), named['damping'], named['friction']),
         _named_rotors(model, estimate))
@@ -182,23 +187,24 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
         (*missing.values(), *doubts)), weight, tuple(missing))
 
 
-def _best_smoothed(model: Model, recording: Recording, motion: Motion, trial: Trial, parts: Parts,
-                   weight: float, equations_at: Callable[[Motion, float], Equations]
-                   ) -> tuple[Motion, Trial]:
+def _best_smoothed(model: Model, recording: Recording, motion: Motion, trial: Trial, least: float,
+                   parts: Parts, weight: float,
+                   equations_at: Callable[[Motion, float], Equations]) -> tuple[Motion, Trial]:
     """
     Return the motion whose fits predict held-out parts best, and their trial.
 
     Spectra tell how much of a motion is above the noise, not how much of it forces feel: friction
-    turns where a joint does. So positions are tried that are smoothed no more than forces are.
+    turns where a joint does. So positions are tried that are smoothed no more than forces are, to
+    a least cut-off (Hz), and less and less, up to none at all.
     """
     usual = trial.compared(weight)
     error, found = usual.misfit(), (motion, trial)
-    for factor in SMOOTHINGS:
-        least = factor * trial.equations.cutoff
-        if (motion.cutoff >= least).all():
+    while least < motion.rate:
+        least, tried_at = 4.0 * least, least
+        if (motion.cutoff >= tried_at).all():
             continue
         try:
-            other = motion_of(model, recording, least=least)
+            other = motion_of(model, recording, least=tried_at)
             tried = Trial(model, equations_at(other, trial.equations.cutoff), parts)
             left = tried.compared(weight).misfit(scales=usual.scales)
         except (ConvergenceError, LimitError, ShapeError):  # as above the rate
@@ -209,24 +215,31 @@ def _best_smoothed(model: Model, recording: Recording, motion: Motion, trial: Tr
 
 
 def _best_filtered(trial: Trial, parts: Parts, weight: float,
-                   equations_at: Callable[[float], Equations]) -> Equations:
+                   equations_at: Callable[[float], Equations]) -> Trial:
     """
-    Return the equations, of other cut-offs too, by which fits predict held-out parts best.
+    Return the trial of the equations, of other cut-offs too, whose fits predict parts best.
 
     They are not tried where scales are found, which differ a little by the filter.
     """
     usual = trial.compared(weight)
     errors = {trial.equations: usual.misfit()}
     for factor in CUTOFFS:
-        try:
-            other = equations_at(factor * trial.equations.cutoff)
-            if other.forces.size < SAMPLES * len(other.names):
-                continue
-            found = Trial(trial.model, trial.equations, parts, other).compared(weight)
-        except (ConvergenceError, LimitError, ShapeError):  # beyond the rate, or too short
-            continue
-        errors[other] = found.misfit(scales=usual.scales)
-    return min(errors, key=errors.__getitem__)
+        cutoff, last = trial.equations.cutoff, errors[trial.equations]
+        while True:
+            cutoff *= factor
+            try:
+                other = equations_at(cutoff)
+                if other.forces.size < SAMPLES * len(other.names):
+                    break
+                found = Trial(trial.model, trial.equations, parts, other).compared(weight)
+            except (ConvergenceError, LimitError, ShapeError):  # beyond the rate, or too short
+                break
+            errors[other] = found.misfit(scales=usual.scales)
+            if not errors[other] < last:
+                break
+            last = errors[other]
+    best = min(errors, key=errors.__getitem__)
+    return trial if best is trial.equations else Trial(trial.model, best, parts)
 
 
 def _speeds(model: Model, equations: Equations) -> dict[str, float]:
@@ -237,8 +250,8 @@ def _speeds(model: Model, equations: Equations) -> dict[str, float]:
 
 def _missing(model: Model, motion: Motion, equations: Equations, friction: tuple[str, ...],
              parts: Parts, weight: float, unseen: HeldOut) -> dict[str, str]:
-    """Return further terms, tried alone, that predict held-out parts better."""
-    told = dict[str, str]()
+    """Return further terms, tried alone, that predict held-out parts better, the best first."""
+    told, misfits = dict[str, str](), dict[str, float]()
     for kind in MORE_TERMS:
         if kind in friction or any(each.kind == SCALE for each in equations.extra):
             continue
@@ -253,11 +266,12 @@ def _missing(model: Model, motion: Motion, equations: Equations, friction: tuple
         helped = [f'{name} {each:.2g}' for k, (name, each) in enumerate(zip(
             equations.joints, times)) if both.is_better(kind, 'consistent', k)]
         if helped and both.is_better(kind, 'consistent'):
-            what = 'a tilt of the base' if kind == TILT else f'friction {kind!r}'
-            told[kind] = (f'a term is missing: {what} makes errors on held-out parts smaller, '
+            what = {TILT: 'a tilt of the base', SPRING: 'springs'}.get(kind, f'friction {kind!r}')
+            told[kind] = (f'a term is missing: with {what} errors on held-out parts are smaller, '
                           f'times {", ".join(helped)}. Add it: '
                           f'--friction {" ".join((*friction, kind))}')
-    return told
+            misfits[kind] = both.misfit(kind)
+    return {kind: told[kind] for kind in sorted(told, key=misfits.__getitem__)}
 
 
 def _require_options(prior: float | None, parts: int, friction: tuple[str, ...],
@@ -283,14 +297,14 @@ def _equations(model: Model, motion: Motion, friction: tuple[str, ...],
     equations = equations_of(
         model, motion, rotor_inertia=rotor_inertia, cutoff=cutoff,
         friction=tuple(each for each in friction if each in FRICTION))
-    given = given_unknowns(model, equations)
     if scales:  # first, as the load of a joint is that of efforts in N m
-        ratio, alike = effort_ratios(equations, given)
+        ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
         start = np.where(np.abs(alike) > _NEAR, ratio, 1.0)
         equations = scaled(equations, with_scales(model, equations, scales, start).scales)
     if not sure:
         _require_readings(model, motion, equations)
-    doubts = () if sure else require_efforts(model, equations, given)
+    doubts = () if sure else require_efforts(
+        model, equations, with_friction(model, motion, equations, (SPRING,), {}))
     equations = with_friction(model, motion, equations, friction, stribeck)
     if scales:
         equations = with_scales(model, equations, scales, equations.scales)

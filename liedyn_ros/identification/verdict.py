@@ -185,9 +185,8 @@ def _remarks(equations: Equations, fit: RobustFit, consistent: Array, held_out: 
              ) -> tuple[str, ...]:
     remarks = []
     if any(each.kind in MORE_TERMS for each in equations.extra):
-        remarks.append('files of models have no place for Stribeck and load-dependent friction '
-                       'and a tilt of the base: parameters.json has them, and the new model has '
-                       'damping and friction only, on a level base')
+        remarks.append('parameters.json has further friction, springs and a tilt of the base: '
+                       'the new model has damping and friction only, on a level base')
     for name, new, ratio in zip(equations.joints, held_out['consistent'], ratios(held_out)):
         if ratio >= 1.0:
             remarks.append(

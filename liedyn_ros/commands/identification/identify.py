@@ -128,7 +128,8 @@ def _numbers(result: Identification) -> dict[str, object]:
         'offsets': result.offsets, 'rotor_inertia': result.rotor_inertia,
         'stribeck': {name: {'friction': size, 'speed': speed}
                      for name, (size, speed) in result.stribeck.items()},
-        'load_friction': result.load_friction, 'tilt': result.tilt.tolist(),
+        'load_friction': result.load_friction, 'springs': result.springs,
+        'tilt': result.tilt.tolist(),
         'scales': {name: {'value': value, 'deviation': deviation}
                    for name, (value, deviation) in result.scales.items()}}
 

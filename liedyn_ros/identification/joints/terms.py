@@ -17,23 +17,26 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import JOINT_TYPES, Model
 
-OFFSET, STRIBECK, LOAD, SCALE, TILT = 'offset', 'stribeck', 'load', 'scale', 'tilt'
+OFFSET, STRIBECK, LOAD, SCALE = 'offset', 'stribeck', 'load', 'scale'
+TILT, SPRING = 'tilt', 'spring'
 FRICTION = ('damping', 'friction', OFFSET)
-MORE_TERMS = (STRIBECK, LOAD, TILT)  # whose columns depend on more than the motion
+MORE_TERMS = (STRIBECK, LOAD, TILT, SPRING)  # that few joints have
 
 
 class Term(NamedTuple):
     """
-    A term of the coordinate at: its kind, and the speed of a Stribeck term, rad/s or m/s.
+    A term of the coordinate at, whose position is q[qi], and the speed of a Stribeck term.
 
-    The unknown is N m s or N s/m of damping, N m or N of friction, offset and Stribeck. Of load
-    it is friction over the force that the joint bears, of scale a relative error. A tilt is that
-    of the base, rad, about the first or second of two level axes, which at counts from 0.
+    The unknown is N m s or N s/m of damping, N m or N of friction, offset and Stribeck, N m/rad
+    or N/m of a spring beside the model's own. Of load it is friction over the force that the
+    joint bears, of scale a relative error. A tilt is that of the base, rad, about the first or
+    second of two level axes, which at counts from 0. Speeds are in rad/s or m/s.
     """
 
     kind: str
     at: int
     speed: float = 0.0
+    qi: int = 0
 
     def name(self, model: Model) -> str:
         """Return the name of the unknown."""
@@ -41,16 +44,16 @@ class Term(NamedTuple):
             return f'base/{TILT} {self.at + 1}'
         return f'{model.coordinate_names[self.at]}/{self.kind}'
 
-    def column(self, v: Array, slow: float, load: Array | None) -> Array:
+    def column(self, q: Array, v: Array, slow: float, load: Array | None) -> Array:
         """
-        Return the force (n,) of a unit of the unknown at rates v (n,).
+        Return the force (n,) of a unit of the unknown at positions and rates, (n,) each.
 
         slow is the rate at which the direction of friction is in doubt; load (n,) the force
         without friction (16.12).
         """
         side = np.tanh(v / slow)
-        if self.kind == 'damping':
-            return v
+        if self.kind in ('damping', SPRING):
+            return v if self.kind == 'damping' else q
         if self.kind == 'friction':
             return np.asarray(side)
         if self.kind == STRIBECK:
@@ -62,7 +65,7 @@ class Term(NamedTuple):
     @property
     def positive(self) -> bool:
         """Return whether the unknown cannot be negative."""
-        return self.kind not in (OFFSET, SCALE, TILT)
+        return self.kind not in (OFFSET, SCALE, TILT, SPRING)
 
 
 def terms_of(model: Model, kinds: tuple[str, ...]) -> tuple[Term, ...]:
@@ -80,5 +83,5 @@ def terms_of(model: Model, kinds: tuple[str, ...]) -> tuple[Term, ...]:
         for joint in model.joint_list:
             spec = JOINT_TYPES[joint.type_name]
             if spec.nq == spec.nv and (joint.actuated or kind not in (OFFSET, LOAD)):
-                found += [Term(kind, i) for i in range(joint.vi, joint.vi + spec.nv)]
+                found += [Term(kind, joint.vi + k, qi=joint.qi + k) for k in range(spec.nv)]
     return tuple(found)
