@@ -34,10 +34,9 @@ def require_efforts(model: Model, equations: Equations, wider: Equations) -> tup
     Return doubts about the unit of the efforts; raise LimitError for a wrong unit or sign.
 
     wider have springs beside, whose forces are like those of an inertia below zero. Each joint
-    alone is fitted by bodies, friction and a spring that can be, as its efforts are and negated.
-    What the better of both leaves is the error of the model; a sign is only told where it
-    explains more than that. Efforts are a multiple of what the given bodies need where both are
-    alike, when friction is taken off.
+    alone is fitted by what can be, as its efforts are and negated. What the better of both leaves
+    is the error of the model; a sign is only told where it explains more than that. Efforts are a
+    multiple of what the given bodies need where both are alike, when friction is taken off.
     """
     ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
     names = np.array(equations.joints)

@@ -30,7 +30,6 @@ from liedyn_ros.model import Model
 # be off by the share s, here of 10 to 0.01.
 PRIORS = tuple(10.0**k for k in range(-2, 5))
 CUTOFFS = 0.5, 2.0  # times the last cut-off of the equations, tried on while it helps
-METHODS = 'given', 'refitted friction', 'least squares', 'consistent'
 FIRST_RECORDING = 'first recording'  # the consistent fit of the first of several recordings alone
 ROUNDING = 1e-9  # of the given model's error: errors of clean samples
 TEST_LEVEL = 0.95  # level of the test whether a fit predicts held-out blocks better
@@ -71,7 +70,8 @@ class HeldOut:
     """
     Forces (K, f) at each time (K,) as measured, and as fits that did not see them predict them.
 
-    predicted has those of METHODS, and of FIRST where there are several recordings. block (K,)
+    predicted has those of 'given', 'refitted friction', 'least squares' and 'consistent', and of
+    FIRST_RECORDING where there are several. block (K,)
     numbers the part of a recording to which a sample belongs, recording (K,) its recording.
     """
 
@@ -181,6 +181,10 @@ class Trial:
         self._fitted = equations if fitted is None else fitted
         self._rows = [parts.held(equations.time, part) for part in range(len(parts.spans))]
         self._fits = self._estimators(self._fitted.time < np.inf)
+
+    def of(self, equations: Equations, fitted: Equations | None = None) -> Trial:
+        """Return the trial of other equations, of the same parts."""
+        return Trial(self.model, equations, self._parts, fitted)
 
     def best(self, weights: Sequence[float]) -> float:
         """Return the weight that predicts best. Raises ConvergenceError where none has a fit."""

@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, require_known
 from liedyn_ros.common.errors import ConvergenceError, LimitError, ShapeError
 from liedyn_ros.identification.effort_checks import effort_ratios, require_efforts
 from liedyn_ros.identification.equations import Equations, equations_of
 from liedyn_ros.identification.estimate import (
-    Estimate, Estimator, given_unknowns, refitted_friction, with_one_axis)
+    Estimate, Estimator, given_unknowns, with_one_axis)
 from liedyn_ros.identification.held_out import (
-    CUTOFFS, HeldOut, Parts, parts_of, PRIORS, Trial)
+    CUTOFFS, HeldOut, parts_of, PRIORS, Trial)
 from liedyn_ros.identification.joints import (
     FRICTION, LOAD, MORE_TERMS, OFFSET, SCALE, SPRING, STRIBECK, TILT)
 from liedyn_ros.identification.joints.friction import with_friction
@@ -34,6 +34,7 @@ from liedyn_ros.model import Model, with_armatures, with_inertias, with_resistan
 
 HEAVIEST = 1e6  # weight of the given model, which decides everything then
 PARTS = 5  # of the recording, each held out once (16.32)
+_EquationsAt = Callable[[Motion, float], Equations]  # of a motion, with a cut-off, Hz
 _NEAR = 0.3  # correlation with the given model from which it tells the size of a scale
 
 
@@ -114,15 +115,6 @@ class Identification:
         """Return the inertia of each motor, reduced to its joint: the armatures of model."""
         return _named_rotors(self.model, self.estimate)
 
-    def predicted(self, method: str = 'consistent') -> Array:
-        """Return the filtered joint forces (K, f) of one of METHODS at equations.time."""
-        every = np.ones(len(self.equations.time), dtype=bool)
-        return np.asarray(self.equations.rows @ {
-            'given': lambda: given_unknowns(self.given, self.equations),
-            'refitted friction': lambda: refitted_friction(self.given, self.equations, every),
-            'least squares': lambda: self.estimate.plain.x,
-            'consistent': lambda: self.estimate.consistent}[method]())
-
     def _extra(self, wanted: str) -> dict[str, float]:
         return {self.model.coordinate_names[each.at]: float(value)
                 for each, value in zip(self.equations.extra, self.estimate.extra)
@@ -131,47 +123,42 @@ class Identification:
 
 def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
              friction: tuple[str, ...] = FRICTION, smoothing: float | None = None,
-             cutoff: float | None = None, prior: float | None = None, parts: int = PARTS,
-             sure: bool = False, stribeck: Mapping[str, float] | None = None,
+             cutoff: float | None = None, prior: float | None = None, sure: bool = False,
              scales: tuple[str, ...] = ()) -> Identification:
     """
     Return the inertial parameters, friction and offsets that a recording tells of a model.
 
     rotor_inertia: whether motors have one; friction lists the terms to fit, of FRICTION and of
-    MORE_TERMS. Speeds of Stribeck terms, rad/s or m/s, are found where stribeck does not give
-    them. scales lists joints whose efforts are in an unknown unit. smoothing
-    (Hz) is the cut-off of positions, which follows from their spectra by default. cutoff (Hz) is
-    that of the equations, prior the weight of the given model, 1 for errors of about 100 %. Both
-    are those that predict held-out parts best, where they are None: cut-offs below and above what
-    the spectra give, as long as that helps, and a weight of PRIORS. Each of so many parts of every
-    recording is predicted by a fit of the others; the result is offered where that is clearly
-    better. sure takes the unit and the sign of the efforts as they are, whatever the given model
-    says.
+    MORE_TERMS. scales lists joints whose efforts are in an unknown unit. smoothing (Hz) is the
+    cut-off of positions, cutoff (Hz) that of the equations, prior the weight of the given model,
+    1 for errors of about 100 %. Where they are None, those predict held-out parts best: each of
+    PARTS of every recording is predicted by a fit of the others. The result is offered where that
+    is clearly better. sure takes the unit and the sign of the efforts as they are.
 
     Raises LimitError, NameSetError, ShapeError, ConvergenceError, the errors of Regressor, and
     ModuleNotFoundError without clarabel.
     """
-    _require_options(prior, parts, friction, stribeck)
+    _require_options(prior, friction)
     motion = motion_of(model, recording, smoothing)
     if not recording.tau.any():
         raise ShapeError('recording: expected joint forces, got zeros everywhere')
 
-    def equations_at(motion: Motion, cutoff: float | None, sure: bool,
-                     speeds: Mapping[str, float]) -> tuple[Equations, tuple[str, ...]]:
-        return _equations(model, motion, friction, speeds, scales, rotor_inertia, cutoff, sure)
-
-    first, doubts = equations_at(motion, cutoff, sure, stribeck or {})
+    first, doubts = _equations(model, motion, friction, {}, scales, rotor_inertia, cutoff, sure)
+    speeds = {model.coordinate_names[each.at]: each.speed for each in first.extra
+              if each.kind == STRIBECK}
     every = Estimator(model, first, np.ones(len(first.time), dtype=bool))
-    held_apart = parts_of(first, every.plain, recording.starts, parts)
-    trial = Trial(model, first, held_apart)
+    trial = Trial(model, first, parts_of(first, every.plain, recording.starts, PARTS))
     weight = trial.best(PRIORS if prior is None else (prior,))
+
+    def equations_at(motion: Motion, cutoff: float) -> Equations:
+        return _equations(
+            model, motion, friction, speeds, scales, rotor_inertia, cutoff, sure=True)[0]
+
     if cutoff is None and not scales:
-        trial = _best_filtered(trial, held_apart, weight, lambda each: equations_at(
-            motion, each, True, _speeds(model, first))[0])
+        trial = _best_filtered(motion, trial, weight, equations_at)
     if smoothing is None and not scales:
         motion, trial = _best_smoothed(
-            model, recording, motion, trial, first.cutoff, held_apart, weight,
-            lambda each, cutoff: equations_at(each, cutoff, True, _speeds(model, first))[0])
+            recording, motion, trial, first.cutoff, weight, equations_at)
     equations = trial.equations
     if equations is not first:
         every = Estimator(model, equations, np.ones(len(equations.time), dtype=bool))
@@ -181,21 +168,19 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     better = with_armatures(with_resistances(
         with_inertias(model, estimate.bodies), named['damping'], named['friction']),
         _named_rotors(model, estimate))
-    missing = _missing(model, motion, equations, friction, held_apart, weight, unseen)
+    missing = _missing(motion, trial, friction, weight, unseen)
     return Identification(model, better, motion, equations, estimate, unseen, judge(
         model, motion, equations, estimate.plain, estimate.consistent, unseen,
         (*missing.values(), *doubts)), weight, tuple(missing))
 
 
-def _best_smoothed(model: Model, recording: Recording, motion: Motion, trial: Trial, least: float,
-                   parts: Parts, weight: float,
-                   equations_at: Callable[[Motion, float], Equations]) -> tuple[Motion, Trial]:
+def _best_smoothed(recording: Recording, motion: Motion, trial: Trial, least: float,
+                   weight: float, equations_at: _EquationsAt) -> tuple[Motion, Trial]:
     """
     Return the motion whose fits predict held-out parts best, and their trial.
 
     Spectra tell how much of a motion is above the noise, not how much of it forces feel: friction
-    turns where a joint does. So positions are tried that are smoothed no more than forces are, to
-    a least cut-off (Hz), and less and less, up to none at all.
+    turns where a joint does. So positions are tried with cut-offs from a least one (Hz) to none.
     """
     usual = trial.compared(weight)
     error, found = usual.misfit(), (motion, trial)
@@ -204,8 +189,8 @@ def _best_smoothed(model: Model, recording: Recording, motion: Motion, trial: Tr
         if (motion.cutoff >= tried_at).all():
             continue
         try:
-            other = motion_of(model, recording, least=tried_at)
-            tried = Trial(model, equations_at(other, trial.equations.cutoff), parts)
+            other = motion_of(trial.model, recording, least=tried_at)
+            tried = trial.of(equations_at(other, trial.equations.cutoff))
             left = tried.compared(weight).misfit(scales=usual.scales)
         except (ConvergenceError, LimitError, ShapeError):  # as above the rate
             continue
@@ -214,8 +199,8 @@ def _best_smoothed(model: Model, recording: Recording, motion: Motion, trial: Tr
     return found
 
 
-def _best_filtered(trial: Trial, parts: Parts, weight: float,
-                   equations_at: Callable[[float], Equations]) -> Trial:
+def _best_filtered(motion: Motion, trial: Trial, weight: float, equations_at: _EquationsAt
+                   ) -> Trial:
     """
     Return the trial of the equations, of other cut-offs too, whose fits predict parts best.
 
@@ -228,10 +213,10 @@ def _best_filtered(trial: Trial, parts: Parts, weight: float,
         while True:
             cutoff *= factor
             try:
-                other = equations_at(cutoff)
+                other = equations_at(motion, cutoff)
                 if other.forces.size < SAMPLES * len(other.names):
                     break
-                found = Trial(trial.model, trial.equations, parts, other).compared(weight)
+                found = trial.of(trial.equations, other).compared(weight)
             except (ConvergenceError, LimitError, ShapeError):  # beyond the rate, or too short
                 break
             errors[other] = found.misfit(scales=usual.scales)
@@ -239,32 +224,26 @@ def _best_filtered(trial: Trial, parts: Parts, weight: float,
                 break
             last = errors[other]
     best = min(errors, key=errors.__getitem__)
-    return trial if best is trial.equations else Trial(trial.model, best, parts)
+    return trial if best is trial.equations else trial.of(best)
 
 
-def _speeds(model: Model, equations: Equations) -> dict[str, float]:
-    """Return the speeds of the Stribeck terms, rad/s or m/s."""
-    return {model.coordinate_names[each.at]: each.speed for each in equations.extra
-            if each.kind == STRIBECK}
-
-
-def _missing(model: Model, motion: Motion, equations: Equations, friction: tuple[str, ...],
-             parts: Parts, weight: float, unseen: HeldOut) -> dict[str, str]:
+def _missing(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: float,
+             unseen: HeldOut) -> dict[str, str]:
     """Return further terms, tried alone, that predict held-out parts better, the best first."""
     told, misfits = dict[str, str](), dict[str, float]()
     for kind in MORE_TERMS:
-        if kind in friction or any(each.kind == SCALE for each in equations.extra):
+        if kind in friction or any(each.kind == SCALE for each in trial.equations.extra):
             continue
         try:
-            wider = with_friction(model, motion, equations, (kind,), {})
-            found = Trial(model, wider, parts).compared(weight)
+            wider = with_friction(trial.model, motion, trial.equations, (kind,), {})
+            found = trial.of(wider).compared(weight)
         except (LimitError, ShapeError, ConvergenceError):
             continue
         both = replace(unseen, predicted=unseen.predicted | {
             kind: found.predicted['consistent']})
         times = both.errors()[kind] / np.maximum(both.errors()['consistent'], 1e-300)
         helped = [f'{name} {each:.2g}' for k, (name, each) in enumerate(zip(
-            equations.joints, times)) if both.is_better(kind, 'consistent', k)]
+            trial.equations.joints, times)) if both.is_better(kind, 'consistent', k)]
         if helped and both.is_better(kind, 'consistent'):
             what = {TILT: 'a tilt of the base', SPRING: 'springs'}.get(kind, f'friction {kind!r}')
             told[kind] = (f'a term is missing: with {what} errors on held-out parts are smaller, '
@@ -274,20 +253,11 @@ def _missing(model: Model, motion: Motion, equations: Equations, friction: tuple
     return {kind: told[kind] for kind in sorted(told, key=misfits.__getitem__)}
 
 
-def _require_options(prior: float | None, parts: int, friction: tuple[str, ...],
-                     stribeck: Mapping[str, float] | None) -> None:
+def _require_options(prior: float | None, friction: tuple[str, ...]) -> None:
     """Raise LimitError for options that identify does not take."""
     if prior is not None and not 0.0 < prior <= HEAVIEST:
         raise LimitError(f'prior: expected a number above 0, at most {HEAVIEST:g}, got {prior}')
-    if not isinstance(parts, int) or parts < 2:
-        raise LimitError(f'parts: expected an integer of at least 2, got {parts!r}')
-    unknown = [each for each in friction if each not in (*FRICTION, *MORE_TERMS)]
-    if unknown:
-        raise LimitError(
-            f'friction: expected some of {(*FRICTION, *MORE_TERMS)}, got {unknown}')
-    if stribeck and STRIBECK not in friction:
-        raise LimitError(f'stribeck: expected {STRIBECK!r} among the terms of friction, got '
-                         f'{friction}')
+    require_known(LimitError, 'friction', (*FRICTION, *MORE_TERMS), friction, 'terms')
 
 
 def _equations(model: Model, motion: Motion, friction: tuple[str, ...],

@@ -29,14 +29,13 @@ from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, measured, require_still)
 from liedyn_ros.commands.identification.report import findings, HEAD, report, summary
 from liedyn_ros.commands.inputs import about
-from liedyn_ros.commands.outputs import folder, number_of, set_aside, without_empty
+from liedyn_ros.commands.outputs import folder, set_aside, without_empty
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_extra
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification import Identification, identify, NextMotion
 from liedyn_ros.identification.held_out import PRIORS
-from liedyn_ros.identification.identify import PARTS
 from liedyn_ros.identification.joints import FRICTION, MORE_TERMS
 from liedyn_ros.identification.verdict import with_held
 from liedyn_ros.model import load_model, Model
@@ -57,10 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f'{len(recording.time)} samples over {recording.time[-1]:.1f} s; identifying',
                   file=sys.stderr)
             result = identify(
-                model, recording, rotor_inertia=not options.no_rotor_inertia,
-                friction=tuple(options.friction), smoothing=options.smoothing,
-                cutoff=options.cutoff, prior=options.prior, parts=options.parts,
-                sure=options.sure, stribeck=dict(options.stribeck_speed),
+                model, recording, friction=tuple(options.friction), smoothing=options.smoothing,
+                cutoff=options.cutoff, prior=options.prior, sure=options.sure,
                 scales=tuple(options.find_scale))
         result = _with_held(result, whole, seen | idle, options.sure)
         print('looking for the motion to record next', file=sys.stderr)
@@ -148,21 +145,15 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument('--friction', nargs='*', choices=(*FRICTION, *MORE_TERMS),
                      default=list(FRICTION), help=(
                          'terms of the joints that are fitted, and tilt, of the base'))
-    fit.add_argument('--stribeck-speed', action='append', default=[], type=number_of,
-                     metavar='JOINT=SPEED', help=(
-                         'of stribeck, rad/s or m/s; the others are found'))
     fit.add_argument('--find-scale', metavar='JOINT,...', default=[],
                      type=lambda text: text.split(','), help=(
                          'joints whose efforts are in an unknown unit, such as currents'))
-    fit.add_argument('--no-rotor-inertia', action='store_true',
-                     help='motors have no inertia of their own')
     fit.add_argument('--smoothing', type=float, help='cut-off of the positions, Hz')
     fit.add_argument('--cutoff', type=float, help=(
         'cut-off of the equations, Hz; by default the one that predicts held-out parts best'))
     fit.add_argument('--prior', type=float, help=(
         'weight of the given model, 1 for errors of its bodies of 100 %%; by default the one of '
         f'{PRIORS[0]:g} to {PRIORS[-1]:g} that predicts held-out parts best'))
-    fit.add_argument('--parts', type=int, default=PARTS, help='parts, each held out once')
     fit.add_argument('--sure', action='store_true', help=(
         'take unit and sign of the efforts as they are, whatever the given model says, and held '
         'joints as still'))

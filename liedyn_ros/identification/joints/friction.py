@@ -14,8 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array, require_known
-from liedyn_ros.common.errors import LimitError, NameSetError
+from liedyn_ros.common.checks import Array
 from liedyn_ros.identification.equations import Equations, with_terms
 from liedyn_ros.identification.joints.terms import LOAD, SPRING, STRIBECK, Term, terms_of, TILT
 from liedyn_ros.identification.motion import Motion
@@ -36,8 +35,8 @@ def with_friction(model: Model, motion: Motion, equations: Equations, kinds: tup
     """
     Return equations with Stribeck friction, that by load, tilt and springs, as kinds say.
 
-    speeds are those of Stribeck terms by coordinate, rad/s or m/s; others are found. A joint that
-    was too slow for one has no such term. Raises NameSetError, LimitError, ShapeError.
+    speeds are those of Stribeck terms that were found before, by coordinate, rad/s or m/s; others
+    are found. A joint that was too slow for one has no such term. Raises LimitError, ShapeError.
     """
     plain, loaded = equations, terms_of(model, tuple(
         kind for kind in kinds if kind in (LOAD, TILT, SPRING)))
@@ -65,10 +64,6 @@ def _stribeck(model: Model, motion: Motion, equations: Equations, given: Mapping
     """Return the Stribeck term of each joint, its speed given or where residuals are least."""
     names = model.coordinate_names
     places = [each.at for each in terms_of(model, (STRIBECK,))]
-    require_known(NameSetError, 'stribeck', [names[i] for i in places], list(given), 'joints')
-    for name, speed in given.items():
-        if not 0.0 < speed < np.inf:
-            raise LimitError(f'stribeck of {name}: expected a speed above 0, got {speed!r}')
     grids: dict[int, Array] = {}
     for i in places:
         least = _SLOWEST * float(motion.noise[1, i])

@@ -27,10 +27,9 @@ class Term(NamedTuple):
     """
     A term of the coordinate at, whose position is q[qi], and the speed of a Stribeck term.
 
-    The unknown is N m s or N s/m of damping, N m or N of friction, offset and Stribeck, N m/rad
-    or N/m of a spring beside the model's own. Of load it is friction over the force that the
-    joint bears, of scale a relative error. A tilt is that of the base, rad, about the first or
-    second of two level axes, which at counts from 0. Speeds are in rad/s or m/s.
+    Speeds are in rad/s or m/s. The unknown is N m s or N s/m of damping, N m or N of friction,
+    offset and Stribeck, N m/rad or N/m of a spring beside the model's own; of load it is friction
+    over the force of the joint, of scale a relative error. A tilt, rad, is about level axis `at`.
     """
 
     kind: str

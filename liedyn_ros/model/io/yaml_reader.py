@@ -185,20 +185,18 @@ def _inertia(body: Node) -> SpatialInertia | None:
 
 
 def _visuals(owner: Node) -> list[Visual]:
-    return [_visual(node) for node in owner.take('visuals', []).sequence()]
-
-
-def _visual(node: Node) -> Visual:
-    shape = node.take('shape').text()
-    if shape not in SHAPES:
-        node.take('shape').fail(f'one of {list(SHAPES)}')
-    size = [node.take(key).number() for key in SHAPES[shape]]
-    color = node.optional('color')
-    with node.context():
-        visual = Visual(shape, size, _placement(node.take('placement', [])),
-                        *([color.numbers(4)] if color else []))
-    node.finish()
-    return visual
+    visuals = list[Visual]()
+    for node in owner.take('visuals', []).sequence():
+        shape = node.take('shape').text()
+        if shape not in SHAPES:
+            node.take('shape').fail(f'one of {list(SHAPES)}')
+        size = [node.take(key).number() for key in SHAPES[shape]]
+        color = node.optional('color')
+        with node.context():
+            visuals.append(Visual(shape, size, _placement(node.take('placement', [])),
+                                  *([color.numbers(4)] if color else [])))
+        node.finish()
+    return visuals
 
 
 def _add_joint(builder: ModelBuilder, name: str, joint: Node) -> None:

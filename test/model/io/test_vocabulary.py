@@ -109,14 +109,10 @@ SDFS = {
         f'<link name="a">{MASS}</link><joint name="j" type="revolute"><parent>world</parent>'
         '<child>a</child><axis/><physics><simbody><gain>3</gain></simbody></physics></joint>',
         "joints ['j']: gain of simbody"),
-    'a ball with damping': (
+    'a ball with damping and a rotor': (
         f'<link name="a">{MASS}</link><joint name="j" type="ball"><parent>world</parent><child>a'
-        '</child><axis><dynamics><damping>3</damping></dynamics></axis></joint>',
-        "joints ['j']: ['dynamics'] not read"),
-    'a rotor of two axes': (
-        f'<link name="a">{MASS}</link><joint name="j" type="universal"><parent>world</parent>'
-        '<child>a</child><axis><xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2>'
-        '<drake:rotor_inertia>3</drake:rotor_inertia></joint>', "joints ['j']: ['drake:rotor"),
+        '</child><axis><dynamics><damping>3</damping></dynamics></axis><drake:rotor_inertia>3'
+        '</drake:rotor_inertia></joint>', "joints ['j']: ['dynamics', 'drake:rotor"),
     'a unit': ('<link name="a"><inertial><mass unit="g">1</mass></inertial></link>',
                "links ['a']: unit of mass not read"),
     'a plugin': (f'<link name="a">{MASS}</link><plugin name="gz::sim::systems::Hydrodynamics" '
