@@ -24,9 +24,10 @@ from liedyn_ros.stewart import Flag
 pytestmark = [pytest.mark.ros, pytest.mark.full]
 
 ROOT = Path(__file__).parents[2]
-TABLE = csv.reader((ROOT / 'docs/tables/diagnostics.csv').read_text(encoding='utf-8').splitlines())
+ROWS = [row for path in (ROOT / 'docs' / 'tables').glob('*diagnostics.csv')
+        for row in csv.reader(path.read_text(encoding='utf-8').splitlines())]
 PAGE = ' '.join((ROOT / 'docs' / 'operations.md').read_text(encoding='utf-8').split()
-                + [f'| {" | ".join(row)} |' for row in TABLE])
+                + [f'| {" | ".join(row)} |' for row in ROWS])
 UNIT = ROOT / 'examples' / 'systemd' / 'liedyn_ros@.service'
 SOURCES = [path for folder in ('nodes', 'ros', 'stewart/reports')
            for path in sorted((ROOT / 'liedyn_ros' / folder).rglob('*.py'))]
