@@ -14,7 +14,7 @@
 #include "arrays.h"
 
 /* Codes of liedyn_ros/export/kernels/loops.py, and columns of its sizes. */
-enum { UNMOVED = -2, NOT_CLOSED = -3, BREAKS = -4, DEPENDENT = -5 };
+enum { UNMOVED = -2, NOT_CLOSED = -3, BREAKS = -4, DEPENDENT = -5, NO_GROUND = -6, NO_POSE = -7 };
 enum size { ORDER, NUMBER_OF_CONSTRAINTS, NUMBER_OF_CLOSURES, SOLVED = 5 };
 
 static inline const section_row *sections(const liedyn_loops *loops) { return loops->sections; }
@@ -30,6 +30,11 @@ static inline int start(const liedyn_loops *loops, void *work, int order, int ar
   return loops == NULL ? LIEDYN_NULL : begin(machine(loops), work, order, arrays);
 }
 
+static inline int check_closure(const liedyn_loops *loops, void *work, int closure) {
+  return closure < 0 || closure >= liedyn_closures(loops)
+      ? refused(work, LIEDYN_RANGE, "closure", -1, closure) : LIEDYN_OK;
+}
+
 /* Return the code of a call whose kernel returned one, and keep why. */
 static inline int conclude(const liedyn_loops *loops, void *work, int64_t code, const array *inputs,
                            int input_count, const array *results, int result_count) {
@@ -39,6 +44,8 @@ static inline int conclude(const liedyn_loops *loops, void *work, int64_t code, 
     case UNMOVED: return refused(work, LIEDYN_UNMOVED, "constraints", -1, 0.0);
     case BREAKS: return refused(work, LIEDYN_BROKEN, "a", -1, 0.0);
     case DEPENDENT: return refused(work, LIEDYN_DEPENDENT, "constraints", -1, 0.0);
+    case NO_GROUND: return refused(work, LIEDYN_RANGE, "closure", -1, NO_GROUND);
+    case NO_POSE: return refused(work, LIEDYN_NOT_POSE, "pose", -1, 0.0);
     default: return refuse(liedyn_loops_tree(loops), work, code, inputs, input_count, results, result_count);
   }
 }

@@ -67,7 +67,6 @@ CODES = {  # of liedyn.h, in their order, and what they mean
     'LATE': 'the sample is not later than the last one',
     'NOT_STARTED': 'the tracker was given no home pose'}
 _OF_LOOPS = {'m': 'size_at(loops, NUMBER_OF_CONSTRAINTS)'}
-_NUMBERS = {'order': 'int', 'frame': 'int', 'axes': 'int', 'truth': 'int'}
 _WIDTH = 100  # of a line of C
 _PLACE = re.compile(r'^@(\w+)@\n', re.MULTILINE)
 
@@ -115,7 +114,7 @@ def signature(function: Function) -> str:
     """Return the declaration in C, without what ends it."""
     given = [f'const liedyn_{function.machine} *{function.machine}', 'void *work']
     for name, of in function.public.items():
-        kind = f'{of.struct} *' if of.struct else _NUMBERS[of.number] + ' ' if of.number else (
+        kind = f'{of.struct} *' if of.struct else 'int ' if of.number else (
             'unsigned char *' if of[0] == 'b' else 'double *')
         given.append(f'{"" if of.number or of.is_result else "const "}{kind}{name}')
     return _listed(f'int liedyn_{function.name}(', given, ')')
@@ -168,7 +167,8 @@ def definition(function: Function) -> str:
                          if each.shape and not (each.optional or each.struct))
     lines = [f'{signature(function)} {{',
              f'  int code = {begin}({machine}, work, {order}, {needed});']
-    checks = {'frame': 'check_frame(model, work, frame)', 'axes': 'check_axes(work, axes)'}
+    checks = {'frame': 'check_frame(model, work, frame)', 'axes': 'check_axes(work, axes)',
+              'closure': 'check_closure(loops, work, closure)'}
     lines += [f'  if (!code) code = {checks[each.number]};'
               for each in of.values() if each.number in checks]
     if machine == 'loops':

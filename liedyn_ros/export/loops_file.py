@@ -36,6 +36,7 @@ from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
     REPORT_WIDTH as TRACKING_WIDTH)
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     COLUMN_WIDTH, LINK_WIDTH)
+from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.orders import require_order
 from liedyn_ros.export.kernels.loops import ANSWER, LOOPS
 from liedyn_ros.export.model_file import file_bytes, LOOPS as KIND, texts, tree_sections
@@ -116,4 +117,5 @@ def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool,
         found=np.zeros(max(6 * nv + 3 * m, 4 * nv + 4 * m) * nv),
         sample=np.zeros(TRACKING_WIDTH), lower=model.limits.lower, upper=model.limits.upper,
         closing=closing_tables(dynamics, np.ones(nv, dtype=np.bool_)),
+        data=Data(dynamics.tree.constants).table,
         **dict(zip(('tracker', 'good', 'near', 'trial'), tracker)))

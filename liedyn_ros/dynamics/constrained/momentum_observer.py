@@ -25,11 +25,15 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
+from liedyn_ros.dynamics.algorithms.kernels.momentum import momentum_and_drift, observe_external
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import LOCAL_WORLD_ALIGNED
+from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
+from liedyn_ros.dynamics.tree.data import Data
 
 HOUR = 3600.0  # s
 
@@ -62,14 +66,18 @@ class MomentumObserver:
         self._gain = as_positive('gain', gain)
         self._least = None if isinstance(robot, Dynamics) else MinimalCoordinates(robot, by)
         self._tree = robot if isinstance(robot, Dynamics) else robot.tree
-        self.model = robot.model
+        self.model, nv = robot.model, robot.model.nv
+        self._data = Data(self._tree.constants)
+        self._blocks: Array = np.zeros((self._tree.constants.links, BLOCKS))
+        self._matrices = np.zeros((nv, nv)), np.zeros((nv, nv))  # M and C
         self.names = self.model.coordinate_names if self._least is None else self._least.by
         self.reset()
 
     def reset(self) -> None:
         """Forget all samples, as after a gap."""
-        self._last: tuple[Array, Array] | None = None
+        self._last: Array | None = None
         self.estimate: Array = np.zeros(len(self.names))
+        self._state: Array = np.zeros((2, len(self.names)))
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float) -> Array:
         """
@@ -79,16 +87,12 @@ class MomentumObserver:
         forces since the sample before, a time dt (s) ago. Raises the errors of the robot's calls.
         """
         dt, tau = as_positive('dt', dt), as_array('tau', tau, (self.model.nv,))
-        momentum, drift, motions = self._at(q, as_array('v', v, (self.model.nv,)))
-        if self._last is None:
-            self._sum, self._last = momentum.copy(), (drift, motions)
-            return self.estimate.copy()
-        # r = gain (p - p0 - integral of tau + drift + r), implicit in r: stable for any gain.
-        before, there = self._last
-        self._sum += 0.5 * dt * (drift + before + (motions + there).T @ tau)
-        self.estimate = self._gain * (momentum - self._sum) / (1.0 + self._gain * dt)
-        self._sum += dt * self.estimate
-        self._last = drift, motions
+        momentum, drift, motions = self._at(
+            self.model.check_configuration(q), as_array('v', v, (self.model.nv,)))
+        begins, there = self._last is None, motions if self._last is None else self._last
+        observe_external(momentum, drift, (motions + there).T @ tau, self._gain,
+                         0.0 if begins else dt, self._state, self.estimate)
+        self._last = motions
         return self.estimate.copy()
 
     def wrench(self, q: ArrayLike, frame: str, axes: int = LOCAL_WORLD_ALIGNED) -> ExternalWrench:
@@ -99,12 +103,14 @@ class MomentumObserver:
         found = np.linalg.lstsq(rows.T, self.estimate, rcond=RANK_TOLERANCE)[0]
         return ExternalWrench(np.asarray(found, np.float64), self.estimate - rows.T @ found)
 
-    def _at(self, q: ArrayLike, v: Array) -> tuple[Array, Array, Array]:
+    def _at(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """Return the momentum (f,), its rate without joint forces (f,), and motions (nv, f)."""
-        tree = self._tree
-        mass, coriolis = tree.mass_matrix(q), tree.coriolis_matrix(q, v)
-        momentum = mass @ v
-        drift = coriolis @ v + coriolis.T @ v - tree.bias(q, v)  # M' v - h
+        tree, momentum, drift = self._tree, np.empty_like(v), np.empty_like(v)
+        if not momentum_and_drift(
+                tree.constants.table, self._data.table, self._blocks, q, v, np.zeros_like(v),
+                NO_WRENCHES, *self._matrices, momentum, drift):
+            tree.bias(q, v)  # says why
+            raise LimitError('v: expected one whose momentum is finite, got one that is not')
         if self._least is None:
             return momentum, drift, np.eye(len(v))
         known = [self.model.coordinate_names.index(name) for name in self.names]

@@ -26,6 +26,7 @@ from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
     ORIENTATION, POINT, POSE)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.kernels.task_mobility import invert_on_range
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import LOCAL_WORLD_ALIGNED
@@ -146,9 +147,6 @@ class TaskSpace:
 
 def _inverse(mobility: Array) -> tuple[Array, int]:
     """Return the inverse of a symmetric matrix on its range, and its rank; units play no part."""
-    size = np.sqrt(np.maximum(np.diag(mobility), 0.0))
-    scale = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
-    values, vectors = np.linalg.eigh(scale[:, None] * mobility * scale)
-    kept = values > RANK_TOLERANCE * max(float(values.max(initial=0.0)), 1e-300)
-    found = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-    return scale[:, None] * found * scale, int(kept.sum())
+    t, inertia = len(mobility), np.empty_like(mobility)
+    rank = invert_on_range(mobility, np.empty((t, t)), np.empty(t), inertia)
+    return inertia, int(rank)

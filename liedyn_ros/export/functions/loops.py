@@ -15,15 +15,21 @@ inverse dynamics or of hybrid dynamics.
 
 import math
 
+from liedyn_ros.dynamics.algorithms.kernels import crba, rnea
+from liedyn_ros.dynamics.constrained.kernels.independent_motions import independent_motions
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
+from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
+from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, REFUSED
 from liedyn_ros.export.kernels import loop_partials as partials
 from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.export.kernels.interface import (
-    ACTUATED_OR, CODE, COMPLETED, CONFIGURATION, CONSTRAINTS, CONSTRAINTS_BY_RATES, FLAGS_OR_NONE,
-    MODEL, ONE_ORDER, ORDER, ORDERS, RATES, REPORT, RESULT, SQUARE, WORK, WRENCH_ORDERS,
-    WRENCHES_OF_ONE_ORDER)
+    ACTUATED_OR, CLOSURE, CODE, COMPLETED, CONFIGURATION, CONSTRAINTS, CONSTRAINTS_BY_RATES, FLAGS_OR_NONE,
+    MODEL, ONE_ORDER, ORDER, ORDERS, POSE, RATES, REPORT, RESULT, SQUARE, WORK, WRENCH_ORDERS,
+    WRENCHES, WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.jit.pointers import as_flags, pointer_of, vector
+from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.stewart.dynamics.kernels.platform import is_pose
 
 
 def loops_inverse(work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, a: ORDERS,
@@ -85,6 +91,65 @@ def loops_complete_acceleration(
         a: COMPLETED[ORDERS, True]) -> CODE:
     """Complete a and its time derivatives (order + 1, nv) in the same way."""
     return area.complete(work, q, v, known, a)
+
+
+def loops_independent(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, known: ACTUATED_OR,
+        external: WRENCHES, motions: RESULT[SQUARE], rate: RESULT[SQUARE], mass: RESULT[SQUARE],
+        bias: RESULT[RATES]) -> CODE:
+    """
+    Write N and N' (nv, nv), N^T M N (nv, nv) and b (nv) of independent coordinates.
+
+    These are the equations of motion mass a + bias = N^T tau of those whose known (nv) is 1. NULL:
+    the actuators' are. Rows and columns of others are zero, but for the rows of N, which have the
+    rates of all coordinates.
+    """
+    loops, n = area.loops_of(work), len(v)
+    count = area.list_passive(loops, known)
+    along = loops.gradient.reshape((4, n))
+    code = independent_motions(
+        loops.workspace, loops.passive[:count], loops.ones, CLOSED_STATE, q, v, along,
+        loops.slopes[:2 * len(loops.ones) * n].reshape((2, len(loops.ones), n)), motions, rate)
+    if code != DONE:
+        return code
+    for i in range(n):
+        along[0, i] = 0.0
+        for j in range(n):  # the rates of independent coordinates are their own v
+            along[0, i] += rate[i, j] * v[j]
+    if not (crba.crba(model, loops.data, q, loops.of_tree[:n])
+            and rnea.rnea(model, loops.data, q, v, along[0], external, along[1])):
+        return REFUSED
+    for i in range(n):
+        bias[i] = 0.0
+        for j in range(n):
+            bias[i] += motions[j, i] * along[1, j]
+            loops.of_tree[n + i, j] = 0.0
+            for k in range(n):
+                loops.of_tree[n + i, j] += loops.of_tree[i, k] * motions[k, j]
+    for i in range(n):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(n):
+                total += motions[k, i] * loops.of_tree[n + k, j]
+            mass[i, j], mass[j, i] = total, total
+    return DONE if finite(mass) and finite(bias) else REFUSED
+
+
+def loops_move(work: WORK, closure: CLOSURE, pose: POSE) -> CODE:
+    """Move the frame (4, 4) in the ground of a closure with it, such as a target of export."""
+    machine = workspace_of(area.loops_of(work).workspace).machine
+    at = closure
+    if machine.frame_link[at] != 0:
+        at += len(machine.closure_kind)
+    if machine.frame_link[at] != 0:
+        return area.NO_GROUND
+    if not is_pose(pose[0]):
+        return area.NO_POSE
+    for i in range(3):
+        for j in range(3):
+            machine.frame_placement[at, 3 * i + j] = pose[0, i, j]
+        machine.frame_placement[at, 9 + i] = pose[0, i, 3]
+    return DONE
 
 
 def loops_inverse_jacobians(

@@ -14,15 +14,19 @@ Each body calls the kernel of Python. It returns DONE, REFUSED for input that th
 accept, or k + 1 where coordinate k moves no inertia.
 """
 
-from liedyn_ros.dynamics.algorithms.kernels import aba, centroidal, coriolis, crba, rnea
+from liedyn_ros.dynamics.algorithms.kernels import (
+    aba, centroidal, coriolis, crba, momentum, rnea)
+from liedyn_ros.dynamics.constrained.kernels import task_mobility
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives as complete
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.export.kernels import work as area
 from liedyn_ros.export.kernels.interface import (
-    CODE, COMPLETED, CONFIGURATION, FLAG_OF_EACH, MODEL, ONE_ORDER, ORDER, ORDERS, RATES,
-    RATES_OR_ZERO, RESULT, SQUARE, WORK, WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
+    AXES, CODE, COMPLETED, CONFIGURATION, FLAG_OF_EACH, FRAME, JACOBIAN, MODEL, OBSERVED,
+    ONE_ORDER, ORDER, ORDERS, RATES, RATES_OR_ZERO, RESULT, SETTINGS, SQUARE, SQUARE_OF_TASK, TASK,
+    WORK, WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.export.kernels.work import code_of
 from liedyn_ros.jit.pointers import after, as_flags, or_part, part, pointer_of, vector
+from liedyn_ros.model.kernels.acceptance import finite
 
 
 def inverse(model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES_OR_ZERO,
@@ -103,3 +107,49 @@ def coriolis_matrix(model: MODEL, work: WORK, q: CONFIGURATION, v: RATES,
     """
     return code_of(coriolis.coriolis_matrix(
         model, part(work, *area.data(model)), part(work, *area.blocks(model)), q, v, matrix))
+
+
+def observe_external(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: WRENCHES,
+        settings: SETTINGS, state: COMPLETED[OBSERVED, True], mass: RESULT[SQUARE],
+        matrix: RESULT[SQUARE], estimate: RESULT[RATES]) -> CODE:
+    """
+    Estimate the external joint forces (nv) at a sample, from the momentum; M and C beside it.
+
+    tau (nv) are the joint forces since the sample before, external known wrenches. settings are
+    the gain, 1/s, and the time since the sample before, s: 0 begins, and estimates zero. state
+    (2, nv) is the observer's own, of finite numbers before it begins.
+    """
+    part_of = part(work, *area.jacobian(model))  # which the Coriolis matrix needs no more
+    still = vector(after(pointer_of(work), area.zeros_at(model)), len(v))
+    good = settings[0] > 0.0 and settings[1] >= 0.0 and momentum.momentum_and_drift(
+        model, part(work, *area.data(model)), part(work, *area.blocks(model)), q, v, still,
+        external, mass, matrix, part_of[0], part_of[1])
+    if not good:
+        return aba.REFUSED
+    for i in range(len(v)):
+        part_of[2, i] = 2.0 * tau[i]
+    momentum.observe_external(
+        part_of[0], part_of[1], part_of[2], settings[0], settings[1], state, estimate)
+    return code_of(finite(estimate))
+
+
+def task_space(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: WRENCHES,
+        frame: FRAME, axes: AXES, a: RESULT[RATES], jacobian: RESULT[JACOBIAN],
+        response: RESULT[JACOBIAN], mobility: RESULT[SQUARE_OF_TASK],
+        inertia: RESULT[SQUARE_OF_TASK], directions: RESULT[SQUARE_OF_TASK],
+        sizes: RESULT[TASK]) -> CODE:
+    """
+    Write a (nv) of tau, J (6, nv) of a frame, and its inertia in operational space (6, 6).
+
+    A wrench at the frame adds mobility = J M^-1 J^T (6, 6) times itself to J a, and to a the
+    transposed response (6, nv) times itself. inertia is the inverse on the directions that can
+    move: rows of directions (6, 6) whose sizes (6) are not zero, units taken out.
+    """
+    code = task_mobility.task_mobility(
+        model, part(work, *area.data(model)), q, v, tau, external, frame, axes, a, jacobian,
+        response, mobility)
+    if code == aba.DONE:
+        task_mobility.invert_on_range(mobility, directions, sizes, inertia)
+    return code

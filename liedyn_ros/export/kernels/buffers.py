@@ -18,6 +18,7 @@ from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     COLUMN_WIDTH, LINK_WIDTH)
+from liedyn_ros.dynamics.tree.kernels.tables import DATA_WIDTH
 from liedyn_ros.export.kernels.arrays import are_apart, has_shape, is_cube, lie_in, padded
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import LANES
@@ -195,4 +196,5 @@ def are_of_jacobians(loops, nv, m):
             and len(loops.partials) == 3 * (nv + m) * nv and len(loops.slopes) == 3 * m * nv
             and len(loops.reactions) == 3 * m * nv and has_shape(loops.lanes, nv + m, LANES)
             and loops.changes.shape == (1, 3 * nv + 2 * m, padded(4 * nv))
-            and len(loops.found) == max(6 * nv + 3 * m, 4 * nv + 4 * m) * nv)
+            and len(loops.found) == max(6 * nv + 3 * m, 4 * nv + 4 * m) * nv
+            and has_shape(loops.data, links + nv, DATA_WIDTH))

@@ -27,7 +27,9 @@ from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, VECTOR
 ORDER, CONSTRAINTS, CLOSURES, BODIES, USUAL_RANK, SOLVED, SIZES = range(7)
 ANSWER = 5  # numbers of what is told of a solution: write_task_report
 REGULAR, REDUNDANT, NEARLY_SINGULAR, SINGULAR, INCONSISTENT = range(5)  # as in liedyn.h
-DEPENDENT = -5  # a code beside those of kernels: constraints that become dependent
+# Codes beside those of kernels: constraints become dependent, a closure has no frame in the
+# ground, a matrix is no pose.
+DEPENDENT, NO_GROUND, NO_POSE = -5, -6, -7
 ANY_RANK = 1 << 62
 
 LOOPS = Bundle(
@@ -54,7 +56,8 @@ LOOPS = Bundle(
     # Of tracking/kernels/tracking.py, empty where the measured joints do not decide the others.
     tracker=VECTOR, good=VECTOR, near=VECTOR, trial=VECTOR, sample=VECTOR,
     closing=VECTOR,  # of configurations/kernels/closing.py
-    lower=VECTOR, upper=VECTOR)  # (nv,) position limits
+    lower=VECTOR, upper=VECTOR,  # (nv,) position limits
+    data=MATRIX)  # of a call of the tree
 
 loops_of = LOOPS.view
 
@@ -159,15 +162,24 @@ def write_answer(work, report):
 @kernel
 def complete(work, q, v, known, a):
     """Complete a (order + 1, nv) where known is not set; none known: the actuated are."""
-    loops, count = loops_of(work), 0
-    for j in range(a.shape[1]):
+    loops = loops_of(work)
+    count = list_passive(loops, known)
+    for j in loops.passive[:count]:
+        for k in range(len(a)):
+            a[k, j] = 0.0
+    return completion.complete_accelerations(
+        loops.workspace, loops.passive[:count], loops.ones, CLOSED_STATE, q, v, a)
+
+
+@kernel
+def list_passive(loops, known):
+    """List the coordinates that are not known, or without flags not actuated; return the count."""
+    count = 0
+    for j in range(len(loops.actuated)):
         if not (known[j] if len(known) > 0 else loops.actuated[j] != 0):
             loops.passive[count] = j
             count += 1
-            for k in range(len(a)):
-                a[k, j] = 0.0
-    return completion.complete_accelerations(
-        loops.workspace, loops.passive[:count], loops.ones, CLOSED_STATE, q, v, a)
+    return count
 
 
 @kernel

@@ -1,0 +1,75 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The motions of independent coordinates of a machine with loops, and their rates (12.20)."""
+
+from liedyn_ros.dynamics.constrained.kernels import order
+from liedyn_ros.dynamics.constrained.kernels.groups import count_groups, rows_of
+from liedyn_ros.dynamics.constrained.kernels.position import is_open
+from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
+from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.constraint_rates import (
+    constraint_series)
+from liedyn_ros.dynamics.constrained.solver.kernels import inverse
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, OPEN, REFUSED, UNMOVED
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, NUMBER, VECTOR, WHOLE
+from liedyn_ros.linear_algebra.kernels import orthogonal
+from liedyn_ros.model.kernels.acceptance import finite
+
+
+@kernel
+def independent_motions(
+        workspace: VECTOR, passive: INTEGERS, ones: VECTOR, closed: NUMBER, q: VECTOR, v: VECTOR,
+        along: MATRIX, rows: CUBE, motions: MATRIX, rate: MATRIX) -> WHOLE:
+    """
+    Write N and N' (nv, nv): a column for each coordinate that is not passive, zero elsewhere.
+
+    along (2, nv) and rows (2, m, nv) are scratch buffers: v with its rate zero, and A with A'.
+    The other arguments and codes are those of complete_accelerations.
+    """
+    tables = workspace_of(workspace)
+    machine, motion, scratch = tables.machine, tables.motion, tables.by_column
+    if not (is_configuration(machine, q) and finite(v)):
+        return REFUSED
+    order.begin_motion(machine, motion, 2 * len(machine.closure_kind), q, v, False)
+    if is_open(machine, motion, scratch.gamma, q, v, closed):
+        return OPEN
+    for j in range(len(v)):
+        along[0, j], along[1, j] = v[j], 0.0
+    constraint_series(workspace, q, along, rows)
+    if not inverse.factor_passive_columns(machine, motion, scratch, passive, ones):
+        return UNMOVED
+    motions[:], rate[:] = 0.0, 0.0
+    for j in range(len(v)):
+        motions[j, j] = 1.0
+    for i in passive:
+        motions[i, i] = 0.0
+    for k in range(2):
+        for j in range(len(v)):
+            if motions[j, j] != 0.0:  # no passive one
+                write_column(machine, scratch, rows[k], motions, j, motions if k == 0 else rate)
+    return DONE if finite(motions) and finite(rate) else REFUSED
+
+
+@kernel
+def write_column(machine, scratch, rows, motions, j, out):
+    """Write the passive part x of column j: A x + rows N_j = 0."""
+    qr, n = scratch.qr, len(motions)
+    for g in range(count_groups(machine)):
+        first, end = rows_of(machine, g)
+        x = scratch.local[first:end]
+        for i in range(len(x)):
+            x[i] = 0.0
+            for c in range(n):
+                x[i] -= rows[machine.row_at[first + i], c] * motions[c, j]
+        orthogonal.apply_q_transposed(qr, g, x)
+        orthogonal.solve_r(qr, g, x)
+        for s in range(qr.count[g]):
+            i = qr.order[qr.slot[g] + s]
+            out[i, j] = scratch.scale[i] * x[s]
