@@ -67,10 +67,10 @@ def tx40(clones: Path) -> Case:
                 current @ ratios, 100.0)
 
 
-def ur10e(clones: Path) -> Case:
-    """Return the recording of a UR10e: 56 s at 100 Hz, currents by its authors' constants."""
+def ur10e(clones: Path, name: str = 'ur-20_02_19_14harm50sec') -> Case:
+    """Return a recording of a UR10e: 56 s at 100 Hz, currents by its authors' constants."""
     folder = next((clones / 'dynamic_calibration').rglob('URe')).parent
-    rows = np.loadtxt(next(folder.rglob('ur-20_02_19_14harm50sec.csv')), delimiter=',')
+    rows = np.loadtxt(next(folder.rglob(f'{name}.csv')), delimiter=',', usecols=range(19))
     return Case(folder / 'URe' / 'urdf' / 'ur10e.urdf',
                 ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint',
                  'wrist_2_joint', 'wrist_3_joint'), rows[:, 0] - rows[0, 0], rows[:, 1:7],

@@ -20,6 +20,7 @@ import subprocess
 import sys
 
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import POSE
 from liedyn_ros.export.casadi_source import write_casadi_source
 from liedyn_ros.export.loops_file import ORDER, write_loops
 from liedyn_ros.export.model_file import write_model, write_platform
@@ -74,9 +75,11 @@ def write(options: argparse.Namespace, output: Path) -> str:
         write_casadi_source(output, model, frames=options.frames,
                             dissipation=not options.no_dissipation)
         return f'functions of {model!r} for CasADi'
-    if (model.closures or model.couplings) and not options.tree:
+    if options.reach or ((model.closures or model.couplings) and not options.tree):
+        reach = {name: kind or POSE for name, _, kind in (
+            each.partition('=') for each in options.reach)}
         write_loops(output, model, order=ORDER if options.order is None else options.order,
-                    dissipation=not options.no_dissipation, measured=options.measured,
+                    dissipation=not options.no_dissipation, measured=options.measured, reach=reach,
                     start=model.rough_configuration(options.start) if options.start else None)
         return f'closed loops of {model!r}'
     if options.order is not None or options.measured is not None or options.start:
@@ -105,6 +108,9 @@ def parser() -> argparse.ArgumentParser:
                         help='write the code of this robot alone, object and header, in place of '
                              'a model file, in a clone; its options: python -m '
                              'liedyn_ros.build.own_code --help')
+    result.add_argument('--reach', nargs='+', default=[], metavar='FRAME[=KIND]',
+                        help='for inverse kinematics: frames with targets that move, of kind '
+                             'pose, point, orientation or tool')
     result.add_argument('--casadi', action='store_true',
                         help='write C source of functions with Jacobians for casadi.external')
     result.add_argument('--frames', nargs='+', default=[], metavar='FRAME',

@@ -14,7 +14,7 @@ Its sections are those of its spanning tree (model_file.py), then the work area 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import os
 from pathlib import Path
 
@@ -24,9 +24,11 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import write_whole
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, LoopTracker)
 from liedyn_ros.dynamics.constrained.configurations.closing import closing_tables
+from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import with_targets
 from liedyn_ros.dynamics.constrained.constraints.sparsity import padded
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
@@ -47,19 +49,25 @@ ORDER = 2  # of time derivatives, by default
 
 
 def loops_bytes(model: Model, *, order: int = ORDER, dissipation: bool = True,
-                measured: Sequence[str] | None = None, start: ArrayLike | None = None) -> bytes:
+                measured: Sequence[str] | None = None, start: ArrayLike | None = None,
+                reach: Mapping[str, str] | Sequence[str] = ()) -> bytes:
     """
     Return the content of a model file, for `liedyn_loops_open`.
 
     order is the highest of time derivatives, which the size of work areas grows with. The usual
     rank of the constraints is found by assembling the machine. measured and start are those of
     LoopTracker, for `liedyn_loops_track`. The file has no such call where none are measured, and
-    the actuated joints do not decide the others. Raises LiedynError for anything but a Model or a
-    whole order, LimitError for an order beyond 0 to 30, and the errors of ConstrainedDynamics and
+    the actuated joints do not decide the others. reach are frames of InverseKinematics: then the
+    file is for inverse kinematics, where liedyn_loops_move moves the targets, its last closures,
+    and liedyn_loops_assemble reaches them. Raises LiedynError for anything but a Model or a whole
+    order, LimitError for an order beyond 0 to 30, and the errors of ConstrainedDynamics and
     LoopTracker.
     """
     require_kind('model', model, Model, 'as load_model returns')
     order = require_order(order)
+    if reach:
+        model = with_targets(ConstrainedDynamics(model) if model.closures or model.couplings
+                             else Dynamics(model), reach)
     dynamics = ConstrainedDynamics(model, dissipation=dissipation)
     try:
         tracker = _tracker(dynamics, measured, start)
@@ -75,10 +83,12 @@ def loops_bytes(model: Model, *, order: int = ORDER, dissipation: bool = True,
 
 def write_loops(path: str | os.PathLike[str], model: Model, *, order: int = ORDER,
                 dissipation: bool = True, measured: Sequence[str] | None = None,
-                start: ArrayLike | None = None) -> None:
+                start: ArrayLike | None = None,
+                reach: Mapping[str, str] | Sequence[str] = ()) -> None:
     """Write the model file of a machine; raises the errors of loops_bytes, and OSError."""
     write_whole(Path(path), loops_bytes(
-        model, order=order, dissipation=dissipation, measured=measured, start=start))
+        model, order=order, dissipation=dissipation, measured=measured, start=start,
+        reach=reach))
 
 
 def _tracker(dynamics: ConstrainedDynamics, measured: Sequence[str] | None,

@@ -24,9 +24,9 @@ from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, REFUSED
 from liedyn_ros.export.kernels import loop_partials as partials
 from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.export.kernels.interface import (
-    ACTUATED_OR, CLOSURE, CODE, COMPLETED, CONFIGURATION, CONSTRAINTS, CONSTRAINTS_BY_RATES, FLAGS_OR_NONE,
-    MODEL, ONE_ORDER, ORDER, ORDERS, POSE, RATES, REPORT, RESULT, SQUARE, WORK, WRENCH_ORDERS,
-    WRENCHES, WRENCHES_OF_ONE_ORDER)
+    ACTUATED_OR, CLOSURE, CODE, COMPLETED, CONFIGURATION, CONSTRAINTS, CONSTRAINTS_BY_RATES,
+    FLAGS_OR_NONE, MODEL, ONE_ORDER, ORDER, ORDERS, POSE, RATES, REPORT, RESULT, SQUARE, WORK,
+    WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.jit.pointers import as_flags, pointer_of, vector
 from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.stewart.dynamics.kernels.platform import is_pose

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# mypy: disable-error-code="valid-type"
+# mypy: disable-error-code="valid-type,index"
 """
 Functions of the C library for the dynamics of trees: those of liedyn.h, in its order.
 

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array, as_numbers, require_kind, unknown_name
 from liedyn_ros.common.errors import LimitError, ModelError, NameSetError, ShapeError
+from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, closing_tables
 from liedyn_ros.dynamics.constrained.configurations.kernels import reaching
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import CLOSING, COST, COUNT
@@ -343,6 +344,21 @@ def reach(robot: Robot, targets: Targets, start: ArrayLike | None = None, *,
     if kinds not in kept:
         kept[kinds] = InverseKinematics(robot, dict(kinds))
     return kept[kinds](targets, start, rest=rest, starts=starts)
+
+
+def with_targets(robot: Robot, frames: Mapping[str, str] | Sequence[str] | str) -> Model:
+    """
+    Return a robot's model with a closure for each target, at which its frame is as assembled.
+
+    Such a model is for files: C moves the targets and assembles the machine at them. frames are
+    those of InverseKinematics, whose errors it raises, and those of assemble.
+    """
+    targets = FrameTargets(robot, frames, None)
+    loops = targets.loops
+    q = assemble(loops) if loops.m else loops.model.neutral()
+    placed = [replace(each, frame_a=at) for each, at in zip(
+        targets.closures, loops.frames.pose(q, list(targets.kinds)))]
+    return replace(loops.model, closures=(*loops.model.closures, *placed))
 
 
 _KEPT: WeakKeyDictionary[Robot, dict[tuple[tuple[str, str], ...], InverseKinematics]] = (

@@ -1,0 +1,168 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Observer, task space, minimal coordinates and inverse kinematics from C, beside Python's."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from support.c_library.c_library import built, HOST
+from support.comparison import assert_same
+from support.machines.looped_machines import five_bar, four_bar, random_looped
+from support.machines.random_models import random_model
+
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics import Dynamics, LOCAL_WORLD_ALIGNED
+from liedyn_ros.dynamics.constrained import (
+    assemble, ConstrainedDynamics, InverseKinematics, MinimalCoordinates, MomentumObserver, POINT,
+    TaskSpace)
+from liedyn_ros.export import loops_bytes, model_bytes
+from liedyn_ros.model import load_model
+
+RANGE, NOT_POSE, NOT_CONVERGED, UNMOVED = 7, 17, 19, 23
+
+
+@pytest.fixture(scope='module')
+def library():
+    """Return the library, for calls by ctypes."""
+    return ctypes.CDLL(str(built([], '-shared', '-fPIC')))
+
+
+def aligned(count):
+    """Return so many bytes at a multiple of 64."""
+    buffer = np.zeros(count + 64, dtype=np.uint8)
+    return buffer[-buffer.ctypes.data % 64:][:count]
+
+
+class Machine:
+    """A model file by ctypes; begin is how names of its functions begin."""
+
+    def __init__(self, library, content, begin):
+        """Open it, and prepare a work area."""
+        self.library, self.begin, self.content = library, begin, aligned(len(content))
+        self.content[:] = np.frombuffer(content, dtype=np.uint8)
+        self.machine, order = ctypes.c_void_p(), [] if begin == 'loops_' else [0]
+        assert self._of('open')(ctypes.c_void_p(self.content.ctypes.data), ctypes.c_size_t(
+            len(content)), ctypes.byref(self.machine)) == 0
+        size = self._of('work')
+        size.restype = ctypes.c_size_t
+        self.work = aligned(size(self.machine, *order))
+        assert self._of('init')(self.machine, *order, ctypes.c_void_p(self.work.ctypes.data),
+                                ctypes.c_size_t(len(self.work))) == 0
+
+    def _of(self, name):
+        return getattr(self.library, f'liedyn_{self.begin}{name}')
+
+    def call(self, name, *arguments):
+        """Return the code of a function."""
+        return self._of(name)(self.machine, ctypes.c_void_p(self.work.ctypes.data), *(
+            each if isinstance(each, int) else ctypes.c_void_p(
+                None if each is None else each.ctypes.data) for each in arguments))
+
+
+@HOST
+@pytest.mark.parametrize('seed', range(4))
+def test_an_observer_has_the_digits_of_python(library, seed):
+    model, rng = random_model(seed, 7, seed % 2 == 0), np.random.default_rng(seed)
+    machine, nv = Machine(library, model_bytes(model), ''), model.nv
+    observer, state, gain = MomentumObserver(Dynamics(model), gain=40.0), np.zeros((2, nv)), 40.0
+    mass, matrix, found = np.empty((nv, nv)), np.empty((nv, nv)), np.empty(nv)
+    for k in range(5):
+        q, (v, tau) = model.random(rng), rng.normal(size=(2, nv))
+        wanted = observer(q, v, tau, 0.01)
+        settings = np.array([gain, 0.01 if k else 0.0])
+        assert machine.call('observe_external', q, v, tau, None, settings, state, mass, matrix,
+                            found) == 0
+        assert np.array_equal(found, wanted)
+        assert np.array_equal(mass, Dynamics(model).mass_matrix(q))
+    settings[0] = -1.0
+    assert machine.call('observe_external', q, v, tau, None, settings, state, mass, matrix,
+                        found) != 0
+
+
+@HOST
+@pytest.mark.parametrize('seed', range(4))
+def test_task_space_is_that_of_python(library, seed):
+    model, rng = random_model(seed, 7, seed % 2 == 0), np.random.default_rng(seed)
+    machine, nv, frame = Machine(library, model_bytes(model), ''), model.nv, model.bodies[-1]
+    q, (v, tau) = model.random(rng), rng.normal(size=(2, nv))
+    a, jacobian, response = np.empty(nv), np.empty((6, nv)), np.empty((6, nv))
+    mobility, inertia, directions = (np.empty((6, 6)) for _ in range(3))
+    sizes, index = np.empty(6), model.frame_index(frame)
+    assert machine.call('task_space', q, v, tau, None, index, LOCAL_WORLD_ALIGNED, a, jacobian,
+                        response, mobility, inertia, directions, sizes) == 0
+    dynamics = Dynamics(model)
+    at = TaskSpace(dynamics, frame)(q, v)
+    assert np.array_equal(a, dynamics.forward(q, v, tau))
+    assert np.array_equal(jacobian, dynamics.frames.jacobian(q, frame, LOCAL_WORLD_ALIGNED))
+    assert_same(response, jacobian @ at.response, 1e-9)
+    assert_same(mobility, jacobian @ at.response @ jacobian.T, 1e-9)
+    assert (sizes > 1e-9 * sizes.max()).sum() == at.rank
+    assert_same(inertia, at.inertia, 1e-6)
+    assert machine.call('task_space', q, v, tau, None, 999, 0, a, jacobian, response, mobility,
+                        inertia, directions, sizes) == RANGE
+
+
+MACHINES = {'four-bar': four_bar, 'five-bar': five_bar,
+            'spherical': lambda: random_looped(80, ('spherical',), 10).model,
+            'floating': lambda: random_looped(81, ('rod', 'revolute'), 9, floating=True).model}
+
+
+@HOST
+@pytest.mark.parametrize('name', MACHINES)
+def test_minimal_coordinates_are_those_of_python(library, name):
+    model, rng = MACHINES[name](), np.random.default_rng(2)
+    dynamics = ConstrainedDynamics(model)
+    least, q = MinimalCoordinates(dynamics), assemble(dynamics)
+    known = np.array([each in least.by for each in model.coordinate_names])
+    machine, nv = Machine(library, loops_bytes(model), 'loops_'), model.nv
+    rates = rng.normal(size=least.f)
+    v, flags = least.velocity(q, rates), known.astype(np.uint8)
+    motions, rate, mass = (np.empty((nv, nv)) for _ in range(3))
+    bias = np.empty(nv)
+    assert machine.call('independent', q, v, flags, None, motions, rate, mass, bias) == 0
+    wanted = least.motions_and_rate(q, rates)
+    assert_same(motions[:, known], wanted.motions, 1e-9)
+    assert_same(rate[:, known], wanted.rate, 1e-7, floor=1.0)
+    assert_same(mass[np.ix_(known, known)], least.mass_matrix(q), 1e-9)
+    assert_same(bias[known], least.bias(q, rates), 1e-7, floor=1.0)
+    for other in (motions.T, rate.T, mass, bias):
+        assert not other[~known].any()
+    none = np.zeros(nv, dtype=np.uint8)
+    assert machine.call('independent', q, v, none, None, motions, rate, mass, bias) == UNMOVED
+
+
+@HOST
+@pytest.mark.parametrize('robot', ['aerial_manipulator.yaml', 'five_bar.yaml'])
+def test_targets_are_reached_as_in_python(library, robot):
+    model, rng = load_model(config_file(robot)), np.random.default_rng(4)
+    dynamics = ConstrainedDynamics(model) if model.closures else Dynamics(model)
+    start = assemble(dynamics) if model.closures else model.neutral()
+    kind = {model.bodies[-1]: POINT} if model.closures else [model.bodies[-1]]
+    machine = Machine(library, loops_bytes(model, reach=kind), 'loops_')
+    solver, frame = InverseKinematics(dynamics, kind), model.bodies[-1]
+    closure = len(model.closures)
+    for _ in range(5):
+        there = assemble(dynamics, model.integrate(start, 0.2 * rng.normal(size=model.nv)))
+        pose = dynamics.frames.pose(there, frame)
+        wanted = solver({frame: pose}, start)
+        assert wanted.reached and wanted.starts == 1
+        found = np.empty(model.nq)
+        assert machine.call('move', closure, np.ascontiguousarray(pose)) == 0
+        assert machine.call('assemble', 0, start, None, 1, found, None) == 0
+        assert np.array_equal(found, wanted.q)
+    pose[2, 3] += 100.0
+    assert machine.call('move', closure, pose) == 0
+    assert machine.call('assemble', 0, start, None, 1, found, None) == (
+        0 if not model.closures else NOT_CONVERGED)  # a floating base follows
+    assert machine.call('move', 99, pose) == RANGE
+    pose[0, 0] += 1.0
+    assert machine.call('move', closure, pose) == NOT_POSE
+    if model.closures:
+        assert machine.call('move', 0, np.eye(4)) == RANGE  # which holds no frame to the ground
