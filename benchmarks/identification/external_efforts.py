@@ -33,7 +33,7 @@ SETTLED = 1.0  # s
 
 
 def estimates(dynamics: Dynamics, case: Case) -> Array:
-    """Return the estimates (n, joints) at a recording's samples, without the first ones."""
+    """Return estimates at the samples of a recording, a row each, without the first ones."""
     observer, before = MomentumObserver(dynamics, gain=GAIN), case.time[0] - 0.01
     found = []
     assert case.v is not None

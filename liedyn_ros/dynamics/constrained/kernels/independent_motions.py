@@ -16,7 +16,8 @@ from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.constraint_rates import (
     constraint_series)
 from liedyn_ros.dynamics.constrained.solver.kernels import inverse
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, OPEN, REFUSED, UNMOVED
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import (
+    DONE, MOTION_UNDETERMINED, OFF_CONSTRAINTS, REFUSED)
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.linear_algebra.kernels import orthogonal
@@ -39,12 +40,12 @@ def independent_motions(
         return REFUSED
     order.begin_motion(machine, motion, 2 * len(machine.closure_kind), q, v, False)
     if is_open(machine, motion, scratch.gamma, q, v, closed):
-        return OPEN
+        return OFF_CONSTRAINTS
     for j in range(len(v)):
         along[0, j], along[1, j] = v[j], 0.0
     constraint_series(workspace, q, along, rows)
     if not inverse.factor_passive_columns(machine, motion, scratch, passive, ones):
-        return UNMOVED
+        return MOTION_UNDETERMINED
     motions[:], rate[:] = 0.0, 0.0
     for j in range(len(v)):
         motions[j, j] = 1.0
