@@ -95,7 +95,11 @@ def test_a_gripper_changes_no_call():
         a = robot.forward(q, rest, tau)
         assert np.abs(a).max() < 1e-9
         assert type(a + 1.0) is type(tau[:1]) is np.ndarray
-        _, held = robot.hybrid(q, rest, robot.model.actuated, rest, rest)
+        held = robot.hybrid(q, rest, robot.model.actuated, rest, rest).tau
+        for algorithm, found in ((robot.inverse, tau), (robot.forward, a)):
+            written = np.empty(robot.model.nv)
+            algorithm(q, rest, tau if algorithm == robot.forward else rest, out=written)
+            np.testing.assert_array_equal(written, found)
         np.testing.assert_allclose(held[robot.model.actuated], tau[robot.model.actuated])
         many = robot.inverse.batch([q, q], [rest, rest], [rest, rest])
         np.testing.assert_allclose(many, [tau, tau], atol=1e-12)

@@ -17,7 +17,7 @@ from support.comparison import assert_same
 from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.common.errors import LiedynError, LimitError, ModelError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, Contact, ContactForce, Contacts,
     project)
@@ -321,6 +321,9 @@ def test_a_contact_is_refused_where_it_is_written() -> None:
         with pytest.raises(LimitError) as caught:
             Contact('tail', friction=friction)
         assert caught.value.names == ('tail',)
+    for friction in ('rough', None, [0.5, 0.5]):
+        with pytest.raises(LiedynError):
+            Contact('tail', friction=friction)
     with pytest.raises(ModelError) as mistyped:
         Contact('tail', 'pont')
     assert mistyped.value.got == 'pont'
