@@ -15,13 +15,12 @@ them, first position, then velocity, keeps the order (12.36).
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.configurations.assembly import project
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
-from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
+from liedyn_ros.dynamics.integrators.runge_kutta_munthe_kaas import advance
 
 
 def step(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
@@ -32,22 +31,7 @@ def step(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, dt: float, t
     The joint forces tau (nv,) and the wrenches on bodies are held over the step, as by a
     controller. Raises what ConstrainedDynamics.forward and assembly.project raise.
     """
-    model, dt = dynamics.model, as_positive('dt', dt)
-    q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
-    table = dynamics.tree.constants.table
+    def accelerate(q: Array, v: Array) -> Array:
+        return dynamics.forward(q, v, tau, external=external, closed=False).a
 
-    def accelerations(configuration: Array, velocity: Array) -> Array:
-        return dynamics.forward(configuration, velocity, tau, external=external, closed=False).a
-
-    def rates(x: Array, velocity: Array) -> tuple[Array, Array]:
-        dx = np.empty(model.nv)
-        exponential_rate(table, x, velocity, dx)
-        return dx, accelerations(model.integrate(q, x), velocity)
-
-    dx1, dv1 = v, accelerations(q, v)
-    dx2, dv2 = rates(0.5 * dt * dx1, v + 0.5 * dt * dv1)
-    dx3, dv3 = rates(0.5 * dt * dx2, v + 0.5 * dt * dv2)
-    dx4, dv4 = rates(dt * dx3, v + dt * dv3)
-    return project(
-        dynamics, model.integrate(q, dt / 6.0 * (dx1 + 2.0 * (dx2 + dx3) + dx4)),
-        v + dt / 6.0 * (dv1 + 2.0 * (dv2 + dv3) + dv4))
+    return project(dynamics, *advance(dynamics.tree, accelerate, q, v, dt))

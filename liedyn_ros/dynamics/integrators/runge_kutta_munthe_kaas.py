@@ -15,6 +15,8 @@ drift with the fifth power of the step per step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -31,16 +33,21 @@ def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLi
     The joint forces tau (nv,) and the wrenches on bodies are held over the step, as by a
     controller. Raises the errors of Dynamics.forward.
     """
-    model, dt = dynamics.model, as_positive('dt', dt)
+    return advance(dynamics, lambda q, v: dynamics.forward(q, v, tau, external), q, v, dt)
+
+
+def advance(tree: Dynamics, accelerate: Callable[[Array, Array], Array], q: ArrayLike,
+            v: ArrayLike, dt: float) -> tuple[Array, Array]:
+    """Return q (nq,) and v (nv,) after the stages of a step, of accelerations of q and v."""
+    model, table, dt = tree.model, tree.constants.table, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
-    table = dynamics.constants.table
 
     def rates(x: Array, velocity: Array) -> tuple[Array, Array]:
         dx = np.empty(model.nv)
         exponential_rate(table, x, velocity, dx)
-        return dx, dynamics.forward(model.integrate(q, x), velocity, tau, external)
+        return dx, accelerate(model.integrate(q, x), velocity)
 
-    dx1, dv1 = v, dynamics.forward(q, v, tau, external)
+    dx1, dv1 = v, accelerate(q, v)
     dx2, dv2 = rates(0.5 * dt * dx1, v + 0.5 * dt * dv1)
     dx3, dv3 = rates(0.5 * dt * dx2, v + 0.5 * dt * dv2)
     dx4, dv4 = rates(dt * dx3, v + dt * dv3)
