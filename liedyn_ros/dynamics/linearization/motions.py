@@ -109,12 +109,33 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
                     cost: Cost, *, external: ArrayLike | None = None, scheme: str = RUNGE_KUTTA,
                     kept: int | None = None) -> MotionGradient:
     """
-    Return the sum of costs of a motion's states, and its gradient, backwards over the steps.
+    Return the cost of the states of a motion and its gradient, backwards over the steps.
 
-    tau is (K, nv). cost(k, q, v) is that of state k, 0 to K, with its gradients (nv,) by q, along
-    the tangents of model.integrate, and by v. A state is kept every so many steps, by default the
-    root of K, and the others are found again: memory and states grow with the root of K. Arguments
-    and errors are those of simulate, and of linearize_step.
+    States between those kept are found again: memory grows with the root of the steps.
+
+    Args:
+        robot: a Dynamics or a ConstrainedDynamics.
+        q: configuration (nq,) at the start; rad and m.
+        v: velocity (nv,) at the start; rad/s and m/s.
+        tau: joint forces (steps, nv), N m and N.
+        dt: step, s.
+        cost: a function of k, q and v: the cost of state k, from 0 to steps, and its gradients
+            (nv,) by q, along the tangents of model.integrate, and by v.
+        external: wrenches (B, 6) on bodies; by default none.
+        scheme: RUNGE_KUTTA or STORMER_VERLET.
+        kept: a state is kept every so many steps, by default the root of their number.
+
+    Returns:
+        the cost, and its gradient by q, v and tau.
+
+    Raises:
+        LimitError: for another scheme or count.
+        LiedynError: as simulate and linearize_step.
+
+    >>> def cost(k, q, v):
+    ...     return 0.5 * v @ v, np.zeros(6), v
+    >>> ld.motion_gradient(robot, q, v, np.zeros((5, 6)), 1e-3, cost).by_tau.shape
+    (5, 6)
     """
     model = robot.model
     tau = as_array('tau', tau, (-1, model.nv))
