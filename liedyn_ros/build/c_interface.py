@@ -165,28 +165,30 @@ def definition(function: Function) -> str:
     order, begin = 'order' if 'order' in of else '0', 'begin' if machine == 'model' else 'start'
     needed = ' && '.join(name for name, each in of.items()
                          if each.shape and not (each.optional or each.struct))
+    needed += ' != NULL' * (' ' not in needed)  # which is no pointer then
     lines = [f'{signature(function)} {{',
              f'  int code = {begin}({machine}, work, {order}, {needed});']
     checks = {'frame': 'check_frame(model, work, frame)', 'axes': 'check_axes(work, axes)',
               'closure': 'check_closure(loops, work, closure)'}
     lines += [f'  if (!code) code = {checks[each.number]};'
               for each in of.values() if each.number in checks]
-    if machine == 'loops':
+    sizes = sorted({size for each in of.values() for size in each.shape
+                    if isinstance(size, str) and size != ROWS})
+    if machine == 'loops' and sizes:
         lines += ['  if (code) return code;',
                   '  const liedyn_model *model = liedyn_loops_tree(loops);']
     flags = [name for name, each in of.items() if each[0] == 'b']
     lines += [f'  if (!code) code = check_flags(model, work, "{name}", {name});' for name in flags]
     lines += [f'  double found_{name}[{_count(each.shape)}];'
               for name, each in of.items() if each.struct]
-    sizes = sorted({size for each in of.values() for size in each.shape
-                    if isinstance(size, str) and size != ROWS})
     lines += ['  if (code) return code;', *(
         f'  const int64_t {size} = {_OF_LOOPS.get(size, f"size_of(model, {size.upper()})")};'
         for size in sizes)]
     pairs = [(a, b) for a, b in (*product(function.results, function.inputs),
                                  *combinations(function.results, 2)) if a != b]
     lines.append(_listed('  const int apart = ', [
-        f'!share({a}, {_count(of[a].shape)}, {b}, {_count(of[b].shape)})' for a, b in pairs],
+        f'!share({a}, {_count(of[a].shape)}, {b}, {_count(of[b].shape)})'
+        for a, b in pairs] or ['1'],
         ';', 6).replace('),', ') &&').replace('=  ', '= '))
     if 'model' in function.arguments:
         passed = [{'model': 'words(model)', 'work': 'area(work)', 'links': 'content(model, LINKS)'
@@ -203,13 +205,15 @@ def definition(function: Function) -> str:
     lines += [*(f'  if (done == 0 && {name} != NULL) *{name} = as_{name}(found_{name});'
                 for name, each in of.items() if each.struct),
               '  if (done == 0) return LIEDYN_OK;']
-    lines += [_listed('  const array inputs[] = {', [
+    lines.append(_listed('  const array inputs[] = {', [
         _row(name, of[name], next((of[each] for each in flags), None), *flags)
-        for name in function.inputs], '};', 6),
-              _listed('  const array results[] = {', [
-                  _row(name, of[name]) for name in function.results], '};', 6)]
+        for name in function.inputs], '};', 6))
+    if function.results:
+        lines.append(_listed('  const array results[] = {', [
+            _row(name, of[name]) for name in function.results], '};', 6))
     end = 'refuse(model' if machine == 'model' else 'conclude(loops'
-    lines += [f'  return {end}, work, done, inputs, {len(function.inputs)}, results, '
+    results = 'results' if function.results else 'NULL'
+    lines += [f'  return {end}, work, done, inputs, {len(function.inputs)}, {results}, '
               f'{len(function.results)});', '}']
     return '\n'.join(lines)
 

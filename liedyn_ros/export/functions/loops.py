@@ -138,10 +138,10 @@ def loops_independent(
 def loops_move(work: WORK, closure: CLOSURE, pose: POSE) -> CODE:
     """Move the frame (4, 4) in the ground of a closure with it, such as a target of export."""
     machine = workspace_of(area.loops_of(work).workspace).machine
-    at = closure
-    if machine.frame_link[at] != 0:
+    at, ground = closure, len(machine.kind)
+    if machine.frame_link[at] != ground:
         at += len(machine.closure_kind)
-    if machine.frame_link[at] != 0:
+    if machine.frame_link[at] != ground:
         return area.NO_GROUND
     if not is_pose(pose[0]):
         return area.NO_POSE
