@@ -24,7 +24,6 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_for_filename
 from pygments.util import ClassNotFound
-from sphinx.ext.napoleon import GoogleDocstring
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -143,6 +142,8 @@ def without_dead_ways_back(app, pagename, templatename, context, doctree):
 
 def plain(app, what, name, obj, options, lines):
     """Let docstrings, text with names in backticks, sections and examples, say what they say."""
+    from sphinx.ext.napoleon import GoogleDocstring
+
     written, example, sections = [], False, 'Returns:' in lines or 'Args:' in lines
     for line in lines:
         example = bool(line.strip()) and (example or line.lstrip().startswith('>>> '))

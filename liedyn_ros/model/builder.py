@@ -211,7 +211,7 @@ class ModelBuilder:
             ModelError: for a name that is used or missing.
 
         >>> builder = ld.ModelBuilder.of(model)
-        >>> box = ld.SpatialInertia(2.0, np.zeros(3), 0.01 * np.eye(3))
+        >>> box = ld.SpatialInertia(2, np.zeros(3), 0.01 * np.eye(3))
         >>> builder.add_payload('box', 'tool', box)
         >>> round(builder.build().mass - model.mass, 6)
         2.0
