@@ -211,7 +211,7 @@ def center_of_mass_motion(
 
 
 @inlined
-def place_link(model, data, i, q):
+def place_body(model, data, i, q):
     """Write the pose of link i in its parent and in the ground, and its own inertia."""
     motion.store_ground_pose(model, data, i, q)
     rigid.store(data, i, COMPOSITE, rigid.load(model, i, INERTIA))
@@ -242,7 +242,7 @@ def centroidal_map(model: MATRIX, data: MATRIX, q: VECTOR, out: MATRIX):
     links, mass, moment = get_int(model, 0, LINKS), 0.0, vec3.ZERO
     joints.store_angles(model, data, q)
     for i in range(1, links):
-        place_link(model, data, i, q)
+        place_body(model, data, i, q)
         m, h = moment_of(model, data, i)
         mass, moment = mass + m, vec3.add(moment, h)
     center = vec3.scale(1.0 / mass, moment)
@@ -312,7 +312,7 @@ def centroidal_map_rate(
     links, mass, moment, linear = get_int(model, 0, LINKS), 0.0, vec3.ZERO, vec3.ZERO
     joints.store_angles(model, data, q)
     for i in range(1, links):
-        place_link(model, data, i, q)
+        place_body(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
         body = rigid.load(model, i, INERTIA)
         coriolis.store_rate(blocks, i, body, w, u)

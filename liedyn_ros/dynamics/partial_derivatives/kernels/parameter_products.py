@@ -55,7 +55,7 @@ def inverse_parameter_product_transposed(
     if shares_memory(by, q, v, a, external) or not (
             len(y) == get_int(model, 0, NV) and move_links(model, data, q, v, a, external, y)):
         return False
-    return vjp_motion(
+    return vjp_link_motions(
         model, scratch, True, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
 
 
@@ -149,7 +149,7 @@ def vjp_accelerations(model, scratch, q, v, external, y, by, vector):
     a, by_q, by_v, by_tau = by[0], by[1], by[2], by[3]
     _, _, data, _ = tables_of(model, scratch)
     solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
-    good = vjp_motion(
+    good = vjp_link_motions(
         model, scratch, False, q, v, a, external, by_tau, -1.0, by_q, by_v, None, vector)
     for k in range(len(by_q)):
         by_q[k], by_v[k] = -by_q[k], -by_v[k]
@@ -201,12 +201,12 @@ def vjp_forces(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, vec
     """
     _, _, data, _ = tables_of(model, scratch)
     propagate_twists(model, data, y)
-    return vjp_motion(
+    return vjp_link_motions(
         model, scratch, False, q, v, a, external, y, sign, by_q, by_v, by_a, vector)
 
 
 @inlined
-def vjp_motion(model, scratch, net, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
+def vjp_link_motions(model, scratch, net, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
     """Weigh a motion whose ORDER_CHANGE has the links' twists at rates y; net: as in multiply."""
     bodies, table, data, dissipation = tables_of(model, scratch)
     ground, of_coordinates, of_bodies, of_closures = parts_of(model, vector)

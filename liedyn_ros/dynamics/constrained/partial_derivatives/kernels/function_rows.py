@@ -55,7 +55,7 @@ def add_rows(functions, first, rates, out):
 
 
 @kernel
-def vjp_rows(functions, first, rates, weights, by_q):
+def vjp_function_rows(functions, first, rates, weights, by_q):
     """Add to by_q (nv,) what weights . J rates has by q: undoes add_rows."""
     slopes = functions.slopes
     for e in range(len(by_q)):
