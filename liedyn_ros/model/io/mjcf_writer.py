@@ -101,8 +101,7 @@ class _Writer:
     def _add_body(self, joints: Sequence[Joint], body: Body, after: Sequence[Joint]) -> None:
         """Add a body with the joints that move it, each where it is at zero."""
         parent, last = joints[0].parent, joints[-1]
-        around = self._elements[parent]
-        placement = self._at[parent]
+        around, placement = self._elements[parent], self._at[parent]
         for joint in joints:
             placement = placement @ joint.placement
         if body.name == GROUND:
@@ -114,14 +113,12 @@ class _Writer:
             return
         element = add(around, 'body', name=body.name, **_place(placement))
         self._elements[body.name], self._at[body.name] = element, IDENTITY
-        behind = IDENTITY  # the frame of a joint in that of the body
-        moves = list[Element]()
+        moves, behind = list[Element](), IDENTITY  # the frame of a joint in that of the body
         for joint in reversed(joints):
             moves = [*self._joint(joint, behind), *moves]
             behind = behind @ se3.inverse(joint.placement)
         element.extend(moves)
-        inertia = body.inertia
-        if inertia is not None:
+        if (inertia := body.inertia) is not None:
             about = inertia.inertia_about_com
             if not np.linalg.eigvalsh(about)[0] > 0.0:
                 raise DescriptionError(f'body {body.name}: expected moments above zero, as MuJoCo '

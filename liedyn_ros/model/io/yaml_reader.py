@@ -105,9 +105,19 @@ def _require_format(root: Node) -> None:
 
 def _add_loops(builder: ModelBuilder, root: Node) -> None:
     for name, closure in root.take('closures', {}).items():
-        _add_closure(builder, name, closure)
-    for name, coupling in root.take('couplings', {}).items():
-        _add_coupling(builder, name, coupling)
+        bodies = [closure.take(key) for key in ('body_a', 'body_b')]  # null for the ground
+        with closure.context():
+            builder.add_closure(
+                name, closure.take('type').text(),
+                *(None if body.value is None else body.text() for body in bodies),
+                **closure.options(_CLOSURE_OPTIONS))
+        closure.finish()
+    for name, coupling in root.take('couplings', {}).items():  # of a joint to a leader
+        builder.add_coupling(
+            name, coupling.take('leader').text(), coupling.take('multiplier', 1.0).number(),
+            coupling.take('offset', 0.0).number(), {
+                other: value.number() for other, value in coupling.take('further', {}).items()})
+        coupling.finish()
 
 
 def _with_pairs(model: Model, builder: ModelBuilder, root: Node) -> Model:
@@ -221,26 +231,6 @@ def _add_rotor(builder: ModelBuilder, name: str, rotor: Node) -> None:
         spin=rotor.take('spin').integer(), min_speed=rotor.take('min_speed', 0.0).number(),
         max_speed=rotor.take('max_speed').number(), visuals=_visuals(rotor)))
     rotor.finish()
-
-
-def _add_closure(builder: ModelBuilder, name: str, closure: Node) -> None:
-    bodies = [closure.take(key) for key in ('body_a', 'body_b')]  # asked for, null for the ground
-    with closure.context():
-        builder.add_closure(
-            name, closure.take('type').text(),
-            *(None if body.value is None else body.text() for body in bodies),
-            **closure.options(_CLOSURE_OPTIONS))
-    closure.finish()
-
-
-def _add_coupling(builder: ModelBuilder, name: str, coupling: Node) -> None:
-    """Couple a joint, which gives the entry its name, to a leader."""
-    builder.add_coupling(name, coupling.take('leader').text(),
-                         coupling.take('multiplier', 1.0).number(),
-                         coupling.take('offset', 0.0).number(),
-                         {other: value.number()
-                          for other, value in coupling.take('further', {}).items()})
-    coupling.finish()
 
 
 def _placement(steps: Node) -> Array:

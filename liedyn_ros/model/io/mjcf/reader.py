@@ -23,7 +23,7 @@ from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.mjcf.compiler import Compiled, compiled, Document, placed
 from liedyn_ros.model.io.xml_parts import mesh_reach, model_of_file
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.geometry import axis_frame, perpendicular
+from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, pose
 from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.plausibility import Shape
 
@@ -138,17 +138,14 @@ class _Reader:
             if kind == 'free':
                 self._add_joint(i, None, body, np.eye(4))
                 return
-            offset = np.eye(4)
-            if kind != 'prismatic':
-                offset[:3, 3] = there.jnt_pos[i]
+            offset = pose(there.jnt_pos[i] * (kind != 'prismatic'))
             last = i == first + count - 1 and not offset[:3, 3].any()
             child = body if last else f'{body}/{name}'
             self._add_joint(i, parent, child, placement @ offset)
             if last:
                 return
             builder.add_body(child, None)
-            parent, placement = child, np.eye(4)
-            placement[:3, 3] = -offset[:3, 3]
+            parent, placement = child, se3.inverse(offset)
         builder.add_joint(f'{body}/fixed', 'fixed', parent, body, placement=placement)
 
     def _add_joint(self, i: int, parent: str | None, child: str, placement: Array) -> None:
@@ -163,13 +160,9 @@ class _Reader:
         axis, limits, spring = None, dict[str, float](), dict[str, float]()
         if kind in ('revolute', 'prismatic'):
             axis = np.array(there.jnt_axis[i])
-            back = np.eye(4)
-            if kind == 'prismatic':
-                back[:3, 3] = -reference * axis
-            elif reference:
-                half = -0.5 * reference
-                back = placed(np.zeros(3), np.array((np.cos(half), *(np.sin(half) * axis))))
-            placement = placement @ back
+            half = -0.5 * reference
+            placement = placement @ (pose(-reference * axis) if kind == 'prismatic' else placed(
+                np.zeros(3), np.array((np.cos(half), *(np.sin(half) * axis)))))
             if there.jnt_limited[i] and np.isfinite(there.jnt_range[i]).any():
                 limits = dict(zip(('lower', 'upper'), there.jnt_range[i].tolist()))
             elif kind == 'revolute':
@@ -218,8 +211,7 @@ class _Reader:
             (body_a, frame_a), (body_b, frame_b) = map(self._there.site, pair)
         else:
             body_a, body_b = (self._there.bodies[each] for each in pair)
-            frame_a, frame_b = np.eye(4), np.eye(4)
-            frame_a[:3, 3], frame_b[:3, 3] = data[:3], data[3:6]
+            frame_a, frame_b = pose(data[:3]), pose(data[3:6])
             if weld:  # the anchor is of body 2, the pose of body 2 is in body 1
                 frame_a, frame_b[:3, 3] = placed(data[3:6], data[6:10]), data[:3]
         if body_a == body_b:
@@ -300,12 +292,10 @@ class _Reader:
             return left
         normal = frame_a[:3, 3] - image[:3, 3]
         normal = normal / np.linalg.norm(normal)
-        plane, point = np.eye(4), np.eye(4)
+        plane = pose(0.5 * (frame_a[:3, 3] + image[:3, 3]))
         plane[:3, :3] = axis_frame(normal, perpendicular(normal))
-        plane[:3, 3] = 0.5 * (frame_a[:3, 3] + image[:3, 3])
-        point[:3, 3] = frame_b[:3, 3]
         self._builder.add_closure(name, 'point_on_plane', body_a, body_b, placement_a=plane,
-                                  placement_b=point)
+                                  placement_b=pose(frame_b[:3, 3]))
         return None
 
 
@@ -314,9 +304,9 @@ def _inertia(there: Any, number: int) -> SpatialInertia | None:
     mass = float(there.body_mass[number])
     if not (mass or there.body_inertia[number].any()):  # boundinertia gives one without mass, too
         return None
-    pose = placed(there.body_ipos[number], there.body_iquat[number])
-    about = pose[:3, :3] @ np.diag(there.body_inertia[number]) @ pose[:3, :3].T
-    return SpatialInertia(mass, pose[:3, 3], 0.5 * (about + about.T), physical=False)
+    at = placed(there.body_ipos[number], there.body_iquat[number])
+    about = at[:3, :3] @ np.diag(there.body_inertia[number]) @ at[:3, :3].T
+    return SpatialInertia(mass, at[:3, 3], 0.5 * (about + about.T), physical=False)
 
 
 def _shapes(compiled: Compiled, document: Document, body: str) -> Iterator[Shape]:

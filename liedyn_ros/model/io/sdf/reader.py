@@ -284,9 +284,8 @@ class _Reader:
         """Return an axis of a joint in the ground, as drawn."""
         axis = joint.take(tag)
         xyz = axis.value.find('xyz')
-        frame = '' if xyz is None else xyz.get('expressed_in', '').strip()
-        if is_true(axis, 'use_parent_model_frame'):
-            frame = MODEL
+        frame = MODEL if is_true(axis, 'use_parent_model_frame') else '' if xyz is None else (
+            xyz.get('expressed_in', '').strip())
         along = axis.numbers('xyz', 3, (0.0, 0.0, 1.0))
         return self._frames[frame or joint.text('name')][:3, :3] @ np.array(along)
 
