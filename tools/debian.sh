@@ -37,28 +37,15 @@ for file in /etc/resolv.conf /etc/hosts /etc/pip.conf "${HOME:-/root}/.config/pi
   [[ ! -e $file ]] || { mkdir -p "$root$(dirname "$file")"; cp -L "$file" "$root$file"; }
 done
 
-in_use=()
-leave() {
-  for point in "${in_use[@]}"; do
-    umount -l "$point"
-  done
-}
-trap leave EXIT
-enter() {  # a mount point below the root, first what is left last
-  mount "${@:2}" "$root/$1"
-  in_use=("$root/$1" "${in_use[@]}")
-}
-enter proc -t proc proc
-enter dev --bind /dev
-enter dev/shm -t tmpfs tmpfs
-
 clone=$root/liedyn_ros
 if [[ -e $clone ]]; then
   git -C "$clone" fetch -q "$here" HEAD && git -C "$clone" checkout -q --detach FETCH_HEAD
 else
   git clone -q "$here" "$clone"
 fi
+# Mounts are seen by this run alone and end with it, however it ends: `rm -rf` finds none of this machine's devices.
 # Folders of wheels and certificates that pip is pointed to are this machine's.
 env -u PIP_FIND_LINKS -u PIP_CERT -u ROS_DISTRO -u AMENT_PREFIX_PATH HOME=/root \
-  chroot "$root" bash -c 'cd /liedyn_ros && git config --global --add safe.directory /liedyn_ros && exec "$@"' \
-  bash "$@"
+  unshare --mount bash -ec 'mount -t proc proc "$1/proc"; mount --bind /dev "$1/dev"; mount -t tmpfs tmpfs "$1/dev/shm"
+    exec chroot "$1" bash -c "cd /liedyn_ros && git config --global --replace-all safe.directory /liedyn_ros && exec \"\$@\"" "$@"' \
+  bash "$root" "$@"
