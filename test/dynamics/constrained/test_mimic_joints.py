@@ -23,7 +23,7 @@ ROBOTS = ('panda_description/urdf/panda.urdf', 'baxter_description/urdf/baxter.u
 
 @pytest.mark.parametrize('path', ROBOTS)
 def test_mimic_joints_move_with_their_leaders(path: str) -> None:
-    with pytest.warns(DescriptionWarning, match='they mimic others; these couplings are held by'):
+    with pytest.warns(DescriptionWarning, match='they mimic others, which load'):
         model = load_urdf(example_robot(path))
     rng, free = np.random.default_rng(4), np.ones(model.nv, dtype=bool)
     lift, q = np.eye(model.nv), model.random(rng)  # v = lift u, u the independent velocities
