@@ -16,10 +16,11 @@ inverse dynamics or of hybrid dynamics.
 import math
 
 from liedyn_ros.dynamics.algorithms.kernels import crba, rnea
-from liedyn_ros.dynamics.constrained.kernels.independent_motions import independent_motions
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
+    independent_motions)
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, REFUSED
 from liedyn_ros.export.kernels import loop_partials as partials
 from liedyn_ros.export.kernels import loops as area

@@ -283,7 +283,7 @@ def test_silence_is_counted_from_when_the_clock_starts(bench):
 
 
 def test_time_set_back_starts_the_reference_again(bench):
-    controller = Controller(bench)
+    controller = Controller(bench, rise_time=Reference().rise_time)
     controller.serve(hover)
     controller.until(lambda: len(controller.errors) > 1 and controller.speeds, 'a command')
     controller.until(lambda: abs(controller.errors[-1].position[4]) > 0.1, 'a long way',

@@ -33,7 +33,11 @@ class Controller:
     """The node, and a partner that plays the machine and, on request, the server."""
 
     def __init__(self, bench, **parameters):
-        """Start the node; stamps start at 1 s, `max_age` and `state_timeout` are off."""
+        """
+        Start the node; stamps start at 1 s, `max_age` and `state_timeout` are off.
+
+        The reference rises so slowly that the machine of a slow computer, which stands, is on it.
+        """
         self.bench, self.stamp_ns, self.queries = bench, 1_000_000_000, []
         self.gate = None  # a Future that replies wait for
         self.speeds = bench.collect(JointState, 'rotor_speeds')
@@ -43,7 +47,8 @@ class Controller:
         self.odometry = bench.publisher(Odometry, 'odometry')
         self.joints = bench.publisher(JointState, 'joint_states')
         self.node = bench.start(AerialManipulatorControllerNode, **{
-            'max_age': 0.0, 'state_timeout': 0.0, 'reply_timeout': 10.0, **parameters})
+            'max_age': 0.0, 'state_timeout': 0.0, 'reply_timeout': 10.0, 'rise_time': 1000.0,
+            **parameters})
 
     def serve(self, answer):
         """Open a service; answer is given each answer to fill in, once the gate is open."""

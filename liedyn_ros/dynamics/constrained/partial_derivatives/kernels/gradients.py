@@ -121,8 +121,8 @@ def vjp_reactions(machine, motion, table, params, functions, work, first, end, s
         mu, weights = work[MU + k, :size], work[VARIED + k, :count]
         reverse.vjp_rows(machine, motion, table, params, mu, weights)
         if functions is not None:
-            function_rows.vjp_function_rows(functions, count - len(functions.pushes), mu, weights,
-                                   work[SIDE, :size])
+            function_rows.vjp_function_rows(
+                functions, count - len(functions.pushes), mu, weights, work[SIDE, :size])
 
 
 @kernel
