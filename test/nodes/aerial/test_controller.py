@@ -146,7 +146,7 @@ def told(controller):
 
 @pytest.mark.full
 def test_failures_lead_to_a_hover_of_its_own(bench):
-    controller, answers = Controller(bench), []
+    controller, answers = Controller(bench, reply_timeout=1.0), []
 
     def answer(message):
         answers.append(message)
@@ -156,7 +156,8 @@ def test_failures_lead_to_a_hover_of_its_own(bench):
     controller.until(lambda: controller.reported('failed') > 2, 'a report of failures')
     bench.until_logged(controller.node, f'{SERVICE}: no model; the vehicle hovers by its own')
     controller.until(lambda: controller.flight() == (
-        DiagnosticStatus.ERROR, Phase.HOVERING.value), 'a report of the hover')
+        DiagnosticStatus.ERROR, Phase.HOVERING.value), 'a report of the hover',
+        step_ns=10 * PERIOD_NS)
     assert len(controller.speeds) > 2
     lift = MACHINE.allocation.wrench(controller.speeds[-1].velocity)[5]
     assert lift == pytest.approx(HOVER, rel=0.2)
@@ -175,7 +176,8 @@ def test_another_model_in_flight_is_refused(bench):
     controller.until(lambda: controller.reported('failed'), 'a report of failures')
     bench.until_logged(
         controller.node, 'model: expected that of this flight, first, got second')
-    controller.until(lambda: controller.flight()[1] == Phase.HOVERING.value, 'a hover')
+    controller.until(lambda: controller.flight()[1] == Phase.HOVERING.value, 'a hover',
+                     step_ns=10 * PERIOD_NS)
 
 
 def test_late_replies_correct_commands_of_its_own(bench):
