@@ -163,7 +163,7 @@ def _of_drake(path: Path, model: Model, q: Array, v: Array) -> tuple[Array, Arra
 
 
 def springs(model: Model, q: Array) -> Array:
-    """Return what springs add to the bias (nv,), which Drake and Pinocchio leave out."""
+    """Return the forces (nv,) of springs, which the bias of Drake and of Pinocchio lacks."""
     table, found = model.link_table, np.zeros(model.nv)
     for joint in model.joint_list:
         if JOINT_TYPES[joint.type_name].nq == JOINT_TYPES[joint.type_name].nv:

@@ -357,8 +357,8 @@ class Dynamics(Direct, StateBatches):
             J (6, nv), angular rows first.
 
         Raises:
-            ModelError: for an unknown frame.
-            LiedynError: for other axes or a wrong state.
+            ModelError: for an unknown body.
+            LiedynError: for a wrong q or out.
 
         >>> robot.body_jacobian(q, 'tool').shape
         (6, 6)
@@ -378,8 +378,8 @@ class Dynamics(Direct, StateBatches):
             J (6, nv), angular rows first.
 
         Raises:
-            ModelError: for an unknown frame.
-            LiedynError: for other axes or a wrong state.
+            ModelError: for an unknown body.
+            LiedynError: for a wrong q or out.
 
         >>> robot.spatial_jacobian(q, 'tool').shape
         (6, 6)
