@@ -122,7 +122,7 @@ setup(
         'numpy>=1.26,<3', 'PyYAML>=6.0.1,<7', 'scipy>=1.11.1,<2', 'transforms3d>=0.4.1'],
     extras_require={
         'bags': ['rosbags>=0.11,<1', 'mcap>=1.2,<2'],
-        'cluster': ['distributed>=2024.1'], 'completion': ['argcomplete>=3,<4'],
+        'completion': ['argcomplete>=3,<4'],
         'contacts': ['clarabel>=0.9,<1'],
         'identification': ['clarabel>=0.9,<1'], 'meshes': ['trimesh>=4,<6'],
         'mujoco': ['mujoco>=3.3,<5'],

@@ -49,6 +49,12 @@ Called from C++ in one process. Pinocchio {pinocchio} is the library of its whee
 of its two conventions. Compiled header only with `-march=native` (AVX-512) it gains most in `aba
 derivatives`, where the ratios were 0.70 to 0.79.
 """
+OWN_CODE = """
+## The code of one robot
+
+`liedyn export ROBOT --own-code`, called from C beside CasADi's generated C of the same formulas,
+and the general function of any robot.
+"""
 KINEMATICS = """
 ## Everyday kinematics
 
@@ -151,6 +157,15 @@ def _c_library(data: dict[str, Any]) -> list[str]:
             if row['kind'] == 'library' and row['machine'] in (*SHOWN, *LOOPS)]
     return [C_LIBRARY.format(**data), linked('c_library', (
         'machine', 'algorithm', 'Pinocchio', 'Pinocchio, us', 'libliedyn, us', 'ratio', 'wanted'),
+        rows), origin_line(data)]
+
+
+def _own_code(data: dict[str, Any]) -> list[str]:
+    rows = [(*name.rsplit(', ', 1), *(f'{row["us"][way]:.3f}' for way in (
+        'casadi', 'general', 'own', 'python')), f'{1.0 / row["of own code"]["casadi"]:.2f}')
+            for name, row in data['calls'].items()]
+    return [OWN_CODE, linked('own_code', (
+        'robot', 'function', 'CasADi C', 'general', 'own code', 'general, from Python', 'ratio'),
         rows), origin_line(data)]
 
 
@@ -312,8 +327,8 @@ def origin_line(data: dict[str, Any]) -> str:
 
 
 SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
-    'dynamics': _dynamics, 'c_library': _c_library, 'kinematics': _kinematics,
-    'higher_order': _higher, 'partial_derivatives': _partial,
+    'dynamics': _dynamics, 'c_library': _c_library, 'own_code': _own_code,
+    'kinematics': _kinematics, 'higher_order': _higher, 'partial_derivatives': _partial,
     'dense_calls': _dense, 'constrained': _constrained,
     'independent_loops': _independent, 'services': _services, 'assembly_modes': _modes,
     'freshness': _freshness}

@@ -12,11 +12,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, ExitStack
 from multiprocessing.context import SpawnProcess
+import os
+from pathlib import Path
 import signal
 import subprocess
 import sys
 from typing import Any
 
+from liedyn_ros.commands.operation.shared_memory import FOLDER, left_over, OF_LOCK
 from liedyn_ros.common.processes import end_with_parent
 
 END_TIMEOUT = 30.0  # s, in which a program ends that is asked to
@@ -34,15 +37,40 @@ def end_process(process: 'subprocess.Popen[Any]', number: int = signal.SIGTERM) 
             process.stdin.close()
         except BrokenPipeError:  # it has ended
             pass
+    elif number == signal.SIGKILL:
+        kill_process(process)
     else:
         process.send_signal(number)
     try:
         process.wait(END_TIMEOUT)
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        kill_process(process)
     if process.stdout is not None:
         process.stdout.close()
+
+
+def kill_process(process: 'subprocess.Popen[Any]') -> None:
+    """Kill a program, and remove the segments of Fast DDS that it cannot delete then."""
+    held = held_segments(process.pid)
+    process.kill()
+    process.wait()
+    remove_left(held)
+
+
+def held_segments(pid: int) -> set[str]:
+    """Return the names of the segments whose locks a process holds."""
+    locks = (line.split() for line in Path('/proc/locks').read_text().splitlines())
+    held = {int(each[5].rpartition(':')[2]) for each in locks
+            if each[1:5] == ['FLOCK', 'ADVISORY', 'WRITE', str(pid)]}
+    return {entry.name.removesuffix(OF_LOCK) for entry in os.scandir(FOLDER)
+            if entry.name.endswith(OF_LOCK) and entry.inode() in held}
+
+
+def remove_left(segments: set[str]) -> None:
+    """Remove those of some segments that nobody holds any more."""
+    for name in segments.intersection(left_over(FOLDER)):
+        for each in (name, f'{name}{OF_LOCK}', f'sem.{name}_mutex'):
+            (FOLDER / each).unlink(missing_ok=True)
 
 
 class Beside(SpawnProcess):

@@ -6,8 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Figures kept as JSON, with what they were measured on."""
+"""Figures kept as JSON, with what they were measured on, and results part by part."""
 
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timezone
 from importlib.metadata import version
 import json
@@ -15,9 +16,13 @@ import os
 from pathlib import Path
 import platform
 import subprocess
+import sys
+import time
 from typing import Any
 
 import numpy as np
+
+from liedyn_ros.commands.work import results_of
 
 FOLDER = Path('out/bench')
 
@@ -28,6 +33,37 @@ def keep(name: str, figures: dict[str, Any]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({'measured': origin(), **figures}, indent=1) + '\n')
     return path
+
+
+def resumed(name: str, function: Callable[[Any], Any], parts: Sequence[Any],
+            jobs: int) -> Iterator[tuple[int, Any]]:
+    """
+    Yield index and result, as JSON has it, of each part, and keep each as it is done.
+
+    Those that this commit has kept before are not done again. Tells of k of n, and the time left.
+    """
+    commit = _commit()
+    path = FOLDER / f'{name}_{commit}.jsonl'
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if commit.endswith('-dirty'):
+        path.unlink(missing_ok=True)
+    lines = path.read_text().splitlines() if path.exists() else []
+    known = dict(json.loads(line) for line in lines)
+    left = [k for k, part in enumerate(parts) if repr(part) not in known]
+    yield from ((k, known[repr(part)]) for k, part in enumerate(parts) if repr(part) in known)
+    began = said = time.monotonic()
+    with path.open('a') as file:
+        for done, (i, result) in enumerate(results_of(
+                function, [parts[k] for k in left], jobs=jobs), 1):
+            line = json.dumps([repr(parts[left[i]]), result], default=float)
+            file.write(f'{line}\n')
+            file.flush()
+            yield left[i], json.loads(line)[1]
+            if (now := time.monotonic()) - said > 10.0 or done == len(left):
+                said = now
+                print(f'  {len(parts) - len(left) + done} of {len(parts)}, '
+                      f'{(now - began) / done * (len(left) - done):.0f} s left',
+                      file=sys.stderr, flush=True)
 
 
 def origin() -> dict[str, Any]:

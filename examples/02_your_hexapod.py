@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from liedyn_ros.lie import SE3, se3, SO3
+from liedyn_ros.lie import se3
 from liedyn_ros.pictures import draw_platform, legend_above, new_figure, PAGE, RIGHT, save
 from liedyn_ros.stewart import (
-    LegNoise, LegSimulation, load_geometry, MonitoredTracker, SmoothTrajectory)
+    LegSimulation, load_geometry, MonitorConfig, MonitoredTracker, MotionEstimator,
+    SmoothTrajectory)
 
 NOISE, RATE, SECONDS = 20e-6, 200.0, 5.0  # m, Hz, s
 BASE, PLATFORM = 0.30, 0.20  # m, radii of the circles on which the joints lie
@@ -24,33 +25,35 @@ TURN, SHIFT = (0.2, 0.2, 0.3), (0.06, 0.06, 0.06)  # rad and m, how far it moves
 AT_BASE = np.radians([15.0, 105.0, 135.0, 225.0, 255.0, 345.0])
 AT_PLATFORM = np.radians([45.0, 75.0, 165.0, 195.0, 285.0, 315.0])
 
-lines = ['name: my_hexapod', 'legs:']
+lines = ['name: strut_hexapod', f'home: {{position: [0.0, 0.0, {HEIGHT}]}}', 'legs:']
 for k, (a, b) in enumerate(zip(AT_BASE, AT_PLATFORM)):
     base, joint = ([round(float(radius * f(angle)), 6) for f in (np.cos, np.sin)] + [0.0]
                    for radius, angle in ((BASE, a), (PLATFORM, b)))
     lines.append(f'  leg_{k + 1}: {{base: {base}, platform: {joint}, length: {[*TRAVEL]}}}')
-Path('my_hexapod.yaml').write_text('\n'.join(lines) + '\n', encoding='utf-8')
+Path('strut_hexapod.yaml').write_text('\n'.join(lines) + '\n', encoding='utf-8')
 Path('my_hexapod_nodes.yaml').write_text(f"""/**:
   ros__parameters:
-    geometry_file: {Path('my_hexapod.yaml').resolve()}
-    home_position: [0.0, 0.0, {HEIGHT}]
+    geometry_file: {Path('strut_hexapod.yaml').resolve()}
 /**/stewart_simulator:
   ros__parameters:
     amplitudes: {[*TURN, *SHIFT]}
 """, encoding='utf-8')
 
-geometry = load_geometry(Path('my_hexapod.yaml'))
-home = SE3.from_rotation_translation(SO3.identity(), [0.0, 0.0, HEIGHT]).matrix
+geometry = load_geometry(Path('strut_hexapod.yaml'))
+home = geometry.home  # (4, 4), m
 motion = SmoothTrajectory(home, np.array([*TURN, *SHIFT]),
                           np.array([0.23, 0.31, 0.17, 0.29, 0.19, 0.37]), np.arange(6.0))
 encoders = LegSimulation(geometry, motion, RATE, length_noise=NOISE)  # or readings of your legs
-tracker, noise = MonitoredTracker(geometry, home), LegNoise(geometry, np.full(6, NOISE))
+tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=NOISE))
+estimator = MotionEstimator(geometry)
 errors, sigmas = [], []
 for k in range(round(SECONDS * RATE)):
     sample = encoders.take()
     found = tracker.track(10 ** 9 + round(1e9 * k / RATE), sample.lengths)
+    if not k:
+        continue  # the first pose has no covariance yet
     errors.append(se3.log(se3.compose(se3.inverse(sample.pose), found.pose))[3:])
-    sigmas.append(np.sqrt(noise.covariance(found.pose).diagonal()[3:]))
+    sigmas.append(np.sqrt(estimator.pose_covariance(found).diagonal()[3:]))
 errors, sigmas = 1e3 * np.array(errors), 1e3 * np.array(sigmas)
 print(f'within three sigma: {100.0 * np.mean(np.abs(errors) < 3.0 * sigmas):.1f} %')
 
@@ -60,7 +63,7 @@ space = figure.add_subplot(parts[:, 0], projection='3d')
 draw_platform(space, geometry, found.pose, '')
 space.axis('equal')
 space.set_axis_off()
-times = np.arange(len(errors)) / RATE
+times = np.arange(1, 1 + len(errors)) / RATE
 for k in range(3):
     axes = figure.add_subplot(parts[k, 1])
     axes.plot(times, errors[:, k], '.', color=RIGHT, markersize=1.5, label='error')

@@ -23,8 +23,9 @@ import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from liedyn_ros.aerial import (
-    AerialManipulator, FlightSimulation, LinearQuadraticFeedback, Reference)
+from scipy.linalg import solve_discrete_are
+
+from liedyn_ros.aerial import AerialManipulator, FlightSimulation, Reference
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Feedback, Gains, tracking_error
 from liedyn_ros.dynamics import Dynamics
@@ -41,6 +42,42 @@ START = min(2.0, 0.5 * DURATION)  # s, whose errors do not count
 model, reference = load_model(config_file(FILE)), Reference()
 known = Dynamics(model)
 machine = AerialManipulator(scale_masses(model, 1.0 / 1.05))
+
+
+class Regulator:
+    """
+    Forces that track a trajectory at the least cost, by gains of each step, with an integral.
+
+    The cost is the integral of q_i |s|^2 + q_p |eta|^2 + q_v |dv|^2 + |M^-1 dtau|^2: eta is the
+    displacement from the reference, s its integral, dv the change of the velocity. With the poles
+    p of Gains, q_i = p^6, q_p = 3 p^4, q_v = 3 p^2: (s + p)^3 where gravity couples nothing.
+    """
+
+    def __init__(self, models, gains=Gains()):
+        """Solve the Riccati equation backwards along the steps of discrete models."""
+        n = model.nv
+        p = np.array([gains.rotation] * 3 + [gains.position] * 3 + [gains.joints] * (n - 6))
+        self._limit, self._integral = gains.integral_limit / p**3, np.zeros(n)
+        states = STEP * np.diag(np.concatenate((p**6, 3.0 * p**4, 3.0 * p**2)))
+        a, b = np.zeros((len(models.A), 3 * n, 3 * n)), np.zeros((len(models.A), 3 * n, n))
+        a[:, :n, :n], a[:, :n, n:2 * n] = np.eye(n), STEP * np.eye(n)  # s' = s + dt eta
+        a[:, n:, n:], b[:, n:] = models.A, models.B
+        mobility = b[:, 2 * n:] / STEP  # M^-1, of the step
+        forces = STEP * np.swapaxes(mobility, 1, 2) @ mobility
+        cost = solve_discrete_are(a[-1], b[-1], states, forces[-1])
+        self._gains = np.empty((len(a), n, 3 * n))
+        for k in range(len(a) - 1, -1, -1):
+            pushed = b[k].T @ cost
+            self._gains[k] = np.linalg.solve(forces[k] + pushed @ b[k], pushed @ a[k])
+            cost = states + a[k].T @ cost @ (a[k] - b[k] @ self._gains[k])
+            cost = 0.5 * (cost + cost.T)
+
+    def forces(self, motion, at):
+        """Return the correction of the reference's forces in the state of a simulation."""
+        eta, k = model.difference(motion.q, at.q), int(at.time / STEP + 1e-9)
+        self._integral = np.clip(self._integral + PERIOD * eta, -self._limit, self._limit)
+        return -self._gains[min(k, len(self._gains) - 1)] @ np.concatenate(
+            (self._integral, eta, at.v - motion.v))
 
 
 def ask_models():
@@ -96,9 +133,9 @@ def fly(forces):
     return f'position error {1e3 * position:.3f} mm, attitude {np.degrees(attitude):.5f} degree'
 
 
-regulator, feedback = LinearQuadraticFeedback(model, ask_models(), STEP), Feedback(model, Gains())
+regulator, feedback = Regulator(ask_models()), Feedback(model, Gains())
 print('linear-quadratic regulator:', fly(lambda motion, error, at: (
     known.inverse(motion.q, motion.v, motion.a)
-    + regulator.forces(motion, at.q, at.v, at.time, PERIOD))))
+    + regulator.forces(motion, at))))
 print('computed acceleration:', fly(lambda motion, error, at: known.inverse(
     at.q, at.v, feedback.acceleration(error, PERIOD))))

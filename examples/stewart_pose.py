@@ -19,6 +19,6 @@ home = SE3.from_rotation_translation(SO3.identity(), [0.0, 0.0, 0.5])
 truth = home @ SE3.exp([0.35, -0.1, -0.5, 0.02, 0.01, 0.05])  # rad, m
 
 solution = PoseSolver(geometry).solve(leg_lengths(geometry, truth.matrix), home.matrix)
-error = (truth.inverse() @ SE3.from_matrix(solution.pose)).log()
+error = (truth.inverse() @ SE3(solution.pose)).log()
 print(f'{solution.status.name.lower()} after {solution.iterations} iterations, off by '
       f'{np.linalg.norm(error[:3]):.1e} rad and {np.linalg.norm(error[3:]):.1e} m')

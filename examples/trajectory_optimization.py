@@ -11,10 +11,8 @@ Find forces that fly the aerial manipulator from one hover to another, given exa
 
 The goal is 1 m further, a quarter of a turn of yaw, with other angles of the arms. Unknowns are
 all forces at all steps. Their cost is the sum of squares of the accelerations that they cause, and
-of the error at the end. Its gradient runs backwards over the steps, with one product of the
-transposed Jacobians of forward dynamics at each. It costs two to three simulations, whatever the
-number of unknowns. scipy's L-BFGS uses it; where CasADi is installed, IPOPT refines the result
-through a callback.
+of the error at the end. `ld.motion_gradient` has its gradient, backwards over the steps. scipy's
+L-BFGS uses it; where CasADi is installed, IPOPT refines the result through a callback.
 """
 
 import time
@@ -22,65 +20,44 @@ import time
 import numpy as np
 from scipy.optimize import minimize
 
-from liedyn_ros.common.errors import LiedynError
+import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.lie import se3
-from liedyn_ros.model import load_model
 
 STEPS, DT = 20, 0.075  # s
 MISSED = 1e3  # the weight of the error at the end
 
-model = load_model(config_file('aerial_manipulator.yaml'))
-dynamics, n = Dynamics(model, dissipation=False), model.nv
-start, goal = model.neutral(), np.zeros(n)
+dynamics = ld.load(config_file('aerial_manipulator.yaml'), dissipation=False)
+model, n = dynamics.model, dynamics.model.nv
+start, goal, still = model.neutral(), np.zeros(n), np.zeros(n)
 goal[2], goal[3], goal[6:] = np.pi / 2.0, 1.0, 0.4  # as a displacement from the start
 goal = model.integrate(start, goal)
 hold = dynamics.gravity_vector(start)
 mass = dynamics.mass_matrix(start)  # unknowns are accelerations, which it makes forces of
 
 
-def transported(x):
-    """Return D and J of q (+) x: a change eta of q and one of x move it by D eta + J dx."""
-    move, right = np.eye(n), np.eye(n)
-    move[:6, :6] = se3.adjoint(se3.exp(-x[:6]))
-    right[:6, :6] = se3.right_jacobian(x[:6])
-    return move, right
+def end_cost(k, q, v):
+    """Return the cost of state k, which is that of the error at the end, and its gradients."""
+    if k < STEPS:
+        return 0.0, still, still
+    missing = model.difference(goal, q)
+    by_q = model.difference_derivatives(goal, q).by_q1.T @ missing
+    return 0.5 * MISSED * (missing @ missing + v @ v), MISSED * by_q, MISSED * v
 
 
 def cost(unknowns):
     """Return the cost of forces (STEPS n,) and its gradient."""
     pushes = unknowns.reshape(STEPS, n)
-    forces, total = hold + pushes @ mass, 0.5 * DT * (pushes**2).sum()
-    q, v, states = start, np.zeros(n), []
-    for tau in forces:
-        states.append((q, v))
-        v = v + DT * dynamics.forward(q, v, tau)
-        q = model.integrate(q, DT * v)
-    missing = model.difference(goal, q)
-    total += 0.5 * MISSED * (missing @ missing + v @ v)
-    # Backwards: by_q and by_v are the derivatives of the cost by the state after a step.
-    _, right = transported(missing)
-    by_q, by_v = MISSED * np.linalg.solve(right.T, missing), MISSED * v
-    slope = np.empty_like(pushes)
-    for k in reversed(range(STEPS)):
-        q, v = states[k]
-        after = states[k + 1][1] if k + 1 < STEPS else v + DT * dynamics.forward(q, v, forces[k])
-        move, right = transported(DT * after)
-        by_v, by_q = by_v + DT * right.T @ by_q, move.T @ by_q
-        back = dynamics.forward.partial_derivatives.gradient(q, v, forces[k], DT * by_v)
-        by_q, by_v = by_q + back.by_q, by_v + back.by_v
-        slope[k] = DT * pushes[k] + mass @ back.by_tau
-    return total, slope.ravel()
+    found = ld.motion_gradient(dynamics, start, still, hold + pushes @ mass, DT, end_cost,
+                               kept=STEPS)
+    slope = DT * pushes + found.by_tau @ mass
+    return found.cost + 0.5 * DT * (pushes**2).sum(), slope.ravel()
 
 
 def flown(unknowns):
     """Return how far from the goal forces end, in all coordinates, and how fast."""
-    q, v = start, np.zeros(n)
-    for tau in hold + unknowns.reshape(STEPS, n) @ mass:
-        v = v + DT * dynamics.forward(q, v, tau)
-        q = model.integrate(q, DT * v)
-    return np.abs(model.difference(goal, q)).max(), np.abs(v).max()
+    forces = hold + unknowns.reshape(STEPS, n) @ mass
+    end = ld.simulate(dynamics, start, still, forces, DT, STEPS)
+    return np.abs(model.difference(goal, end.q[-1])).max(), np.abs(end.v[-1]).max()
 
 
 def report(name, unknowns, evaluations, begin):
@@ -98,7 +75,7 @@ print(f'{zero.size} unknowns, gradient off by {abs((ahead - back) / (2.0 * h) / 
       'of a difference')
 begin = time.perf_counter()
 found = minimize(cost, zero, jac=True, method='L-BFGS-B',
-                 options={'maxiter': 120, 'maxcor': 30, 'ftol': 1e-12, 'gtol': 1e-4})
+                 options={'maxiter': 100, 'maxcor': 30, 'ftol': 1e-12, 'gtol': 1e-4})
 report('scipy', found.x, found.nfev, begin)
 
 try:
@@ -148,7 +125,7 @@ else:
             self.count += 1
             try:
                 return [cost(np.array(arguments[0]).ravel())[0]]
-            except LiedynError:  # the motion diverges: IPOPT takes a shorter step
+            except ld.LiedynError:  # the motion diverges: IPOPT takes a shorter step
                 return [np.inf]
 
         def has_jacobian(self):

@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Inverse, forward and hybrid dynamics of a tree as services and topics."""
+"""Inverse, forward and hybrid dynamics as services and topics; the robot in MuJoCo if asked."""
 
 from launch import LaunchDescription
 
-from liedyn_ros.ros.launch import description, file, node, switch
+from liedyn_ros.ros.launch import ChoiceArgument, description, file, node, switch, SWITCHES
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -18,8 +18,13 @@ def generate_launch_description() -> LaunchDescription:
     return description(
         'dynamics_server.yaml',
         [file('model_file', 'the model: a .yaml, .urdf, .xacro or .xml file (MJCF)'),
+         switch('floating', 'false', 'free the root link of a URDF, as of a legged robot'),
+         ChoiceArgument('simulator', 'false', 'simulate the robot by MuJoCo',
+                        {**SWITCHES, 'mujoco': 'true'}, {}),
          switch('view', 'false', 'show the robot in a browser: the log has the address')],
-        [node('dynamics_server', files=['model_file']),
+        [node('dynamics_server', files=['model_file'], switches=['floating']),
+         node('mujoco_simulator', when='simulator', clock='publish_clock', prefixed=True,
+              files=['model_file'], switches=['floating']),
          node('robot_view', name='view', when='view', files=['model_file'],
               values={'machine': 'tree'})],
         about_params_file='parameters of the node (YAML); without model_file or '

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.dynamics import FloatingBase
-from liedyn_ros.model import JOINT_TYPES, Model
+from liedyn_ros.model import Joint, JOINT_TYPES, Model
+from liedyn_ros.model.followers import Followers
 from liedyn_ros.stewart import BranchSource, StewartGeometry
 
 Machine = Model | StewartGeometry
@@ -32,7 +33,7 @@ class Description:
 
 
 @dataclass(frozen=True)
-class Solved:
+class SolvedPose:
     """
     How the newest pose was solved.
 
@@ -50,7 +51,7 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ViewInput:
     """
     The newest of each topic; None or empty where nothing has come.
 
@@ -64,7 +65,7 @@ class Seen:
     reference: Array | None = None
     true_pose: Array | None = None
     covariance: Array | None = None
-    solved: Solved | None = None
+    solved: SolvedPose | None = None
     positions: Mapping[str, float] = field(default_factory=dict)
     efforts: Mapping[str, float] = field(default_factory=dict)
     rotor_speeds: Mapping[str, float] = field(default_factory=dict)
@@ -78,14 +79,52 @@ class Seen:
         return self.solved is not None and 'status' not in self.quiet
 
 
-def seen_of(model: Model, q: Array) -> Seen:
+def seen_of(model: Model, q: Array) -> ViewInput:
     """Return a configuration (nq,) as a view sees it: the pose of the base, joints by name."""
     pose = None
     if model.joint_list and model.joint_list[0].type_name == 'free':
         pose = FloatingBase(model).pose(q)
-    return Seen(pose=pose, positions={
+    return ViewInput(pose=pose, positions={
         joint.name: float(q[joint.qi]) for joint in model.joint_list
         if JOINT_TYPES[joint.type_name].nv == 1})
+
+
+class Doubts:
+    """Doubts of joint states: names that a model does not have, positions far beyond limits."""
+
+    def __init__(self, model: Model) -> None:
+        """Take a model."""
+        self._joints = {joint.name: joint for joint in model.joint_list
+                        if JOINT_TYPES[joint.type_name].nv == 1}
+        followers = Followers(model).names
+        self._missing = [name for name, joint in self._joints.items()
+                         if joint.actuated and name not in followers]
+
+    def of(self, seen: ViewInput) -> dict[str, str]:
+        """Return a sentence for each kind of doubt about what was heard."""
+        found, named = dict[str, str](), {**seen.efforts, **seen.positions}
+        self._missing = [name for name in self._missing if name not in named]
+        unknown = [name for name in named if name not in self._joints]
+        if unknown and self._missing:
+            found['names'] = (f'joint_states: expected joints such as {listed(self._missing)}, '
+                              f'got {listed(unknown)}: what nobody names is not moved')
+        far = [name for name in seen.positions
+               if name in self._joints and _is_far(self._joints[name], seen.positions[name])]
+        if far:
+            limits = self._joints[far[0]].limits
+            found['positions'] = (
+                f'joint_states: expected {far[0]} within {limits.lower[0]:.4g} to '
+                f'{limits.upper[0]:.4g} rad or m, got {seen.positions[far[0]]:.4g}' + (
+                    f', and {len(far) - 1} others as far' if far[1:] else '')
+                + ': degrees or mm?')
+        return found
+
+
+def _is_far(joint: Joint, position: float) -> bool:
+    """Return whether a position is beyond the limits of a joint by more than half their range."""
+    lower, upper = float(joint.limits.lower[0]), float(joint.limits.upper[0])
+    # Never without limits, or with empty ones
+    return 0.0 < upper - lower < abs(position - 0.5 * (lower + upper))
 
 
 class Page(Protocol):
@@ -102,7 +141,7 @@ class Page(Protocol):
     def adopt(self, machine: Machine, home: Array, description: Description | None = None) -> None:
         """Show another machine; home (4, 4), m, of a platform, description of a robot."""
 
-    def show(self, seen: Seen) -> None:
+    def show(self, seen: ViewInput) -> None:
         """Show the machine as messages describe it."""
 
     def record_to(self, path: Path) -> None:

@@ -54,6 +54,7 @@ if HAS_ROS:
 # Threads of BLAS gain nothing on small matrices, and wait for cores that other tests take. The
 # number is read when numpy is imported, so nothing above imports it.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+os.environ.setdefault('MUJOCO_GL', 'disable')  # no test draws by it, which looks for a screen
 
 # Tests that a script starts in its background ignore interrupts, and so does what they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -65,6 +66,9 @@ if 'PYTEST_XDIST_WORKER' not in os.environ and os.environ.get('LIEDYN_CHECK') !=
 
 # Tests call kernels that only kernels call, too: numba compiles these at their first call.
 rooms.DEVELOPMENT = True
+if find_spec('numba') is not None:
+    from support import kernel_cache
+    kernel_cache.keep()
 
 # Processes that share the tests have a ROS domain each.
 WORKER = os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw')

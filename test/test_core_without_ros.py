@@ -144,6 +144,7 @@ def test_no_modules_import_in_a_circle():
     TopologicalSorter(modules_imported()).prepare()  # raises CycleError
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('part', ['dynamics', 'stewart', 'nodes/stewart'])
 def test_no_two_folders_import_each_other(part):
     found = {}

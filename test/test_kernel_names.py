@@ -12,6 +12,9 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.full
 ROOT = Path(__file__).parents[1] / 'liedyn_ros'
 # Operations that several value types have. Callers qualify them: vec3.add, mat3.add, rigid.add.
 OF_VALUE_TYPES = {

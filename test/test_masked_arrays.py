@@ -27,9 +27,12 @@ from liedyn_ros.dynamics import runge_kutta_munthe_kaas, stormer_verlet, TreeMot
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import (
-    in_fixed_axes, leg_lengths, leg_rates, LegActuators, length_jacobian, LengthSensor,
-    linear_first, MonitoredTracker, PlatformMeter, PoseCertifier, PoseSolver, ScrewMotion,
-    SmoothTrajectory, StewartDynamics)
+    leg_lengths, leg_rates, length_jacobian, linear_first, MonitoredTracker, PoseCertifier,
+    PoseSolver, SmoothTrajectory, StewartDynamics)
+from liedyn_ros.stewart.input.actuators import LegActuators
+from liedyn_ros.stewart.platform.state import PlatformMeter
+from liedyn_ros.stewart.tracking.prediction import in_fixed_axes
+from liedyn_ros.stewart.tracking.sensor_monitor import LengthSensor
 
 Calls = dict[str, tuple[Callable[..., Any], tuple[Array, ...]]]
 
@@ -84,7 +87,6 @@ def of_platforms() -> Calls:
     actuators = LegActuators(geometry.leg_names, np.ones(6), np.zeros(6))
     names, square = geometry.leg_names, np.eye(6)
     smooth = SmoothTrajectory(home, six, six, six)
-    screw = ScrewMotion(home, six, 2.0)
     dynamics = StewartDynamics(GEOMETRY)
     tracker = MonitoredTracker(geometry, home)
     times, stamps = np.array([0.0, 1.0]), count(10**6, 10**6)
@@ -98,7 +100,6 @@ def of_platforms() -> Calls:
         'rates': (partial(actuators.rates, names, lengths=lengths), (lengths,)),
         'forces': (partial(actuators.forces, names), (lengths,)),
         'pose at': (smooth.pose, (times,)), 'twist at': (smooth.twist, (times,)),
-        'screw pose': (screw.pose, (times,)), 'screw twist': (screw.twist, (times,)),
         'leg_lengths': (partial(leg_lengths, geometry), (home,)),
         'leg_rates': (partial(leg_rates, geometry), (home, six)),
         'length_jacobian': (partial(length_jacobian, geometry), (home,)),

@@ -34,7 +34,7 @@ READERS = {
     'ros/launch.py',
     'common/untrusted_files.py', 'demo/processes.py', 'demo/watching.py', 'model/io/xml_parts.py',
     'ros/process/scheduling.py'}
-LOADERS = {'yaml.BaseLoader', 'yaml.SafeLoader', 'yaml.CSafeLoader'}
+LOADERS = {'yaml.BaseLoader', 'yaml.CBaseLoader', 'yaml.SafeLoader', 'yaml.CSafeLoader'}
 
 
 def files():

@@ -9,6 +9,7 @@
 """What `make test` leaves out, and what is printed of margins."""
 
 from itertools import product
+import math
 from pathlib import Path
 import signal
 import subprocess
@@ -19,47 +20,32 @@ from types import SimpleNamespace
 import pytest
 from support.c_library import c_library
 from support.margins import table
-from support.tiers import bounded, core_of, MAX_CASES, MAX_STARTS
+from support.tiers import bounded, MAX_CASES, MAX_STARTS, most_of, sample
 
 
-def case(name, mark=None, folder='lie', **indices):
-    """Return a collected case of a test, with the places of its parameters' values."""
-    callspec = {'callspec': SimpleNamespace(indices=indices)} if indices else {}
-    return SimpleHashable(
-        path=Path(folder, 'test_file.py'), name=name, originalname=name, nodeid=f'{name}{indices}',
-        indices=indices, fixturenames=('bench',) if folder == 'nodes' else (),
-        get_closest_marker=lambda name: name == mark or None, **callspec)
+def cases(**sizes):
+    """Return all choices of parameters with so many values each."""
+    return [SimpleNamespace(indices=dict(zip(sizes, each)))
+            for each in product(*map(range, sizes.values()))]
 
 
-class SimpleHashable(SimpleNamespace):
-    """A namespace that sets may hold."""
-
-    __hash__ = object.__hash__
-    __eq__ = object.__eq__
-
-
-def test_every_function_and_every_value_of_a_parameter_is_in_the_core():
-    alone = case('test_alone')
-    grid = [case('test_grid', a=a, b=b) for a, b in product(range(2), range(2))]
-    many = [case('test_many', a=a) for a in range(72)]
-    started = [case('test_start', folder='nodes', a=a) for a in range(5)]
-    whole = [case('test_whole', 'whole', a=a) for a in range(5)] + [
-        case('test_what_is_refused', a=a) for a in range(5)]
-    core = core_of([alone, *grid, *many, *started, case('test_statistics', 'full'), *whole])
-    assert {alone, *whole} <= core
-    chosen = [item for item in grid if item in core]
+def test_every_value_of_a_parameter_is_in_the_core_as_far_as_it_has_cases():
+    grid = cases(a=2, b=2)
+    chosen = sample('test', grid, MAX_CASES)
     assert len(chosen) == MAX_CASES
-    assert {item.indices['a'] for item in chosen} == set(range(2))
-    assert {item.indices['b'] for item in chosen} == set(range(2))
-    assert sum(item in core for item in many) == MAX_CASES
-    assert sum(item in core for item in started) == MAX_STARTS
-    assert len(core) == 11 + len(chosen) + MAX_CASES + MAX_STARTS
+    for name in 'ab':
+        assert {each.indices[name] for each in chosen} == {0, 1}
+    assert len(sample('test', cases(a=72), MAX_CASES)) == MAX_CASES
+    assert sample('test', grid, math.inf) == grid
+    assert len(sample('test', cases(a=7, b=4), 20)) == 7
 
 
-def test_the_core_is_the_same_whatever_else_is_collected():
-    grid = [case('test_grid', a=a, b=b) for a, b in product(range(7), range(4))]
-    others = [case('test_other', a=a) for a in range(20)]
-    assert core_of(grid) == {item for item in core_of(grid[::-1] + others) if item in grid}
+@pytest.mark.parametrize('folder, fixtures, name, marks, most', [
+    ('lie', (), 'test_a', (), MAX_CASES), ('lie', (), 'test_what_is_refused', (), math.inf),
+    ('lie', (), 'test_a', ('whole',), math.inf), ('view', (), 'test_a', (), MAX_STARTS),
+    ('nodes', ('bench',), 'test_a', (), MAX_STARTS), ('nodes', (), 'test_a', (), MAX_CASES)])
+def test_what_starts_something_has_fewer_cases_in_the_core(folder, fixtures, name, marks, most):
+    assert most_of(Path(folder, 'test_file.py'), fixtures, name, set(marks)) == most
 
 
 @pytest.mark.parametrize('wait', [Event().wait, lambda: subprocess.run(['sleep', 'infinity'])])
@@ -69,6 +55,7 @@ def test_a_test_that_waits_for_ever_fails(wait):
     assert signal.getitimer(signal.ITIMER_REAL)[0] > 0.0  # that of this test
 
 
+@pytest.mark.full
 def test_objects_that_are_compiled_for_a_test_take_none_of_its_time(tmp_path, monkeypatch):
     def compile_slowly(folder, _):
         folder.mkdir()

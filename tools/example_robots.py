@@ -34,6 +34,7 @@ FAULTS = {  # of a warning, and how the table puts them
     'of dynamics not read': 'attributes of dynamics that URDF lacks',
     'velocity and effort of 0': 'limits of 0, taken for not given',
     'or an effort of 0': 'limits of 0',
+    'lower and upper of a continuous': 'bounds of a continuous joint',
     ': gravity not read': 'gravity of a link', 'origin not read': 'an origin of a link',
     'plugins ': 'plugins of Gazebo that may put forces on links',
     'gazebo:': 'joints of Gazebo', 'wider than the machine': 'inertia of a body wider than all',
@@ -41,7 +42,7 @@ FAULTS = {  # of a warning, and how the table puts them
     'denser than any metal': 'masses beyond what their inertias allow',
     'farthest point': 'a centre of mass outside the shapes',
     'gravity acts on all': 'gravity turned off in Gazebo',
-    'as stiffness of dynamics': 'a spring of Gazebo',
+    'springStiffness': 'a spring of Gazebo',
     'gazebo plugin': 'a joint that a plugin of Gazebo couples'}
 COUPLED = 'they mimic others'
 

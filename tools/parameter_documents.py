@@ -26,7 +26,7 @@ from tools.command_line import no_arguments
 import yaml
 
 from liedyn_ros.nodes.aerial import parameters as aerial
-from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, MODEL
+from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, MODEL, MUJOCO_SIMULATOR
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.nodes.path_runner.parameters import PATH_RUNNER
 from liedyn_ros.nodes.stewart import parameters as stewart
@@ -49,7 +49,9 @@ AERIAL_NODES: Mapping[str, Sequence[Parameter]] = {
     'aerial_manipulator_simulator': (*OF_ALL_NODES, *aerial.SIMULATOR),
     'aerial_manipulator_controller': (*OF_ALL_NODES, *aerial.CONTROLLER),
 }
-SERVER: Mapping[str, Sequence[Parameter]] = {'dynamics_server': (*OF_ALL_NODES, *DYNAMICS_SERVER)}
+SERVER: Mapping[str, Sequence[Parameter]] = {
+    'dynamics_server': (*OF_ALL_NODES, *DYNAMICS_SERVER),
+    'mujoco_simulator': (*OF_ALL_NODES, *MUJOCO_SIMULATOR)}
 LOOPS: Mapping[str, Sequence[Parameter]] = {
     'loop_state_publisher': (*OF_ALL_NODES, *LOOP_STATE_PUBLISHER)}
 RUNNER: Mapping[str, Sequence[Parameter]] = {'path_runner': (*OF_ALL_NODES, *PATH_RUNNER)}
@@ -120,7 +122,9 @@ def parameter_files() -> Mapping[Path, str]:
         CONFIG / 'stewart.yaml': _file(
             'Stewart nodes', STEWART_NODES, (*OF_ALL_NODES, *stewart.PLATFORM),
             'All nodes: the platform and its actuators.'),
-        CONFIG / 'dynamics_server.yaml': _file('dynamics server', SERVER),
+        CONFIG / 'dynamics_server.yaml': _file(
+            'dynamics server and of a simulator', SERVER, (*OF_ALL_NODES, *MODEL),
+            'Both nodes: the robot.'),
         CONFIG / 'loop_state_publisher.yaml': _file('loop state publisher', LOOPS),
         CONFIG / 'path_runner.yaml': _file('node that runs paths', RUNNER),
         CONFIG / 'view.yaml': _file('view', VIEWS),
@@ -136,7 +140,7 @@ def _file(whose: str, nodes: Mapping[str, Sequence[Parameter]],
     if shared:
         blocks.append(f'# {about_shared}\n' + _block('/**', shared))
     for node, parameters in nodes.items():
-        own = [parameter for parameter in parameters if parameter not in shared]
+        own = [each for each in parameters if each.name not in {one.name for one in shared}]
         title = f'# {node} alone.\n' if shared else ''
         blocks.append(title + _block(f'/**/{node}', own))
     return '\n'.join(blocks)

@@ -39,6 +39,7 @@ from tools.parameter_documents import NODES as PARAMETERS
 from liedyn_ros.commands.operation.security_policy import Names, policy_of, RIGHTS
 from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
+from liedyn_ros.nodes.dynamics.mujoco_simulator import MujocoSimulatorNode
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
 from liedyn_ros.nodes.path_runner.node import PathRunnerNode
@@ -68,12 +69,14 @@ CLASSES: Mapping[str, type[ManagedNode]] = {
     'stewart_pose': StewartPoseNode, 'stewart_simulator': StewartSimulatorNode,
     'stewart_dynamics_simulator': StewartDynamicsSimulatorNode,
     'stewart_controller': StewartControllerNode, 'dynamics_server': DynamicsServerNode,
+    'mujoco_simulator': MujocoSimulatorNode,
     'loop_state_publisher': LoopStatePublisherNode, 'path_runner': PathRunnerNode,
     'aerial_manipulator_simulator': AerialManipulatorSimulatorNode,
     'aerial_manipulator_controller': AerialManipulatorControllerNode, 'view': _ViewOfNobody}
 # A machine with joints of several degrees of freedom, whose states have a topic of their own.
 ALWAYS: Mapping[str, Mapping[str, Any]] = {
-    'loop_state_publisher': {'model_file': 'stewart_geometry.yaml'}}
+    'loop_state_publisher': {'model_file': 'stewart_geometry.yaml'},
+    'mujoco_simulator': {'model_file': 'aerial_manipulator.yaml'}}  # with a free base
 # Texts that open something, which no variation of a parameter finds.
 TEXTS: Mapping[str, Mapping[str, Any]] = {'dynamics_server': {'payload_body': 'flange'}}
 GRAPH_LIMIT = 30.0  # s, until the graph has what a node opens

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 TOKEN = re.compile(
     r"""(?P<quotes>'{3}|"{3})(?:\\.|(?!(?P=quotes)).)*(?P=quotes)"""
     r"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?P<comment>\#[^\n]*)""", re.DOTALL)
+EXAMPLE = re.compile(r'^ *(>>>|\.\.\.) .*$', re.MULTILINE)
 # A reader who sees this docstring alone, in an editor, does not know what it is about.
 NAMELESS = re.compile(
     r'(\w+e?s? )?(what|those|that of|the same|the others?|which|it|them|these)\b', re.IGNORECASE)
@@ -55,10 +56,10 @@ def docstrings(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
 
 
 def prose(path: Path) -> str:
-    """Return the docstrings and comments of a module, as one text."""
+    """Return the docstrings and comments of a module, as one text without examples."""
     source = path.read_text(encoding='utf-8')
     comments = (token['comment'] for _, token in strings_and_comments(source))
-    return '\n'.join([*(text for *_, text in docstrings(ast.parse(source))),
+    return '\n'.join([*(EXAMPLE.sub('', text) for *_, text in docstrings(ast.parse(source))),
                       *(each for each in comments if each)])
 
 

@@ -7,14 +7,15 @@
 # language governing permissions and limitations under the License.
 
 """
-Inverse kinematics beside pink, mink, the loop of Pinocchio and ikpy.
+Inverse kinematics beside TRAC-IK, pink, mink, the loop of Pinocchio and ikpy.
 
 Random poses that a robot can reach, from its neutral configuration. A pose counts as reached
 within 0.1 mm and 0.001 rad, and joints within their limits. What is not installed is left out.
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 import tempfile
@@ -42,7 +43,7 @@ STEPS, RESTARTS, DT = 200, 10, 0.1  # of the loops of others; RESTARTS from rand
 Solver = Callable[[Array, np.random.Generator], Array]
 
 
-def machines() -> Iterator[tuple[str, Model, str]]:
+def machines(also: Sequence[Sequence[str]]) -> Iterator[tuple[str, Model, str]]:
     """Return each robot with all joints locked but those of its arm, and its frame."""
     wheel = metadata.distribution('example-robot-data')
     folder = Path(str(wheel.locate_file('cmeel.prefix/share/example-robot-data/robots')))
@@ -54,12 +55,32 @@ def machines() -> Iterator[tuple[str, Model, str]]:
             if joint.limits.lower.size and not moves:
                 builder.lock_joint(joint.name, 0.0)
         yield name, builder.build(), frame
+    for name, path, frame in also:
+        yield name, load_model(path), frame
 
 
 def ours(model: Model, frame: str) -> Solver:
     """Return this package's solver."""
     solver = InverseKinematics(Dynamics(model), frame)
     return lambda pose, rng: solver({frame: pose}).q
+
+
+def of_trac_ik(model: Model, frame: str, seconds: float) -> Solver:
+    """Return TRAC-IK (pytracik), which has so many seconds, from the middle of the limits."""
+    import pytracik
+    text = to_urdf(model)
+    tree = ElementTree.fromstring(text)
+    inner = {str(child.get('link')) for child in tree.iter('child')}
+    root = next(name for name in (str(each.get('link') or each.get('name'))
+                                  for each in tree.iter('link')) if name not in inner)
+    chain = pytracik.TRAC_IK(root, frame, text, seconds, 1e-5, pytracik.SolveType.Speed)
+    middle = 0.5 * (model.limits.lower + model.limits.upper)
+
+    def solve(pose: Array, rng: np.random.Generator) -> Array:
+        found = np.array(pytracik.ik(
+            chain, middle, *pose[:3, 3], *so3.to_quaternion(pose[:3, :3])))
+        return found[1:] if found[0] >= 0 else middle
+    return solve
 
 
 def of_pinocchio(model: Model, frame: str) -> Solver:
@@ -182,7 +203,7 @@ def measured(solve: Solver, model: Model, frame: str, poses: Array) -> dict[str,
         q = solve(pose, rng)
         times.append(1e3 * (time.perf_counter() - begin))
         at = frames.pose(q, frame)
-        limits = bool(((q >= model.limits.lower - 1e-9) & (q <= model.limits.upper + 1e-9)).all())
+        limits = bool(((q >= model.limits.lower - 1e-6) & (q <= model.limits.upper + 1e-6)).all())
         turned = np.linalg.norm(so3.log(pose[:3, :3].T @ at[:3, :3]))
         reached += bool(turned < ANGLE and np.linalg.norm(at[:3, 3] - pose[:3, 3]) < LENGTH
                         and limits)
@@ -197,13 +218,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--poses', type=int, default=1000)
     parser.add_argument('--slow', type=int, default=100, help='poses for what takes over 10 ms')
+    parser.add_argument('--also', nargs=3, action='append', default=[],
+                        metavar=('NAME', 'FILE', 'FRAME'), help='another arm')
     options = parser.parse_args()
     peers: dict[str, Callable[[Model, str], Solver]] = {
-        'liedyn_ros': ours, 'pinocchio, loop': of_pinocchio, 'pink': of_pink, 'mink': of_mink,
-        'ikpy': of_ikpy}
+        'liedyn_ros': ours, 'TRAC-IK, 5 ms': partial(of_trac_ik, seconds=0.005),
+        'TRAC-IK, 100 ms': partial(of_trac_ik, seconds=0.1), 'pinocchio, loop': of_pinocchio,
+        'pink': of_pink, 'mink': of_mink, 'ikpy': of_ikpy}
     figures: dict[str, Any] = {}
     warnings.simplefilter('ignore')
-    for name, model, frame in machines():
+    for name, model, frame in machines(options.also):
         rng, frames = np.random.default_rng(0), Dynamics(model).frames
         poses = np.array([frames.pose(model.random(rng), frame) for _ in range(options.poses)])
         figures[name] = {}

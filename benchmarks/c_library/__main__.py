@@ -12,8 +12,8 @@ The C library beside Pinocchio, both called from C++: python -m benchmarks.c_lib
 Pinocchio runs twice: the library of its wheel, and compiled header only for this processor. Both
 libraries take turns in one process; a ratio is the median of the rounds. Closed loops are those of
 benchmarks.algorithms.constrained, beside constraintDynamics and lcaba. It needs g++, the wheels
-pin and cmeel-eigen, and the objects of `python -m liedyn_ros.export`. Compiling Pinocchio takes
-minutes and 3 GB.
+pin and cmeel-eigen, and the objects of `python -m liedyn_ros.build.c_library`. Compiling
+Pinocchio takes minutes and 3 GB.
 """
 
 import argparse

@@ -11,7 +11,7 @@ Damaged model files for the C library: python -m benchmarks.c_library.damaged --
 
 Files of all machines in config/ are damaged at random, their checksums made right again. Each has
 to get a code, or to run. The program and the library have the sanitizers of gcc; the kernels have
-none. It needs gcc, and the objects of `python -m liedyn_ros.export`.
+none. It needs gcc, and the objects of `python -m liedyn_ros.build.c_library`.
 """
 
 import argparse
@@ -30,7 +30,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.export import write_loops, write_model, write_platform
 from liedyn_ros.model import load_model
-from liedyn_ros.stewart import is_geometry_file, load_geometry
+from liedyn_ros.stewart import load_geometry
+from liedyn_ros.stewart.platform.io.geometry_file import is_geometry_file
 
 ROOT = Path(__file__).parents[2] / 'libliedyn'
 FLAGS = ('-std=gnu11', '-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')

@@ -21,7 +21,7 @@ import time
 
 from benchmarks.faults.figures import Record
 from benchmarks.faults.subjects import Subject, SUBJECTS
-from benchmarks.processes import end_process
+from benchmarks.processes import end_process, kill_process
 from benchmarks.record import distro
 
 START_TIMEOUT = 600.0  # s, of the first start, which may have to compile all kernels
@@ -78,8 +78,7 @@ class Scene:
 
     def kill_node(self) -> None:
         """End the node by SIGKILL."""
-        self.node.kill()
-        self.node.wait()
+        kill_process(self.node)
 
     def restart_node(self, *before: str) -> None:
         """Kill the node and start it again."""
@@ -89,8 +88,7 @@ class Scene:
     def kill_helper(self) -> None:
         """Kill the server that the node asks, and start it again."""
         helper, = self.helpers
-        helper.kill()
-        helper.wait()
+        kill_process(helper)
         time.sleep(1.0)
         self.helpers = [self._start_node(SUBJECTS[self.subject.helpers[0]])]
 
@@ -113,16 +111,14 @@ class Scene:
 
     def kill_feed(self) -> None:
         """End the publisher by SIGKILL."""
-        self._feed.kill()
-        self._feed.wait()
+        kill_process(self._feed)
 
     @contextmanager
     def second_feed(self) -> Iterator[None]:
         """Run a second publisher of the same input."""
         second = self._start_partner('feed')
         yield
-        second.kill()
-        second.wait()
+        kill_process(second)
 
     def command(self, line: str) -> None:
         """Command the feed."""

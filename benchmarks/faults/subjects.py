@@ -149,6 +149,11 @@ def vehicle_commands() -> list[Stamped]:
                 name=list(vehicle.joints), effort=[0.0] * len(vehicle.joints)))]
 
 
+def arm_torques() -> list[Stamped]:
+    """Return torques of two joints of the arm, which barely move it."""
+    return [('joint_torques', JointState(name=['shoulder_pan', 'wrist_3'], effort=[0.1, 0.0]))]
+
+
 def query() -> DynamicsQuery:
     """Return a query of the efforts that hold the aerial manipulator at rest."""
     names = list(machine().joints)
@@ -274,6 +279,11 @@ SUBJECTS = {subject.node: subject for subject in (
         ('model_file:=linkage_leg.urdf',), (RetimeTrajectory, 'path_runner/run', path),
         lambda response: response.success,
         matched=False),
+    Subject(
+        'mujoco_simulator', 'liedyn_ros.nodes.dynamics.mujoco_simulator',
+        (JointState, 'joint_states'), lambda message: finite(message.position, 6), arm_torques,
+        ('model_file:=arm.urdf', 'publish_rate:=100.0'),
+        (Trigger, 'mujoco_simulator/reset', Trigger.Request), matched=False),
     # It publishes nothing but what it says of its pictures, once a second.
     Subject('view', 'liedyn_ros.view', (DiagnosticArray, '/diagnostics'), on_loopback, seen,
             matched=False, steady=2, max_gap=3.0, counts=drawn),

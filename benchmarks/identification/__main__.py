@@ -29,17 +29,20 @@ from numpy.typing import NDArray
 from benchmarks.identification.plain import plain_forces
 from benchmarks.identification.recordings import Case, CASES
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.identification import equations_of, identify, motion_of, Recording
-from liedyn_ros.identification.equations import Equations, with_terms
+from liedyn_ros.identification import identify, Recording
+from liedyn_ros.identification.equations import Equations, equations_of, with_terms
 from liedyn_ros.identification.estimate import Estimator, refitted_friction
 from liedyn_ros.identification.joints import FRICTION, MORE_TERMS
-from liedyn_ros.identification.motion.spectrum import NYQUIST, smoothed
+from liedyn_ros.identification.motion.motion import motion_of
+from liedyn_ros.identification.motion.spectrum import MAX_CUTOFF, smoothed
 from liedyn_ros.model import load_model, Model, ModelBuilder, to_urdf
 
 Array = NDArray[np.float64]
 PARTS = 5
 GAP = 0.5  # s on both sides of a part, which no fit sees
 SLOW = 5.0  # Hz, below which errors are compared too
+BLOCK = 1.0  # s, of which held-out samples are resampled; errors are alike over less
+SETS = 4000  # of resampled blocks
 METHODS = 'plain', 'weighted', 'possible'  # of FIGAROH
 THEIRS = Path(__file__).with_name('fits_of_figaroh.py')
 
@@ -83,7 +86,7 @@ def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
     equations = wide(equations_of(model, motion, cutoff=chosen.equations.cutoff))
     Estimator(model, equations, np.ones(len(equations.time), dtype=bool)).at(chosen.prior)
     used = time.process_time() - begin
-    full = wide(equations_of(model, motion, cutoff=NYQUIST * motion.rate))
+    full = wide(equations_of(model, motion, cutoff=MAX_CUTOFF * motion.rate))
     found = {name: np.full(full.forces.shape, np.nan) for name in (
         'given, friction fitted', 'liedyn_ros')}
     bounds = np.linspace(case.time[0], case.time[-1], PARTS + 1)
@@ -116,6 +119,17 @@ def theirs(case: Case, model: Model, python: str) -> tuple[dict[str, Array], dic
                 {f'FIGAROH, {name}': float(result[f'time of {name}']) for name in METHODS})
 
 
+def interval(clock: Array, errors: Array, others: Array) -> Array:
+    """Return 2.5 and 97.5 % points (2, joints) of a ratio of rms errors, blocks resampled."""
+    block = ((clock - clock[0]) / BLOCK).astype(int)
+    squares = [np.array([(each[block == k]**2).sum(axis=0) for k in np.unique(block)])
+               for each in (errors, others)]
+    rng = np.random.default_rng(0)
+    chosen = rng.integers(len(squares[0]), size=(SETS, len(squares[0])))
+    return np.asarray(np.quantile(np.sqrt(
+        squares[0][chosen].sum(axis=1) / squares[1][chosen].sum(axis=1)), (0.025, 0.975), axis=0))
+
+
 def compare(name: str, case: Case, python: str | None) -> None:
     """Print the errors of one recording."""
     model = held(case)
@@ -142,6 +156,13 @@ def compare(name: str, case: Case, python: str | None) -> None:
         print_table(['joint', *errors], [
             [joint, *(f'{each[k]:.4g}' for each in errors.values())]
             for k, joint in enumerate(case.joints)])
+    left = {key: (measured - each)[good] for key, each in found.items()}
+    peers = [key for key in left if key not in ('liedyn_ros', 'given, friction fitted')]
+    bounds = {key: interval(clock[good], left['liedyn_ros'], left[key]) for key in peers}
+    print(f'\nours over theirs at all frequencies, 95 % by blocks of {BLOCK:g} s')
+    print_table(['joint', *peers], [
+        [joint, *(f'{each[0, k]:.2f} to {each[1, k]:.2f}' for each in bounds.values())]
+        for k, joint in enumerate(case.joints)])
     print('processor time of one fit, s:', ', '.join(
         f'{key} {value:.2f}' for key, value in times.items()))
 

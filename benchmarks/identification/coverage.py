@@ -13,8 +13,8 @@ How often true parameters lie within the stated covariance.
 five-bar move along sums of sines. Each trial has another noise of encoders and of forces, which
 remembers a share of its last sample. `--lacking` adds friction that the model lacks, of Stribeck
 and by load, and compares inertial parameters alone. A payload is estimated with efforts that are
-too large by shares of the usual deviation. `--seconds` is the length of a recording, `--cluster`
-gives trials to the workers of a Dask cluster. Platforms are in `benchmarks.stewart.calibration`.
+too large by shares of the usual deviation. `--seconds` is the length of a recording.
+Platforms are in `benchmarks.stewart.calibration`.
 """
 
 import argparse
@@ -36,10 +36,12 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
-from liedyn_ros.identification import (
-    equations_of, motion_of, PayloadEstimator, Recording, robust_fit, with_payload)
+from liedyn_ros.identification import PayloadEstimator, Recording, with_payload
+from liedyn_ros.identification.equations import equations_of
 from liedyn_ros.identification.estimate import given_unknowns
-from liedyn_ros.identification.payload.estimator import SCALE
+from liedyn_ros.identification.motion.motion import motion_of
+from liedyn_ros.identification.payload.estimator import SCALE_DEVIATION
+from liedyn_ros.identification.robust_fit import robust_fit
 from liedyn_ros.model import load_model, Model, ModelBuilder, SpatialInertia, with_resistances
 
 Array = NDArray[np.float64]
@@ -198,7 +200,7 @@ def payload_trial(model: Model, clock: Array, q: Array, noise: Array, rng: np.ra
     bare = Dynamics(model).inverse.batch(q, v, a)
     carried = Dynamics(with_payload(model, body, load)).inverse.batch(q, v, a) - bare
     estimator = PayloadEstimator(model, body)
-    tau = bare + (1.0 + SCALE * rng.normal()) * carried + noise
+    tau = bare + (1.0 + SCALE_DEVIATION * rng.normal()) * carried + noise
     for each in zip(clock.tolist(), q, v, a, tau):
         estimator.take(*each)
     found = estimator.estimate.with_scales()

@@ -9,6 +9,7 @@
 """Calls of services beside a benchmark, one at a time, and what /diagnostics says meanwhile."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import cycle
 from queue import Empty, SimpleQueue
@@ -60,15 +61,15 @@ class Caller:
         """
         Open the clients, wait for the services and start the thread.
 
-        by_request: questions that are asked only when `ask` names them.
+        by_request: questions that are asked only by `ask`.
         """
         self._node, self._period, self._ended = Node('caller'), 1.0 / rate, Event()
         self._calls, self._heard = Calls(), heard
         self._clients = [(self._open(each), each) for each in questions]
-        self._by_request = {each.name: (self._open(each), each) for each in by_request}
-        self._requested: SimpleQueue[str] = SimpleQueue()
+        self._by_request = {each.name: self._open(each) for each in by_request}
+        self._requested: SimpleQueue[Question] = SimpleQueue()
         self._pending: dict[tuple[Client, int], tuple[Question, int]] = {}  # and when asked, ns
-        for client, _ in (*self._clients, *self._by_request.values()):
+        for client in (*(each for each, _ in self._clients), *self._by_request.values()):
             if not client.wait_for_service(START_TIMEOUT):
                 raise SystemExit(f'expected service {client.srv_name} within {START_TIMEOUT:g} s')
         self._reports = self._node.create_subscription(
@@ -77,9 +78,10 @@ class Caller:
         self._thread = Thread(target=self._run)
         self._thread.start()
 
-    def ask(self, name: str) -> None:
-        """Ask a question by request, soon."""
-        self._requested.put(name)
+    def ask(self, questions: Sequence[Question]) -> None:
+        """Ask questions of `by_request` in their order, soon."""
+        for each in questions:
+            self._requested.put(each)
 
     def take(self) -> Calls:
         """Return the calls since the last time."""
@@ -110,10 +112,10 @@ class Caller:
             if self._ended.is_set():
                 return
             self._ask(client, question)
-            try:
-                self._ask(*self._by_request[self._requested.get_nowait()])
-            except Empty:
-                pass
+            with suppress(Empty):
+                while True:
+                    wanted = self._requested.get_nowait()
+                    self._ask(self._by_request[wanted.name], wanted)
             self._take_pending()
             self._hear()
             due = max(due + self._period, time.monotonic() - 0.1)

@@ -9,8 +9,8 @@
 """
 How late a machine is, by processes that nothing but the machine can make late.
 
-One on each processor wants WORK of it each PERIOD, as a node does, at the priority of a node.
-Where a beat is done more than a PERIOD after its time, the machine was late from then until it was
+One on each processor wants WORK of it each period, as a node does, at the priority of a node.
+Where a beat is done more than a period after its time, the machine was late from then until it was
 done: it stood still, or gave the processor to others. What a node missed meanwhile may be the
 machine's.
 """
@@ -30,19 +30,19 @@ PERIOD, WORK = 10_000_000, 1_000_000  # ns
 BEATS = 1 << 16  # late ones that are written down, more than ten minutes have
 
 
-def beat(processor: int, ready: Any, stop: Any, late: Any, count: Any) -> None:
-    """Beat until stop is set; write down from when to when a beat was late, ns."""
+def beat(processor: int, period: int, ready: Any, stop: Any, late: Any, count: Any) -> None:
+    """Beat each period, ns, until stop is set; write down between which times one was late."""
     os.sched_setaffinity(0, {processor})
     due = time.time_ns()
     ready.set()
     while not stop.is_set():
-        due += PERIOD
+        due += period
         time.sleep(max(0.0, 1e-9 * (due - time.time_ns())))
         end = time.thread_time_ns() + WORK
         while time.thread_time_ns() < end:
             pass
         now = time.time_ns()
-        if now > due + PERIOD:
+        if now > due + period:
             place = 2 * (count.value % BEATS)
             late[place:place + 2] = [due, now]
             count.value += 1
@@ -52,14 +52,15 @@ def beat(processor: int, ready: Any, stop: Any, late: Any, count: Any) -> None:
 class Heartbeat:
     """Beats on each processor that a run may use."""
 
-    def __init__(self, stack: ExitStack) -> None:
-        """Start the processes, and wait until they beat."""
+    def __init__(self, stack: ExitStack, period: int = PERIOD) -> None:
+        """Start the processes, and wait until they beat each period, ns."""
         context, stop = get_context('spawn'), get_context('spawn').Event()
         self._written, self._taken = list[tuple[Any, Any]](), list[int]()
         for processor in sorted(os.sched_getaffinity(0)):
             late, count = context.Array('q', 2 * BEATS, lock=False), context.Value('q', 0)
             ready = context.Event()
-            process = Beside(target=beat, args=(processor, ready, stop, late, count))
+            process = Beside(target=beat, args=(
+                processor, period, ready, stop, late, count))
             process.start()
             stack.callback(process.join)
             if not ready.wait(START_TIMEOUT):

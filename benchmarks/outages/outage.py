@@ -8,19 +8,20 @@
 
 """What fails, for how long, in which wind, and what became of it."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
-
-from liedyn_ros.common.checks import Array
 
 
 SETTLE = 2.0  # s after an outage, from which on a run within bounds has survived it
 
 
 class Outage(NamedTuple):
-    """What fails from a time on (s), for a duration (s), and by how much answers are late (s)."""
+    """
+    What fails from a time on (s), for a duration (s), and by how much something is late (s).
+
+    Late are states of a vehicle where these are what fails, else its answers, or poses.
+    """
 
     name: str
     what: str = ''  # server, model, states, poses, second, commands, doubled
@@ -65,22 +66,3 @@ class Passed(NamedTuple):
     phases: tuple[str, ...]
     force: float = 0.0
     said: bool = True
-
-
-class Gusts:
-    """Wind as a force (3,): a mean in a random direction, and gusts as a first-order process."""
-
-    def __init__(self, rng: np.random.Generator, mean: float, gust: float, time: float = 0.5
-                 ) -> None:
-        """Take forces in N, and the time constant of gusts (s)."""
-        way = rng.uniform(0.0, 2.0 * np.pi)
-        self._mean = mean * np.array([np.cos(way), np.sin(way), 0.0])
-        self._rng, self._gust, self._time = rng, gust, time
-        self._now: Array = np.zeros(3)
-
-    def step(self, dt: float) -> Array:
-        """Return the force dt (s) later."""
-        keep = math.exp(-dt / self._time)
-        new = self._gust * math.sqrt(1.0 - keep**2) * self._rng.normal(size=3)
-        self._now = keep * self._now + new
-        return np.asarray(self._mean + self._now)

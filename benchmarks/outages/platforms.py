@@ -10,18 +10,23 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.outages.outage import Gusts, Outage, Passed
-from liedyn_ros.common.errors import LimitError
+from benchmarks.outages.outage import Outage, Passed
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.control import Drives, Phase
+from liedyn_ros.control import Drives
+from liedyn_ros.control.follower import Phase
+from liedyn_ros.control.gusts import Gusts
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import (
-    LegForceCommand, LegPart, load_geometry, MujocoPlatformSimulation, PlatformController,
-    PlatformSimulation, SmoothTrajectory, StewartDynamics, StewartGeometry)
+    LegPart, load_geometry, MujocoPlatformSimulation, PlatformController, PlatformSimulation,
+    SmoothTrajectory, StewartDynamics, StewartGeometry)
+from liedyn_ros.stewart.control.controller import LegForceCommand
 
 STEP, PERIOD, LOOK = 0.002, 2, 10  # s, steps between two states, and two looks at errors
 PUSH = 10.0, 3.0  # N, mean and gusts in each direction on the platform
@@ -33,7 +38,8 @@ MOTION = (
     Outage('poses killed, legs read', 'poses', 99.0),
     Outage('poses and legs paused', 'states', 0.1), Outage('poses and legs paused', 'states', 0.3),
     Outage('poses and legs killed', 'states', 99.0), Outage('poses late', latency=0.02),
-    Outage('poses late', latency=0.04), Outage('a second publisher, at home', 'second', 1.0),
+    Outage('poses late', latency=0.04), Outage('poses late', latency=0.08),
+    Outage('poses late', latency=0.2), Outage('a second publisher, at home', 'second', 1.0),
     Outage('commands lost', 'commands', 0.3), Outage('commands lost', 'commands', 2.0),
     Outage('commands lost for good', 'commands', 99.0),
     Outage('commands doubled, 50 ms late', 'doubled', 2.0))
@@ -58,9 +64,9 @@ class Motion:
             else PlatformSimulation(geometry, HOME, STEP, 0.0, RESOLUTION))
         self.control = PlatformController(
             StewartDynamics(scaled(geometry, mass)), self._trajectory)
-        self._gusts, self._outage = Gusts(rng, *push), outage
+        self._gusts, self._outage = Gusts.from_anywhere(rng, *push), outage
         self._coming: list[tuple[float, LegForceCommand]] = []
-        self._states: list[tuple[float, np.ndarray, np.ndarray]] = []
+        self._states = deque[tuple[float, Array, Array]]()  # that have not come yet
         self._seen = self.most = 0.0
 
     def step(self, state: bool) -> None:
@@ -90,15 +96,22 @@ class Motion:
         simulation, control, outage = self.simulation, self.control, self._outage
         self._states.append((now, simulation.pose.copy(), simulation.twist.copy()))
         if outage.on('states', now):
+            self._states.clear()
             return control.silent(now - self._seen)
-        self._seen = now
         # A pose that jumps, while two nodes publish, is refused: it counts as none.
         if outage.on('poses', now) or outage.on('second', now):
+            self._states.clear()
+            self._seen = now
             return control.feel(now, simulation.sample().lengths)
-        while len(self._states) > 1 and self._states[1][0] <= now - outage.latency:
-            del self._states[0]
-        stamp, pose, twist = self._states[0]
-        command = control.see(stamp, pose, twist)
+        late = outage.latency if now >= outage.begin else 0.0
+        if self._states[0][0] > now - late + 1e-9:
+            return control.silent(now - self._seen)
+        stamp, pose, twist = self._states.popleft()
+        try:
+            command = control.see(stamp, pose, twist, now - stamp)
+        except LiedynError:  # it counts as none
+            command = control.feel(now, simulation.sample().lengths)
+        self._seen = now
         if not control.begun:
             control.begin(stamp)
         return command

@@ -37,8 +37,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, load_geometry, MonitorConfig, MonitoredTracker, PlatformMeter,
-    PoseSolver, StewartGeometry)
+    Flag, leg_lengths, load_geometry, MonitorConfig, MonitoredTracker, PoseSolver, StewartGeometry)
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 MACHINES = ('geometry', '6_3', 'octahedron', 'offset', 'hexaglide', 'wires', 'circular_rail',
             'shaking_table', 'stages', 'hanging', 'spindles', 'cranks', 'servos')

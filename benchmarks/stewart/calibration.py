@@ -9,7 +9,7 @@
 """
 Calibrations of random platforms: what is left of errors of 0.5 mm, and whether it is stated.
 
-    python -m benchmarks.stewart.calibration [--platforms 1000] [--trials 200] [--cluster ADDRESS]
+    python -m benchmarks.stewart.calibration [--platforms 1000] [--trials 200]
 
 Each platform, of a radius of 0.2 m, is built with normal errors of joints and offsets. It is
 measured at 60 poses by readings and an instrument with noise of 10 um, 50 urad in rotations.
@@ -34,12 +34,13 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.stewart import (
-    GeometryNoise, leg_lengths, load_geometry, PlatformMeter, PoseSolver, StewartGeometry)
+from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver, StewartGeometry
 from liedyn_ros.stewart.calibration import (
     calibrate, Calibration, Measured, measured_orientations, measured_poses, measured_positions)
 from liedyn_ros.stewart.calibration.problem import Problem, values_and_jacobians
 from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
+from liedyn_ros.stewart.platform.state import PlatformMeter
+from liedyn_ros.stewart.tracking.prediction import GeometryNoise
 
 PLATFORMS, TRIALS = 1000, 200
 POSES, HELD_OUT = 60, 20

@@ -28,8 +28,9 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, load_geometry, PlatformMeter, PoseCertifier, PoseSolver, StewartGeometry)
+    leg_lengths, load_geometry, PoseCertifier, PoseSolver, StewartGeometry)
 from liedyn_ros.stewart.certificate.kernels import pose as kernels
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 HOMES = {'geometry': 0.5, '6_3': 0.45, 'octahedron': 0.45, 'hexaglide': 0.55, 'cranks': 0.24}  # m
 COUNT = 20_000  # poses of each platform

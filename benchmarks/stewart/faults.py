@@ -26,8 +26,8 @@ from benchmarks.stewart.motions import error, Figures, GEOMETRY, good_motion, HO
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import (
-    Flag, leg_lengths, MonitorConfig, MonitoredTracker, OrientationSensor)
+from liedyn_ros.stewart import Flag, leg_lengths, MonitorConfig, MonitoredTracker
+from liedyn_ros.stewart.tracking.sensor_monitor import OrientationSensor
 
 QUANTIZATION_DEVIATION = 12 ** -0.5  # standard deviation of what rounding to steps takes, in steps
 OUTLIER, STEP, FROZEN, BIAS = 'outlier', 'step', 'frozen', 'slow bias'

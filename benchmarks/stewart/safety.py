@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import statistics
 import sys
 import time
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -36,8 +36,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, LegNoise, MonitorConfig, MonitoredPose, MonitoredTracker, PlatformMeter,
-    PoseSolver, PoseTracker, ScrewMotion)
+    Flag, leg_lengths, length_jacobian, MonitorConfig, MonitoredPose, MonitoredTracker, PoseSolver,
+    PoseTracker)
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 WRONG = 0.05  # rad or m: further than noise takes any pose that is not within a singularity
 # Start (turned by a rotation vector, at a position) and displacement, rad and m.
@@ -60,6 +61,19 @@ class Path(Protocol):
         """Return (n, 4, 4), m, at times (n,), s."""
 
 
+class ScrewMotion(NamedTuple):
+    """From rest to rest along one screw (6,), rad and m, in a duration, s, from a start (4, 4)."""
+
+    start: Array
+    displacement: Array
+    duration: float
+
+    def pose(self, times: Array) -> Array:
+        """Return (n, 4, 4), m, at times (n,), s."""
+        share = 0.5 - 0.5 * np.cos(np.pi * np.asarray(times) / self.duration)
+        return se3.compose(self.start, se3.exp(share[..., None] * self.displacement))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure everything."""
     parser = argparse.ArgumentParser(prog='benchmarks.stewart.safety', description=__doc__)
@@ -78,12 +92,13 @@ def covariance() -> Figures:
     """Compare the covariance with that of solved noise, at random poses."""
     print('covariance of the pose against 100 000 solves with noise of 10 um a leg')
     rng, worst, largest = np.random.default_rng(1), 0.0, np.zeros(6)
-    noise, solver = LegNoise(GEOMETRY, np.full(6, 1e-5)), PoseSolver(GEOMETRY)
+    solver = PoseSolver(GEOMETRY)
     for _ in range(10):
         pose = se3.compose(HOME, se3.exp(rng.uniform(-1, 1, 6) * [0.3, 0.3, 0.5, 0.1, 0.1, 0.1]))
         lengths = leg_lengths(GEOMETRY, pose) + 1e-5 * rng.normal(size=(100_000, 6))
         errors = se3.log(se3.compose(se3.inverse(pose), solver.solve_batch(lengths, pose).poses))
-        expected = noise.covariance(pose)
+        moves = 1e-5 * np.linalg.inv(length_jacobian(GEOMETRY, pose))
+        expected = moves @ moves.T
         deviations = np.sqrt(np.diag(expected))
         worst = max(worst, np.abs((np.cov(errors.T) - expected)
                                   / np.outer(deviations, deviations)).max())

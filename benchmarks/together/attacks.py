@@ -14,7 +14,7 @@ ago; every service of the dynamics server and of a pose node gets damaged reques
 every node are set to what they are not; the page gets requests of other sites, frames that are
 none, connections that never say a word, and browsers that never read.
 
-    python -m benchmarks.together.attacks
+    python -m benchmarks.together.attacks RATE
 """
 
 from collections.abc import Callable, Iterator
@@ -45,7 +45,6 @@ from benchmarks.processes import exit_at_sigterm
 from benchmarks.together.fleet import FOLDER, STREAMS
 from liedyn_ros.ros.qos import SERVICES
 
-RATE = 20.0  # Hz, of attacks, of which each kind has its turn
 WAITING = 16  # connections that are held open, and requests that may be unanswered
 NODES = ('moved/stewart_simulator', 'moved/stewart_pose', 'moved/view', 'aerial/dynamics_server',
          'aerial/aerial_manipulator_controller', 'controlled/stewart_controller',
@@ -76,8 +75,8 @@ class Attacker:
         self._asked: list[Any] = []
         self._held: list[socket.socket] = []
 
-    def run(self) -> None:
-        """Attack until the process is ended."""
+    def run(self, rate: float) -> None:
+        """Attack at a rate, Hz, each kind in its turn, until the process is ended."""
         kinds: tuple[Iterator[Callable[[], object]], ...] = tuple(map(cycle, (
             [lambda each=each: self._send(*each) for each in self._streams],
             [lambda each=each: self._ask(*each) for each in self._requests],
@@ -88,10 +87,10 @@ class Attacker:
         for kind in cycle(kinds):
             next(kind)()
             count += 1
-            if count % 1000 == 0:
+            if count % 100 == 0:
                 print(f'{count} attacks', flush=True)
             rclpy.spin_once(self._node, timeout_sec=0.0)
-            due = max(due + 1.0 / RATE, time.monotonic() - 1.0)
+            due = max(due + 1.0 / rate, time.monotonic() - 1.0)
             time.sleep(max(0.0, due - time.monotonic()))
 
     def _open(self, kind: Any, name: str) -> Any:
@@ -193,7 +192,7 @@ def main() -> None:
     """Attack until SIGTERM."""
     exit_at_sigterm('attack')
     rclpy.init(args=sys.argv)
-    Attacker().run()
+    Attacker().run(float(sys.argv[1]))
 
 
 if __name__ == '__main__':

@@ -52,9 +52,9 @@ def _about(rows: list[dict[str, Any]], rates: dict[str, float]) -> str:
         f'last. The machine was late for '
         f'{sum(row["machine late %"] for row in rows) / len(rows):.0f} % of the time, at most by '
         f'{max(row["machine late longest"] for row in rows):.0f} ms; its load was '
-        f'{min(row["load"] for row in rows):.1f} to {max(row["load"] for row in rows):.1f}. In '
-        f'{sum(bool(row["reset"]) for row in rows)} minutes a machine under control was lost, and '
-        'put back to its start.')
+        f'{min(row["load"] for row in rows):.1f} to {max(row["load"] for row in rows):.1f}. A '
+        'machine under control was lost, and put back to its start, in '
+        f'{sum(bool(row["reset"]) for row in rows)} of {len(rows)} minutes.')
 
 
 if __name__ == '__main__':

@@ -8,7 +8,7 @@
 
 """Every node of the package, each in a process of its own, in the namespaces of five machines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 import os
@@ -18,6 +18,8 @@ import subprocess
 import sys
 import time
 
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
@@ -26,11 +28,13 @@ from benchmarks.faults.subjects import path, Subject, SUBJECTS
 from benchmarks.nodes.caller import Question
 from benchmarks.processes import end_process
 from benchmarks.record import distro
+from liedyn_ros.control import Gains
+from liedyn_ros.control.follower import DELAY_MARGIN
 
 START_TIMEOUT = 600.0  # s, for all; without a cache they compile their kernels
 LOOK_PERIOD = 0.2  # s
-FOLLOWED_RATE = 20.0  # Hz, of paths and of the joints that follow them
-PICTURES = 10.0  # Hz, of the view
+FOLLOWED_RATE = 10.0  # Hz, of paths and of the joints that follow them
+PICTURES = 5.0  # Hz, of the view
 FOLDER = Path('out/soak') / distro()
 STREAMS = {  # that are attacked
     JointState: ('moved/leg_states', 'controlled/leg_states', 'aerial/joint_states',
@@ -87,12 +91,6 @@ class Member:
         """Return the size of its log, MB."""
         return 1e-6 * self._log.stat().st_size
 
-    def reset(self) -> Question | None:
-        """Return the call that puts a simulated machine back to its start, if it has one."""
-        if not self.subject.node.endswith('simulator') or self.subject.service is None:
-            return None
-        return _question(self.name.partition('/')[0], self.subject)
-
     def questions(self) -> list[Question]:
         """Return calls of its services: its parameters, and what changes nothing."""
         place = self.name.partition('/')[0]
@@ -106,6 +104,30 @@ class Member:
 def _question(place: str, subject: Subject) -> Question:
     kind, name, request = subject.question
     return Question(kind, f'/{place}/{name}', lambda _: request, subject.answers)
+
+
+def resets(members: Sequence[Member]) -> dict[str, list[Question]]:
+    """
+    Return calls that put each machine under control back to its start, by its place.
+
+    A controller that has stopped waits for its operator, so each is activated again.
+    """
+    def change(member: Member, transition: int) -> Question:
+        request = ChangeState.Request(transition=Transition(id=transition))
+        return Question(ChangeState, f'/{member.name}/change_state', lambda _: request,
+                        lambda response: bool(response.success))
+
+    found: dict[str, list[Question]] = {}
+    for member in members:
+        place = member.name.partition('/')[0]
+        if member.subject.node.endswith('simulator') and member.subject.service is not None:
+            found[place] = [_question(place, member.subject)]
+    for member in members:
+        if member.subject.node.endswith('controller'):
+            place = member.name.partition('/')[0]
+            found[place] = [change(member, Transition.TRANSITION_DEACTIVATE), *found[place],
+                            change(member, Transition.TRANSITION_ACTIVATE)]
+    return found
 
 
 def _runner() -> Subject:
@@ -126,12 +148,12 @@ def start_follower(stack: ExitStack) -> int:
     return process.pid
 
 
-def start_attacks(stack: ExitStack) -> Callable[[], int]:
-    """Start whoever means harm; return what tells how many attacks there were."""
+def start_attacks(stack: ExitStack, rate: float) -> Callable[[], int]:
+    """Start whoever means harm at a rate, Hz; return what tells how many attacks there were."""
     log = FOLDER / 'attacks.log'
     with log.open('w') as output:
-        process = subprocess.Popen([sys.executable, '-m', 'benchmarks.together.attacks'],
-                                   stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([sys.executable, '-m', 'benchmarks.together.attacks',
+                                    str(rate)], stdout=output, stderr=subprocess.STDOUT)
     stack.callback(end_process, process)
 
     def count() -> int:
@@ -147,16 +169,19 @@ def start(stack: ExitStack, pose_rate: float, rate: float) -> list[Member]:
 
     pose_rate: of the platform whose lengths are simulated, Hz. rate: of all others.
     """
-    platform = f'rate:={rate}'
+    platform, steps = f'rate:={rate}', 'integration_rate:=250.0'
+    pole = 0.5 * DELAY_MARGIN * rate  # a command is used for a period, which this delay bears
+    poles = tuple(f'{name}_pole:={min(pole, value)}' for name, value in (
+        ('rotation', Gains.rotation), ('position', Gains.position)))
     members = [Member(stack, place, SUBJECTS[node], *parameters) for place, node, *parameters in (
         ('moved', 'stewart_simulator', f'rate:={pose_rate}'),
         ('moved', 'stewart_pose'),
-        ('controlled', 'stewart_dynamics_simulator', platform),
+        ('controlled', 'stewart_dynamics_simulator', platform, steps),
         ('controlled', 'stewart_pose'),
-        ('controlled', 'stewart_controller'),
+        ('controlled', 'stewart_controller', *poles),
         ('aerial', 'dynamics_server', 'model_file:=aerial_manipulator.yaml'),
-        ('aerial', 'aerial_manipulator_simulator', f'publish_rate:={rate}'),
-        ('aerial', 'aerial_manipulator_controller'),
+        ('aerial', 'aerial_manipulator_simulator', f'publish_rate:={rate}', steps),
+        ('aerial', 'aerial_manipulator_controller', *poles),
         ('moved', 'view', f'rate:={PICTURES}'),
         ('linkage', 'loop_state_publisher', *SUBJECTS['loop_state_publisher'].parameters))]
     members.append(Member(stack, 'running', _runner(), f'rate:={FOLLOWED_RATE}',

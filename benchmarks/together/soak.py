@@ -16,6 +16,7 @@ node: samples that are lost and answers that are late count where the machine wa
 on, a request that is never answered, another wrong answer and a node that ends always count.
 
     python -m benchmarks.together.soak [--minutes M] [--rate HZ] [--others HZ] [--calls HZ]
+                                       [--attacks HZ]
 """
 
 from argparse import ArgumentParser
@@ -32,7 +33,7 @@ import rclpy
 from rclpy.signals import SignalHandlerOptions
 
 from benchmarks.nodes.caller import ANSWER, Caller, Question
-from benchmarks.nodes.heartbeat import explains, Heartbeat, lateness, merge
+from benchmarks.nodes.heartbeat import explains, Heartbeat, lateness, merge, PERIOD
 from benchmarks.nodes.memory import grows, growth, memory, shows
 from benchmarks.processes import exit_at_sigterm
 from benchmarks.record import distro, keep
@@ -51,8 +52,9 @@ MAX_LOG = 5 * 60 * 300e-6  # MB a minute, of a node: five faults that last, each
 LEAST = 0.5  # of a stated rate, and of the time without lateness, for a verdict on samples
 PERCENTS = 50.0, 99.0, 99.9, 99.99, 100.0
 ANSWERS = 'answers of services'
-POSE_RATE, RATE, CALLS = 250.0, 100.0, 50.0  # Hz: of the pose, of the others, of services
-RESTART = 'the reference starts again'  # of the log of a controller
+POSE_RATE, RATE, CALLS, ATTACKS = 250.0, 100.0, 50.0, 20.0  # Hz: the pose, others, services
+# Of the log of a controller whose machine is lost.
+LOST = 'the reference starts again', 'activate the node again'
 NAME = 'soak_all'
 
 
@@ -73,25 +75,27 @@ def _succeeds(response: Any) -> bool:
 class Soak:
     """All nodes, what is recorded of them, and the figures of each minute."""
 
-    def __init__(self, stack: ExitStack, pose_rate: float, rate: float, calls: float) -> None:
+    def __init__(self, stack: ExitStack, pose_rate: float, rate: float, calls: float,
+                 attacks: float) -> None:
         """Start everything; the stack ends it."""
-        self.rates = {'pose': pose_rate, 'others': rate, 'calls': calls}
+        self.rates = {'pose': pose_rate, 'others': rate, 'calls': calls, 'attacks': attacks}
         self._bare = fleet.start_follower(stack)
         self.members = fleet.start(stack, pose_rate, rate)
-        self._attacks = fleet.start_attacks(stack)
+        self._attacks = fleet.start_attacks(stack, attacks)
         self._flows, self._reports = Flows(stack, pose_rate, rate), Reports()
-        self._resets = {each.name.partition('/')[0]: question for each in self.members
-                        if (question := each.reset()) is not None}
+        self._resets = fleet.resets(self.members)
         self._caller = Caller(calls, questions(self.members), self._reports.hear,
-                              tuple(self._resets.values()))
+                              [each for some in self._resets.values() for each in some])
         stack.callback(self._caller.end)
-        self._heartbeat, self._late = Heartbeat(stack), np.empty((0, 2), np.int64)
+        # What waits for less than half of a sample's period loses none.
+        self._heartbeat = Heartbeat(stack, max(PERIOD, round(0.5e9 / max(pose_rate, rate))))
+        self._late = np.empty((0, 2), np.int64)
         self.rows: list[dict[str, Any]] = []
         self.ages: dict[str, list[np.ndarray]] = {
             name: [] for name in (*(flow.name for flow in self._flows.flows), ANSWERS)}
         time.sleep(WARM)
         for each in self._resets.values():  # a machine falls while so many processes start
-            self._caller.ask(each.name)
+            self._caller.ask(each)
         time.sleep(SETTLED)
         self._end = time.time_ns()
         self._flows.take(self._end)
@@ -145,19 +149,22 @@ class Soak:
         return self._caller.finish(LAST)
 
     def _put_back(self, places: Sequence[str]) -> None:
-        """Put machines back to their start; what their nodes say of that is no trouble."""
+        """Put machines back; what their nodes say and lose meanwhile does not count."""
         for place in places:
-            self._caller.ask(self._resets[place].name)
+            self._caller.ask(self._resets[place])
         if places:
             time.sleep(SETTLED)
             for member in self.members:
                 if member.name.partition('/')[0] in places:
                     member.trouble()
+        for flow in self._flows.flows:
+            if flow.parts[0].partition('/')[0] in places:
+                flow.counted = time.time_ns()
 
     def _is_lost(self, place: str, trouble: dict[str, list[str]]) -> bool:
-        """Return whether a machine was lost in a minute: its reference started again."""
-        return any(RESTART in line for name, told in trouble.items() for line in told
-                   if name.startswith(f'{place}/'))
+        """Return whether a machine was lost in a minute: its reference started again, or ended."""
+        return any(lost in line for name, told in trouble.items() for line in told
+                   if name.startswith(f'{place}/') for lost in LOST)
 
     def _cpu_now(self) -> dict[str, float]:
         return {each.name: each.cpu() for each in self.members}
@@ -253,7 +260,7 @@ def _held(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], list[float]]:
 
 
 def run(minutes: float, *rates: float) -> Outcome:
-    """Soak at rates of poses, others and calls, Hz; print, keep and return the worst verdict."""
+    """Soak at rates of poses, others, calls, attacks, Hz; print, keep and return a verdict."""
     unanswered: list[tuple[str, int]] = []
     with ExitStack() as stack:
         soak, whole = Soak(stack, *rates), max(1, round(minutes))
@@ -294,11 +301,14 @@ def main(arguments: Sequence[str] = ()) -> None:
                         help='of all other streams, Hz (default: %(default)g)')
     parser.add_argument('--calls', type=float, default=CALLS,
                         help='of services, Hz (default: %(default)g)')
+    parser.add_argument('--attacks', type=float, default=ATTACKS,
+                        help='of what means harm, Hz (default: %(default)g)')
     options = parser.parse_args(arguments)
     exit_at_sigterm('minute')
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
-        sys.exit(run(options.minutes, options.rate, options.others, options.calls).value)
+        sys.exit(run(options.minutes, options.rate, options.others, options.calls,
+                     options.attacks).value)
     finally:
         rclpy.try_shutdown()
 

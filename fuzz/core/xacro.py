@@ -18,7 +18,7 @@ from fuzz.core.models import use
 from fuzz.target import as_file, Run, Target
 
 from liedyn_ros.common import xacro_reader
-from liedyn_ros.common.bounded_process import ProcessLimits
+from liedyn_ros.common.processes import ProcessLimits
 from liedyn_ros.model import load_model
 
 ADDRESSES = 2**33  # bytes

@@ -21,10 +21,8 @@ from rclpy.serialization import serialize_message
 
 from liedyn_ros.nodes.stewart.parameters import POSE
 from liedyn_ros.nodes.stewart.platform import Platform
-from liedyn_ros.nodes.stewart.pose.services.assembly_modes import StewartModes
-from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
-from liedyn_ros.nodes.stewart.pose.services.prove_path import StewartPaths
-from liedyn_ros.nodes.stewart.pose.services.solve import StewartServices
+from liedyn_ros.nodes.stewart.pose.services import (
+    StewartModes, StewartPaths, StewartPrediction, StewartServices)
 from liedyn_ros.stewart import leg_lengths, MonitoredTracker, MotionEstimator
 from liedyn_ros.stewart.reports.health import certifier_of
 from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of

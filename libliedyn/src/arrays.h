@@ -40,6 +40,10 @@ static inline int check_axes(void *work, int axes) {
       ? refused(work, LIEDYN_RANGE, "axes", -1, axes) : LIEDYN_OK;
 }
 
+static inline int check_tasks(void *work, int tasks) {
+  return tasks < 1 || tasks > 0xffff ? refused(work, LIEDYN_RANGE, "tasks", -1, tasks) : LIEDYN_OK;
+}
+
 static inline int check_flags(const liedyn_model *model, void *work, const char *name, const unsigned char *flags) {
   for (int k = 0; flags != NULL && k < size_of(model, NV); ++k)
     if (flags[k] > 1) return refused(work, LIEDYN_RANGE, name, k, flags[k]);

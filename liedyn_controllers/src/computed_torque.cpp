@@ -8,6 +8,7 @@
 
 #include "liedyn_controllers/computed_torque.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
@@ -51,8 +52,15 @@ ComputedTorque::ComputedTorque(const std::string & model, const Options & option
   for (std::vector<double> * each : {&at_, &rate_, &acceleration_, &jerk_, &effort_rate_}) {
     each->resize(count);
   }
+  for (std::vector<double> * each :
+    {&applied_, &bias_, &bias_before_, &rate_before_, &sum_, &column_})
+  {
+    each->resize(count);
+  }
+  mass_.resize(count * count);
+  mass_before_ = mass_;
   still_.resize(machine_->measured.size());
-  external_.resize(machine_->direct ? machine_->measured.size() : 0);
+  external_.resize(machine_->measured.size());
 }
 
 ComputedTorque::~ComputedTorque() = default;
@@ -63,6 +71,7 @@ const std::vector<std::string> & ComputedTorque::commanded() const {return machi
 
 int ComputedTorque::begin(const double * position) noexcept
 {
+  observed_ = false;
   return code_ = machine_->begin(position);
 }
 
@@ -75,16 +84,51 @@ int ComputedTorque::read(const double * position, double * commanded) noexcept
   return code_;
 }
 
+int ComputedTorque::observe(double dt) noexcept
+{
+  int code = machine_->observe(dt, observer_gain_, external_.data());
+  if (code != LIEDYN_ABSENT) {return code;}
+  // M a + b is the effort of an acceleration a; (M v)' = tau - b + M' v + external.
+  const std::size_t count = at_.size();
+  std::fill(acceleration_.begin(), acceleration_.end(), 0.0);
+  code = machine_->effort(
+    0, acceleration_.data(), still_.data(), bias_.data(), effort_rate_.data());
+  for (std::size_t i = 0; code == LIEDYN_OK && i < count; ++i) {
+    acceleration_[i] = 1.0;
+    code = machine_->effort(
+      0, acceleration_.data(), still_.data(), column_.data(), effort_rate_.data());
+    acceleration_[i] = 0.0;
+    for (std::size_t k = 0; k < count; ++k) {mass_[count * k + i] = column_[k] - bias_[k];}
+  }
+  for (std::size_t k = 0; code == LIEDYN_OK && k < count; ++k) {
+    double momentum = 0.0, turned = 0.0;  // and the integral of M' v
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t at = count * k + i;
+      momentum += mass_[at] * rate_[i];
+      turned += 0.5 * (mass_[at] - mass_before_[at]) * (rate_[i] + rate_before_[i]);
+    }
+    if (observed_) {
+      sum_[k] += turned + dt * (applied_[k] - 0.5 * (bias_[k] + bias_before_[k]));
+      external_[k] = observer_gain_ * (momentum - sum_[k]) / (1.0 + observer_gain_ * dt);
+      sum_[k] += dt * external_[k];
+    } else {
+      sum_[k] = momentum, external_[k] = 0.0;
+    }
+  }
+  observed_ = code == LIEDYN_OK;
+  mass_before_ = mass_, bias_before_ = bias_, rate_before_ = rate_;
+  return code;
+}
+
 int ComputedTorque::update(
   const double * position, const double * velocity, const Reference & reference,
   double * effort, double dt) noexcept
 {
   code_ = machine_->read(position, velocity);
-  if (code_ == LIEDYN_OK && !external_.empty()) {
-    code_ = machine_->observe(dt, observer_gain_, external_.data());
-  }
   if (code_ != LIEDYN_OK) {return code_;}
   machine_->state(at_.data(), rate_.data());
+  code_ = observe(dt);
+  if (code_ != LIEDYN_OK) {return code_;}
   const std::size_t count = at_.size();
   for (std::size_t i = 0; i < count; ++i) {
     const double late = reference.velocity[i] - rate_[i];
@@ -97,6 +141,7 @@ int ComputedTorque::update(
   code_ = machine_->effort(
     order_, acceleration_.data(), jerk_.data(), effort, effort_rate_.data());
   for (std::size_t i = 0; code_ == LIEDYN_OK && i < count; ++i) {
+    applied_[i] = effort[i];
     if (lag_[i] > 0.0) {effort[i] += lag_[i] * effort_rate_[i];}
     if (!std::isfinite(effort[i])) {code_ = LIEDYN_TOO_LARGE;}
   }

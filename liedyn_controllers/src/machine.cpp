@@ -60,7 +60,7 @@ public:
     }
     q_.resize(nv_), v_.resize(nv_), a_.resize(2 * nv_), tau_.resize(2 * nv_);
     mass_.resize(nv_ * nv_), coriolis_.resize(nv_ * nv_);
-    bias_.resize(nv_), drift_.resize(nv_), sum_.resize(nv_);
+    observer_.resize(2 * nv_);
     const std::size_t bytes = liedyn_work(model, 1);
     work_ = aligned(bytes);
     require(liedyn_init(model, 1, work_.get(), bytes), "model");
@@ -81,30 +81,11 @@ public:
 
   int observe(double dt, double gain, double * external) noexcept override
   {
-    int code = liedyn_mass_matrix(model_, work_.get(), q_.data(), mass_.data());
-    if (code == LIEDYN_OK) {
-      code = liedyn_coriolis_matrix(model_, work_.get(), q_.data(), v_.data(), coriolis_.data());
-    }
-    if (code == LIEDYN_OK) {
-      code = liedyn_bias(model_, work_.get(), q_.data(), v_.data(), nullptr, bias_.data());
-    }
-    for (int i = 0; code == LIEDYN_OK && i < nv_; ++i) {
-      double momentum = 0.0, drift = -bias_[i];
-      for (int k = 0; k < nv_; ++k) {
-        momentum += mass_[nv_ * i + k] * v_[k];
-        drift += (coriolis_[nv_ * i + k] + coriolis_[nv_ * k + i]) * v_[k];
-      }
-      if (observed_) {
-        sum_[i] += dt * (0.5 * (drift + drift_[i]) + tau_[i]);
-        external[i] = gain * (momentum - sum_[i]) / (1.0 + gain * dt);  // stable for any gain
-        sum_[i] += dt * external[i];
-      } else {
-        sum_[i] = momentum, external[i] = 0.0;
-      }
-      drift_[i] = drift;
-    }
-    observed_ = code == LIEDYN_OK;
-    return code;
+    const double settings[] = {gain, observed_ ? dt : 0.0};
+    observed_ = true;
+    return liedyn_observe_external(
+      model_, work_.get(), q_.data(), v_.data(), tau_.data(), nullptr, settings, observer_.data(),
+      mass_.data(), coriolis_.data(), external);
   }
 
   void state(double * position, double * velocity) const noexcept override
@@ -145,8 +126,7 @@ private:
   int nv_;
   std::vector<unsigned char> prescribed_;
   std::vector<std::size_t> at_;
-  std::vector<double> q_, v_, a_, tau_, mass_, coriolis_, bias_;
-  std::vector<double> drift_, sum_;  // of the observer
+  std::vector<double> q_, v_, a_, tau_, mass_, coriolis_, observer_;
   bool observed_ = false;
 };
 

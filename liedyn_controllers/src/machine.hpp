@@ -73,7 +73,8 @@ public:
     double * rate) noexcept = 0;
   /**
    * Write the efforts (n) of what touches the machine (12.67), a time dt (s) after the last state,
-   * at a gain (1/s); the last efforts have acted since. Return LIEDYN_ABSENT where it is not known.
+   * at a gain (1/s); the last efforts have acted since. Return LIEDYN_ABSENT for a machine all of
+   * whose joints get efforts: these then tell its inertia.
    */
   virtual int observe(double, double, double *) noexcept {return LIEDYN_ABSENT;}
   /// Write why the last call of libliedyn was refused; return its code.

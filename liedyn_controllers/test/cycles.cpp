@@ -8,9 +8,10 @@
 
 /** A controller manager in small: cycles LIBRARY MODEL LAG PERIOD HOME START [JOINT ...].
  *
- * It loads the plugin, configures it, and activates it at the first state on stdin, alone. After the
+ * It loads the plugin, configures it, and activates it at the first state on stdin, alone; where that
+ * fails, at the next one. After the
  * update of that cycle, and before its write, it restarts the plugin in a chain, as the manager of
- * ros2_control does where a controller before it is activated. HOME is "x,y,z" or "-", START a text or "-";
+ * ros2_control does where a controller before it is activated, and at the end out of it. HOME is "x,y,z" or "-", START a text or "-";
  * a broadcaster reads velocities where LAG is above 0. A state is
  * positions and velocities of the measured joints, then position, velocity and acceleration for
  * each joint with an effort, as the controller before it writes them; NaN where it writes nothing.
@@ -75,7 +76,9 @@ int main(int count, char ** arguments)
   }
   if (std::string(arguments[6]) != "-") {values["start"] = std::string(arguments[6]);}
   values["joints"] = std::vector<std::string>(arguments + 7, arguments + count);
-  if (controller->on_configure({}) != CallbackReturn::SUCCESS) {return 3;}
+  const auto configured = controller->on_configure({});
+  require(configured != CallbackReturn::ERROR, "a failure, after which it may be configured again");
+  if (configured != CallbackReturn::SUCCESS) {return 3;}
   controller->command_interfaces_ = interfaces(controller->command_interface_configuration());
   controller->state_interfaces_ = interfaces(controller->state_interface_configuration());
   controller->export_interfaces();
@@ -88,12 +91,17 @@ int main(int count, char ** arguments)
   require(references.size() == 3 * c, "three references a joint");
   std::vector<double> state(states.size()), reference(3 * c), answer(2 + c + exported.size());
   int cycle = 0;
-  for (bool first = true; read(state) && read(reference); first = false) {
+  bool first = true;
+  while (read(state) && read(reference)) {
     for (std::size_t i = 0; i < n; ++i) {  // interfaces are a joint's position, then its velocity
       require(states[rates ? 2 * i : i].set_value(state[i]), "a position");
       require(!rates || states[2 * i + 1].set_value(state[n + i]), "a velocity");
     }
-    if (first && controller->on_activate({}) != CallbackReturn::SUCCESS) {return 5;}
+    if (first) {
+      const auto activated = controller->on_activate({});
+      require(activated != CallbackReturn::ERROR, "a failure, after which it may be activated again");
+      if (activated != CallbackReturn::SUCCESS) {continue;}
+    }
     for (std::size_t k = 0; k < 3 * c; ++k) {
       require(references[k]->set_value(reference[k]), "a reference");
     }
@@ -114,7 +122,23 @@ int main(int count, char ** arguments)
       answer[2 + c + i] = *exported[i]->get_optional();
     }
     std::fwrite(answer.data(), sizeof(double), answer.size(), stdout);
+    first = false;
   }
+  if (first) {return 5;}
+  require(controller->on_deactivate({}) == CallbackReturn::SUCCESS, "a deactivation");
+  controller->chained = false;  // as where the controller before it ends, within a cycle
+  if (c == 0) {return 0;}  // a broadcaster
+  require(controller->on_activate({}) == CallbackReturn::SUCCESS, "a restart");
+  const auto held = controller->command_interfaces_;
+  bool holds = false;
+  require(controller->update(rclcpp::Time(++cycle * 1e-3), rclcpp::Duration(1e-3)) ==
+    controller_interface::return_type::OK, "a hold");
+  for (std::size_t i = 0; i < c; ++i) {
+    const double effort = *held[i].get_optional();
+    holds = holds || effort != 0.0;
+    require(effort == *controller->command_interfaces_[i].get_optional(), "the same effort alone");
+  }
+  require(holds, "no cycle without effort");
   require(controller->on_deactivate({}) == CallbackReturn::SUCCESS, "a deactivation");
   for (const auto & command : controller->command_interfaces_) {
     require(*command.get_optional() == 0.0, "no effort");

@@ -8,13 +8,9 @@
 
 """Flight of an aerial manipulator: its reference motion, its lags, its simulation."""
 
-from liedyn_ros.aerial.actuators import Lags
-from liedyn_ros.aerial.flight import FlightControl
-from liedyn_ros.aerial.linear_quadratic import LinearQuadraticFeedback
 from liedyn_ros.aerial.reference import Reference
-from liedyn_ros.aerial.simulation import FlightSimulation, MujocoSimulation
+from liedyn_ros.aerial.simulation import FlightSimulation
 from liedyn_ros.aerial.vehicle import AerialManipulator, Command
 
 __all__ = [
-    'AerialManipulator', 'Command', 'FlightControl', 'FlightSimulation', 'Lags',
-    'LinearQuadraticFeedback', 'MujocoSimulation', 'Reference']
+    'AerialManipulator', 'Command', 'FlightSimulation', 'Reference']

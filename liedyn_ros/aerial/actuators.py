@@ -15,7 +15,7 @@ import numpy as np
 from liedyn_ros.aerial.vehicle import FREE, JOINTS
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.control import lead
+from liedyn_ros.control.actuators import lead
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import numpy as np
 from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS
 from liedyn_ros.common.checks import Array
-from liedyn_ros.control import (
-    Drives, Feedback, Follower, Gains, ReferenceMotion, tracking_error)
+from liedyn_ros.control import Drives, Feedback, Gains, ReferenceMotion, tracking_error
+from liedyn_ros.control.follower import Follower
 from liedyn_ros.lie import so3
 
 # PX4's defaults: MPC_LAND_SPEED; LNDMC_Z_VEL_MAX for LNDMC_TRIG_TIME says that it stands.

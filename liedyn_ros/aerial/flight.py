@@ -17,8 +17,9 @@ from liedyn_ros.aerial.reference import Reference
 from liedyn_ros.aerial.vehicle import AerialManipulator, Command
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.control import (
-    Feedback, Follower, Gains, Phase, RateFeedback, ReferenceMotion, Wanted)
+from liedyn_ros.control import Feedback, Gains, ReferenceMotion
+from liedyn_ros.control.feedback import RateFeedback
+from liedyn_ros.control.follower import DesiredMotion, Follower, Phase
 from liedyn_ros.dynamics.linearization import linearize
 from liedyn_ros.lie import so3
 
@@ -34,7 +35,8 @@ class FlightControl(Follower[Command]):
     that it answered: the command of the flight, and its begin. Where answers are late by more than
     `hold`, `overdue` tells so, and `command` has the own model, corrected by what earlier answers
     said of it. Where none comes for `reply_timeout`, the reference slows down to a hover, and goes
-    on with the next.
+    on with the next. An answer beyond what the actuators give counts as none, unless the own
+    model's is, too.
 
     `silent` goes on without states by dead reckoning: it hovers, descends after `state_timeout`,
     and stops the rotors after `blind_time` until `reset`: after `stop_time`, or before, where
@@ -65,31 +67,38 @@ class FlightControl(Follower[Command]):
         self._correction: Array | None = None
         self._answered = self._commanded = 0.0  # of the states at the last answer and command
 
-    def see(self, time: float, q: Array, v: Array) -> Wanted:
-        """Take a state at a time (s); return what is wanted of the vehicle."""
+    def see(self, time: float, q: Array, v: Array, age: float = 0.0) -> DesiredMotion:
+        """Take a state at a time (s), of an age (s); return what is wanted of the vehicle."""
         served = time - self._answered <= self.reply_timeout
         self._sink = 0.0
-        wanted = self.take(time, q, v, 1.0 if served and self._drop == 0.0 else 0.0)
+        wanted = self.take(time, q, v, 1.0 if served and self._drop == 0.0 else 0.0, age)
         if self.begun and self.phase is not Phase.STOPPED:
             self.phase = Phase.HOVERING if not served else (
                 Phase.WAITING if self._drop else self.see_phase())
         return wanted
 
-    def answer(self, wanted: Wanted, tau: Array) -> Command | None:
+    def answer(self, wanted: DesiredMotion, tau: Array) -> Command | None:
         """
         Take the forces (nv,), or (2, nv) with rates, that a server answered to what was wanted.
 
         Returns the command, None where it comes too late. The first answer begins the flight.
+        Raises LimitError naming the actuators that the answer asks too much of.
         """
+        own, last = self._own(wanted), self._correction
+        command = self.machine.command(self._led(tau), wanted.q)
+        if command.at_limit and not self.machine.command(
+                self._corrected(own), wanted.q).at_limit:
+            raise LimitError(
+                'efforts: expected some that actuators give, as those of the own model, got '
+                f'{", ".join(command.at_limit)} at a limit', names=command.at_limit)
         if not self.begun:
             self.phase = Phase.FOLLOWING
             self.begin(wanted.time)
-        found, last = tau - self._own(wanted), self._correction
         share = -math.expm1(-self._pole * max(wanted.time - self._answered, 0.0))
-        self._correction = found if last is None else last + share * (found - last)
+        self._correction = tau - own if last is None else last + share * (tau - own - last)
         self._answered = max(self._seen, self._answered)
         age = self._seen - wanted.time
-        return self._command(wanted, tau) if (
+        return self._given(wanted, command, own) if (
             age <= self.hold and wanted.time >= self._commanded) else None
 
     @property
@@ -101,9 +110,9 @@ class FlightControl(Follower[Command]):
         """Return the command of the own model for the last state; raises LimitError without."""
         if self.last is None:
             raise LimitError('state: expected one before a command, got none')
-        tau = self._own(self.last)
-        return self._command(
-            self.last, tau if self._correction is None else tau + self._correction)
+        own = self._own(self.last)
+        return self._given(
+            self.last, self.machine.command(self._corrected(own), self.last.q), own)
 
     @property
     def blind_time(self) -> float:
@@ -112,9 +121,10 @@ class FlightControl(Follower[Command]):
 
         A push that is `a` (rad/s^2) off tilts by a (cosh(k t) - 1) / k^2 where errors grow at a
         rate k (8.11): beyond a right angle no thrust lifts. In two axes a share exp(-m^2) of
-        normal pushes is more than m times their root mean square off.
+        normal pushes is more than m times their root mean square off; that of the change since
+        the last push is up to the square root of two times their spread.
         """
-        push, grows = math.sqrt(-math.log(MAX_OVERTURNED)) * float(
+        push, grows = math.sqrt(-2.0 * math.log(MAX_OVERTURNED)) * float(
             np.linalg.norm(self.spread[:2])), self._growth()
         if not push:
             return self.stop_time
@@ -130,7 +140,7 @@ class FlightControl(Follower[Command]):
             self._grown = self._seen, max(float(np.linalg.eigvals(model.A).real.max()), 1e-6)
         return self._grown[1]
 
-    def _reckon(self, silence: float) -> Wanted:
+    def _reckon(self, silence: float) -> DesiredMotion:
         if silence > self.state_timeout:
             self.phase, self._sink = Phase.DESCENDING, self.descent
         return super()._reckon(silence)
@@ -138,21 +148,30 @@ class FlightControl(Follower[Command]):
     def _own_command(self) -> Command:
         return self.command()
 
-    def _command(self, wanted: Wanted, tau: Array) -> Command:
+    def _led(self, tau: Array) -> Array:
+        """Return the forces (nv,) to command for those that are wanted."""
+        return self.lags.lead(tau) if self._with_rates else tau
+
+    def _corrected(self, own: Array) -> Array:
+        """Return the forces (nv,) to command by the own model, and what answers said of it."""
+        return self._led(own if self._correction is None else own + self._correction)
+
+    def _given(self, wanted: DesiredMotion, command: Command, own: Array) -> Command:
+        """Take note of a command, and of what it lacks by the own model's forces."""
         self._commanded = wanted.time
         if self.phase is Phase.STOPPED:
             return self._stop()
-        forces = self.lags.lead(tau) if self._with_rates else tau
-        command = self.machine.command(forces, wanted.q)
-        less = np.concatenate((command.rotors.wrench, command.torques)) - forces
-        self.short = (self.machine.dynamics.inverse_mass_matrix(wanted.q) @ less
-                      if command.at_limit else np.zeros_like(less))
+        self.short = np.zeros(self._model.nv)
+        if command.at_limit:
+            less = np.concatenate(
+                (command.rotors.wrench, command.torques)) - self._corrected(own)
+            self.short = self.machine.dynamics.inverse_mass_matrix(wanted.q) @ less
         return command
 
     def _stop(self) -> Command:
         return self.machine.stopped()
 
-    def _own(self, wanted: Wanted) -> Array:
+    def _own(self, wanted: DesiredMotion) -> Array:
         inverse = self.machine.dynamics.inverse
         q, v, a = wanted.q, wanted.v, wanted.acceleration
         return inverse.time_derivatives(q, v, a) if self._with_rates else inverse(q, v, a)

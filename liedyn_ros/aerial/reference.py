@@ -9,11 +9,11 @@
 """The reference of Ali, Gabellieri and Franchi: a circle, sinusoidal yaw, moving arms."""
 
 from dataclasses import dataclass, field
-import math
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.aerial.kernels.reference import reference_at
+from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control import ReferenceMotion
 
@@ -58,48 +58,22 @@ class Reference:
                     f'{name}: expected a positive number of s, got {getattr(self, name)}')
 
     def at(self, t: float) -> ReferenceMotion:
-        """Return the motion at a time, s; before 0 it rests."""
-        path = self._path_time(t)
-        circle, joint = 2.0 * math.pi / self.period, math.pi / self.period
-        (x, x1, x2, x3), (y, y1, y2, y3), (yaw, w, w1, w2), waves = (  # (8.4)
-            _sinusoid(amplitude, omega, phase, path) for amplitude, omega, phase in (
-                (self.radius, circle, 0.5 * math.pi), (self.radius, circle, 0.0),
-                (self.yaw_amplitude, 2.0 * math.pi * self.yaw_frequency, 0.0),
-                (-0.5, joint, 0.5 * math.pi)))
-        c, s, half = math.cos(yaw), math.sin(yaw), 0.5 * yaw
+        """
+        Return the motion at a time.
 
-        def in_base(u: float, v: float) -> tuple[float, float]:
-            return c * u + s * v, c * v - s * u
+        Args:
+            t: s.
 
-        # In the base: d/dt (R^T p) = R^T dp/dt - w x R^T p, with w along z.
-        u, v = in_base(x1, y1)
-        u1, v1 = in_base(x2, y2)
-        u1, v1 = u1 + w * v, v1 - w * u
-        u2, v2 = in_base(x3, y3)
-        u2 += w * (2.0 * v1 + w * u) + w1 * v
-        v2 -= w * (2.0 * u1 - w * v) + w1 * u
-        bases = ((x, y, self.height, 0.0, 0.0, math.sin(half), math.cos(half)),
-                 (0.0, 0.0, w, u, v, 0.0), (0.0, 0.0, w1, u1, v1, 0.0),
-                 (0.0, 0.0, w2, u2, v2, 0.0))
-        q, *others = (np.concatenate((base, wave * self.joint_sweep))
-                      for base, wave in zip(bases, waves))
-        q[7:] += self.joint_start + 0.5 * self.joint_sweep
-        return ReferenceMotion(q, *others)
+        Returns:
+            q (nq,), v, a and jerk (nv,).
 
-    def _path_time(self, t: float) -> tuple[float, float, float, float]:
-        """Return the time of the path, its rate, from 0 to 1, and two derivatives of that."""
-        u = min(max(t / self.rise_time, 0.0), 1.0)
-        late = max(t - self.rise_time, 0.0)
-        return (self.rise_time * u**4 * (2.5 - 3.0 * u + u**2) + late,
-                u**3 * (10.0 - 15.0 * u + 6.0 * u**2),
-                30.0 * (u * (1.0 - u))**2 / self.rise_time,
-                60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) / self.rise_time**2)
+        Raises:
+            NotFiniteError: for a time that is not finite.
 
-
-def _sinusoid(amplitude: float, omega: float, phase: float,
-              path: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-    """Return amplitude sin(omega s + phase) and three derivatives along a time s of the path."""
-    s, rate, rate1, rate2 = path
-    sine, cosine = (amplitude * f(omega * s + phase) for f in (math.sin, math.cos))
-    return (sine, omega * cosine * rate, omega * cosine * rate1 - omega**2 * sine * rate**2,
-            omega * cosine * (rate2 - omega**2 * rate**3) - 3.0 * omega**2 * sine * rate * rate1)
+        >>> Reference().at(0.0).v.any().item()
+        False
+        """
+        out = np.empty((4, 7 + len(self.joint_start)))
+        reference_at(as_number('t', t), self.radius, self.height, self.period, self.yaw_amplitude,
+                     self.yaw_frequency, self.rise_time, self.joint_start, self.joint_sweep, out)
+        return ReferenceMotion(out[0], *out[1:, 1:])

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -20,7 +21,9 @@ from liedyn_ros.aerial.failsafe import Failsafe
 from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.control import COMMAND_TIMEOUT, Drives, LaggedActuators
+from liedyn_ros.control import Drives, LaggedActuators
+from liedyn_ros.control.actuators import COMMAND_TIMEOUT
+from liedyn_ros.control.gusts import Gusts
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
 from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
 from liedyn_ros.lie import so3
@@ -59,6 +62,7 @@ class FlightSimulation:
         self._failsafe = Failsafe(known or machine, self.q, lags)
         self._heard = [-math.inf, -math.inf]  # when base and joints had their last commands, s
         self.wind: Array = np.zeros(3)  # force on the base, N, in the world
+        self.gusts: Gusts | None = None  # of which the wind of each step is, where there are any
 
     @property
     def time(self) -> float:
@@ -76,27 +80,71 @@ class FlightSimulation:
         return self._failsafe.phase if self.moves else Drives.STANDING
 
     def command_rotors(self, speeds: ArrayLike) -> None:
-        """Take rotor speeds (n,), rad/s; raises as RotorAllocation.wrench does."""
+        """
+        Take rotor speeds.
+
+        Args:
+            speeds: (n,); rad/s.
+
+        Raises:
+            LimitError: naming a rotor whose speed is out of bounds.
+
+        >>> machine = AerialManipulator(ld.load_model(config_file('aerial_manipulator.yaml')))
+        >>> simulation = FlightSimulation(machine, machine.model.neutral())
+        >>> simulation.command_rotors([400.0] * len(machine.rotors))
+        """
         self.command_wrench(self.machine.allocation.wrench(speeds))
 
     def command_wrench(self, wrench: ArrayLike) -> None:
-        """Take a wrench (6,) on the base, in its frame; raises ShapeError or NotFiniteError."""
+        """
+        Take a wrench on the base.
+
+        Args:
+            wrench: (6,) in the frame of the base, moment (N m) before force (N).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> machine = AerialManipulator(ld.load_model(config_file('aerial_manipulator.yaml')))
+        >>> FlightSimulation(machine, machine.model.neutral()).command_wrench(np.zeros(6))
+        """
         self._take(0, as_array('wrench', wrench, (6,)))
 
     def command_torques(self, torques: ArrayLike) -> None:
-        """Take joint torques (n,), N m; raises as AerialManipulator.require_torques does."""
+        """
+        Take joint torques.
+
+        Args:
+            torques: (n,); N m or N.
+
+        Raises:
+            LimitError: naming a joint whose effort is beyond its limit.
+
+        >>> machine = AerialManipulator(ld.load_model(config_file('aerial_manipulator.yaml')))
+        >>> simulation = FlightSimulation(machine, machine.model.neutral())
+        >>> simulation.command_torques(np.zeros(len(machine.joints)))
+        """
         self._take(1, self.machine.require_torques(torques))
 
     def step(self) -> None:
         """
         Advance by dt.
 
-        Raises NotFiniteError where the motion diverged.
+        Raises:
+            NotFiniteError: where the motion diverged.
+
+        >>> machine = AerialManipulator(ld.load_model(config_file('aerial_manipulator.yaml')))
+        >>> simulation = FlightSimulation(machine, machine.model.neutral())
+        >>> simulation.step()
+        >>> simulation.moves  # held in place until its first command
+        False
         """
         if self.moves:
             silence = [max(self.time - at - self.command_timeout, 0.0) for at in self._heard]
             forces = self._actuators.step(self._failsafe.command(
                 self._command, self.q, self.v, self.dt, (silence[0], silence[1])))
+            if self.gusts is not None:
+                self.wind = self.gusts.step(self.dt)
             if self.wind.any():
                 forces = forces.copy()
                 forces[3:6] += so3.from_quaternion(self.q[3:7]).T @ self.wind
@@ -114,21 +162,21 @@ class FlightSimulation:
         """Return the state a step later, under mean forces (nv,)."""
         return runge_kutta_munthe_kaas.step(self._dynamics, self.q, self.v, self.dt, forces)
 
-    def poses(self) -> Array:
-        """Return the poses of all bodies, (B, 4, 4), in the order of model.bodies."""
-        return self._dynamics.kinematics(self.q).poses
-
 
 class MujocoSimulation(FlightSimulation):
-    """Simulation of the vehicle by MuJoCo, above a plane that its visuals touch."""
+    """Simulation of the vehicle by MuJoCo; its visuals touch a plane and a box."""
 
     def __init__(self, machine: AerialManipulator, q: ArrayLike, dt: float = 1e-3,
                  lags: Lags = Lags(), known: AerialManipulator | None = None,
-                 ground: float = 0.0) -> None:
-        """Start at rest; ground is the height of the plane, m. Raises as MujocoTwin, too."""
+                 ground: float = 0.0, box: Sequence[float] = ()) -> None:
+        """Start at rest; ground and box are those of MujocoTwin, which says what it raises."""
         super().__init__(machine, q, dt, lags, known)
-        self._twin = MujocoTwin(machine.model, dt, ground)
+        self._twin = MujocoTwin(machine.model, dt, ground, box=box)
         self._twin.set_state(self.q, self.v)
+
+    def touches(self) -> dict[str, Array]:
+        """Return the wrench (6,) of what touches each body, by name, as MujocoTwin.touches."""
+        return self._twin.touches()
 
     def _moved(self, forces: Array) -> tuple[Array, Array]:
         return self._twin.step(forces)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ModelError
-from liedyn_ros.control import bounded
+from liedyn_ros.control.actuators import bounded
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import Model, RotorAllocation, RotorCommand
 from liedyn_ros.model.parts.rotors import LEVEL
@@ -84,13 +84,31 @@ class AerialManipulator:
         self._kept[:6] = (length, length, LEVEL**2 * length, LEVEL**2, LEVEL**2, LEVEL)
 
     def require_torques(self, torques: ArrayLike) -> Array:
-        """Return joint torques (n,), or raise ShapeError, NotFiniteError or LimitError."""
+        """
+        Return joint torques, or raise the error of wrong ones.
+
+        Args:
+            torques: (n,); N m or N.
+
+        Returns:
+            (n,).
+
+        Raises:
+            LimitError: naming a joint whose effort is beyond its limit.
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> machine = AerialManipulator(ld.load_model(config_file('aerial_manipulator.yaml')))
+        >>> machine.require_torques(np.zeros(len(machine.joints))).any().item()
+        False
+        """
         torques = as_array('torques', torques, (len(self.joints),))
-        for name, torque, limit in zip(self.joints, torques, self._effort):
-            if abs(torque) > limit:
-                raise LimitError(f'effort of {name}: expected {-limit:g} to {limit:g} N m, '
-                                 f'got {torque:g}', names=(name,), expected=(-limit, limit),
-                                 got=float(torque))
+        beyond = np.abs(torques) > self._effort
+        if beyond.any():
+            k = int(beyond.argmax())
+            name, torque, limit = self.joints[k], torques[k], self._effort[k]
+            raise LimitError(f'effort of {name}: expected {-limit:g} to {limit:g} N m, '
+                             f'got {torque:g}', names=(name,), expected=(-limit, limit),
+                             got=float(torque))
         return torques
 
     def command(self, tau: ArrayLike, q: ArrayLike) -> Command:
@@ -100,8 +118,23 @@ class AerialManipulator:
         Torques are clipped. Where the rotors do not reach the wrench, the command is the one of
         the nearest accelerations: those of roll and pitch first, then that along the base's z
         axis, then yaw, the two other axes and the joints. Arms then give way: their torques are
-        between those wanted and those that hold them. Raises ShapeError, NotFiniteError or
-        NotInGroupError.
+        between those wanted and those that hold them.
+
+        Args:
+            tau: wanted (nv,): wrench on the base in its frame, then forces of the joints; N m and
+                N.
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            rotor speeds and joint torques, within their limits.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> machine = AerialManipulator(ld.load_model(config_file('aerial_manipulator.yaml')))
+        >>> hover, still = machine.model.neutral(), np.zeros(machine.model.nv)
+        >>> machine.command(machine.dynamics.inverse(hover, still, still), hover).at_limit
+        ()
         """
         tau = as_array('tau', tau, (self.model.nv,))
         wrench, wanted = tau[FREE], tau[JOINTS]
@@ -113,7 +146,16 @@ class AerialManipulator:
         return Command(rotors, torques, (*rotors.at_limit, *weak))
 
     def stopped(self) -> Command:
-        """Return the command of rotors at their least speeds, and joints without torque."""
+        """
+        Return the command of rotors at their least speeds, and joints without torque.
+
+        Returns:
+            the command.
+
+        >>> machine = AerialManipulator(ld.load_model(config_file('aerial_manipulator.yaml')))
+        >>> machine.stopped().torques.any().item()
+        False
+        """
         return Command(self.allocation.at_shares(self.allocation.share_limits[0], np.zeros(6)),
                        np.zeros(len(self.joints)), self.rotors)
 
@@ -135,10 +177,23 @@ class AerialManipulator:
 
     def authority(self, q: ArrayLike) -> Array:
         """
-        Return the accelerations (nv,) that each coordinate alone can have both ways at rest at q.
+        Return the accelerations that each coordinate alone can have both ways at rest.
 
-        They are what the rotors and joints leave beyond the weight. Raises ShapeError,
-        NotFiniteError, NotInGroupError, and LimitError naming the actuators that cannot carry it.
+        They are what the rotors and joints leave beyond the weight.
+
+        Args:
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            (nv,); rad/s^2 and m/s^2.
+
+        Raises:
+            LimitError: naming the actuators that cannot carry the weight.
+            LiedynError: for a wrong configuration.
+
+        >>> machine = AerialManipulator(ld.load_model(config_file('aerial_manipulator.yaml')))
+        >>> (machine.authority(machine.model.neutral()) > 0.0).all().item()
+        True
         """
         still = np.zeros(self.model.nv)
         weight = self.dynamics.inverse(q, still, still)
@@ -146,7 +201,7 @@ class AerialManipulator:
         if not at_rest.rotors.reached or (at_rest.torques != weight[JOINTS]).any():
             raise LimitError(
                 f'weight: expected actuators that carry the vehicle, got {at_rest.at_limit} '
-                'at a limit', names=at_rest.at_limit)
+                'at a limit: lower its masses, or raise the limits', names=at_rest.at_limit)
         forces = self.dynamics.mass_matrix(q)  # of an acceleration of 1, a column each
         lower, upper = (np.concatenate((share, sign * self._effort / self._scale)) for sign, share
                         in zip((-1.0, 1.0), self.allocation.share_limits))

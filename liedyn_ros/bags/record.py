@@ -41,7 +41,7 @@ EXCLUDED_TOPICS = ('/rosout', '/parameter_events')
 TF = '/tf'
 
 
-class Taken(NamedTuple):
+class RecordedTopic(NamedTuple):
     """A topic that is recorded."""
 
     subscription: Any
@@ -79,7 +79,7 @@ class Recorder:
             raise LiedynError(f'{folder}: expected a folder that can be made, got {error}'
                               ) from error
         self._definitions = Definitions()
-        self._topics: dict[str, Taken] = {}
+        self._topics: dict[str, RecordedTopic] = {}
         self._connections: dict[str, Any] = {}
         self.counts: dict[str, int] = {}
         self.faults: dict[str, str] = {}
@@ -105,7 +105,7 @@ class Recorder:
             raise LiedynError(f'expected one type, got {list(kinds)}')
         message_type = message_class(kinds[0])
         connection = self._connected(topic, kinds[0])
-        self._topics[topic] = Taken(
+        self._topics[topic] = RecordedTopic(
             self._subscribed(topic, message_type, qos), qos, message_type, connection)
         if topic == TF:
             self._transforms = None  # what robot_state_publisher sends
@@ -139,7 +139,7 @@ class Recorder:
             self._take(topic, taken)
         self._write_transforms()
 
-    def _take(self, topic: str, taken: Taken) -> None:
+    def _take(self, topic: str, taken: RecordedTopic) -> None:
         for _ in range(DEPTH):
             found = taken.subscription.handle.take_message(taken.message_type, True)
             if found is None:

@@ -31,7 +31,7 @@ TOPIC_TYPES = {'joint_states': 'sensor_msgs/msg/JointState',
                'odometry': 'nav_msgs/msg/Odometry'}
 
 
-class Written(NamedTuple):
+class BagMessage(NamedTuple):
     """A message for a bag: topic, type, time (ns), and its bytes."""
 
     topic: str
@@ -57,7 +57,7 @@ class RobotTransforms:
         Raises DescriptionError and OSError for the file.
         """
         self._thread = ThreadPoolExecutor(1, 'transforms')
-        self._made: deque[Future[list[Written]]] = deque()
+        self._made: deque[Future[list[BagMessage]]] = deque()
         self._rate, self._paces = rate, dict[str, Pace]()
         self._robots: dict[str, RobotFrames | None] = {}
         self._given: tuple[Model, str | None] | None = None
@@ -80,19 +80,19 @@ class RobotTransforms:
             if pace.is_due(received_ns):
                 self._later(self._place, topic, received_ns, data)
 
-    def made(self, *, wait: bool = False) -> Iterator[Written]:
+    def made(self, *, wait: bool = False) -> Iterator[BagMessage]:
         """Yield the transforms made so far, in the order of messages; wait: for all of them."""
         while self._made and (wait or self._made[0].done()):
             yield from self._made.popleft().result()
         if wait:
             self._thread.shutdown()
 
-    def _later(self, make: Callable[[str, int, Any], list[Written]], name: str, received_ns: int,
-               data: Any) -> None:
+    def _later(self, make: Callable[[str, int, Any], list[BagMessage]], name: str,
+               received_ns: int, data: Any) -> None:
         if len(self._made) < MAX_WAITING:
             self._made.append(self._thread.submit(make, name, received_ns, data))
 
-    def _adopt(self, namespace: str, received_ns: int, given: Any) -> list[Written]:
+    def _adopt(self, namespace: str, received_ns: int, given: Any) -> list[BagMessage]:
         """Take a description, or the model of a file, whose URDF is written if there is one."""
         from liedyn_ros.recordings.bags.transforms import (
             description_message, robot_of_description, RobotFrames, TEXT)
@@ -103,10 +103,10 @@ class RobotTransforms:
         except Exception as error:  # of a message that may have any content
             print(f'no transforms: {spelled(str(error))}', file=sys.stderr, flush=True)
             return []
-        return [] if urdf is None else [Written(
+        return [] if urdf is None else [BagMessage(
             f'{namespace}/{DESCRIPTION}', TEXT, received_ns, description_message(urdf))]
 
-    def _place(self, topic: str, received_ns: int, data: bytes) -> list[Written]:
+    def _place(self, topic: str, received_ns: int, data: bytes) -> list[BagMessage]:
         from liedyn_ros.recordings.bags.transforms import TOPIC, TYPE
         namespace, _, name = topic.rpartition('/')
         robot = self._robots[namespace]
@@ -115,4 +115,4 @@ class RobotTransforms:
         except Exception as error:
             print(f'{topic}: {spelled(str(error))}', file=sys.stderr, flush=True)
             found = None
-        return [] if found is None else [Written(TOPIC, TYPE, received_ns, found)]
+        return [] if found is None else [BagMessage(TOPIC, TYPE, received_ns, found)]

@@ -169,11 +169,12 @@ def definition(function: Function) -> str:
     lines = [f'{signature(function)} {{',
              f'  int code = {begin}({machine}, work, {order}, {needed});']
     checks = {'frame': 'check_frame(model, work, frame)', 'axes': 'check_axes(work, axes)',
-              'closure': 'check_closure(loops, work, closure)'}
+              'closure': 'check_closure(loops, work, closure)',
+              'tasks': 'check_tasks(work, tasks)'}
     lines += [f'  if (!code) code = {checks[each.number]};'
               for each in of.values() if each.number in checks]
     sizes = sorted({size for each in of.values() for size in each.shape
-                    if isinstance(size, str) and size != ROWS})
+                    if isinstance(size, str) and size != ROWS and size not in of})
     if machine == 'loops' and sizes:
         lines += ['  if (code) return code;',
                   '  const liedyn_model *model = liedyn_loops_tree(loops);']

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.extras import remedy_of
-from liedyn_ros.view_state import Description, Machine, Seen
+from liedyn_ros.view_state import Description, Machine, ViewInput
 
 SUFFIXES = '.png', '.pdf', '.svg'
 
@@ -67,7 +67,7 @@ def page(text: str) -> Path:
     return picture(text, ('.html',))
 
 
-def recording(path: Path, machine: Machine, shown: Iterable[tuple[float, Seen]],
+def recording(path: Path, machine: Machine, shown: Iterable[tuple[float, ViewInput]],
               home: Array | None = None, description: Description | None = None) -> None:
     """
     Write pictures of a machine at times, s, as one HTML file, and say so.

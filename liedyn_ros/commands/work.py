@@ -6,42 +6,31 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Work in parts: on all cores of this machine, or on the workers of a Dask cluster."""
+"""Work in parts on all cores of this machine."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.context import BaseContext
 import os
-from pathlib import Path
-import sys
-import threading
 from typing import Any, TypeVar
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.extras import require_extra
 from liedyn_ros.common.processes import results_of_processes
 
 Part = TypeVar('Part')
 Result = TypeVar('Result')
-TRIES = 3  # of a part whose worker was lost
-CONNECTED = 20.0  # s to reach a scheduler
-SILENT = 3.0  # s without a worker, after which that is said
-LOCAL_WORK = argparse.Namespace(jobs=1, cluster=None)  # work in this process
+TRIES = 3  # of a part whose process was lost
+LOCAL_WORK = argparse.Namespace(jobs=1)  # work in this process
 
 
 def add_work_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of where the work is done."""
-    work = parser.add_argument_group('where the work is done')
-    work.add_argument('--jobs', type=_count, default=cores(),
-                      help='processes on this machine, by default one a core')
-    work.add_argument('--cluster', metavar='ADDRESS', help=(
-        'scheduler of a Dask cluster, such as tcp://host:8786, or its file; needs the '
-        'Python package `distributed` there and here'))
+    """Add the option of how many processes share the work."""
+    parser.add_argument('--jobs', type=_count, default=cores(),
+                        help='processes that share the work, by default one a core')
 
 
 def cores() -> int:
@@ -50,18 +39,16 @@ def cores() -> int:
         os.cpu_count() or 1)
 
 
-def results_of(function: Callable[[Part], Result], parts: Sequence[Part], *, jobs: int = 1,
-               cluster: str | None = None) -> Iterator[tuple[int, Result]]:
+def results_of(function: Callable[[Part], Result], parts: Sequence[Part], *, jobs: int = 1
+               ) -> Iterator[tuple[int, Result]]:
     """
-    Yield index and result of each part as they are done; a lost worker's part is done again.
+    Yield index and result of each part as they are done; a lost process's part is done again.
 
     function is one of a module, and a part has all that it needs, its seed too. So results are
     equal bit for bit wherever it runs. Raises what function raises, and LiedynError where the
-    workers of a part are lost TRIES times, and where no scheduler answers or stays.
+    processes of a part are lost TRIES times.
     """
-    if cluster is not None:
-        yield from _on_cluster(function, parts, cluster)
-    elif jobs == 1 or len(parts) < 2:
+    if jobs == 1 or len(parts) < 2:
         yield from ((k, function(part)) for k, part in enumerate(parts))
     else:
         yield from _on_cores(function, parts, min(jobs, len(parts)))
@@ -70,7 +57,7 @@ def results_of(function: Callable[[Part], Result], parts: Sequence[Part], *, job
 def all_results(function: Callable[[Part], Result], parts: Sequence[Part],
                 options: argparse.Namespace) -> list[Result]:
     """Return the results in the order of the parts, where the options of work say."""
-    found = dict(results_of(function, parts, jobs=options.jobs, cluster=options.cluster))
+    found = dict(results_of(function, parts, jobs=options.jobs))
     return [found[k] for k in range(len(parts))]
 
 
@@ -96,50 +83,6 @@ def _context(function: Callable[..., Any]) -> BaseContext:
     context = get_context('forkserver')
     context.set_forkserver_preload([function.__module__])
     return context
-
-
-def _on_cluster(function: Callable[[Part], Result], parts: Sequence[Part], cluster: str
-                ) -> Iterator[tuple[int, Result]]:
-    require_extra('cluster', 'distributed')
-    import distributed
-    address: dict[str, Any] = ({'scheduler_file': cluster} if Path(cluster).is_file()
-                               else {'address': cluster})
-    try:
-        client = distributed.Client(**address, timeout=CONNECTED, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise LiedynError(f'--cluster {cluster}: expected a scheduler that answers, got {error}'
-                          ) from error
-    with client:
-        done = threading.Event()
-        threading.Thread(target=_watch, args=(client, cluster, done), daemon=True).start()
-        futures = client.map(function, list(parts), pure=False, retries=0)
-        left = {each.key: k for k, each in enumerate(futures)}
-        try:
-            for each, result in distributed.as_completed(
-                    futures, with_results=True, loop=client.loop):
-                if each.status == 'finished':
-                    yield left.pop(each.key), result
-        except distributed.KilledWorker as error:
-            raise LiedynError(f'--cluster {cluster}: expected workers that live, got one part '
-                              f'whose workers were lost again and again: {error}') from error
-        finally:
-            done.set()
-    if left:
-        raise LiedynError(f'--cluster {cluster}: expected a scheduler that stays, got one that '
-                          f'was lost before {len(left)} of {len(parts)} parts were done')
-
-
-def _watch(client: Any, cluster: str, done: threading.Event) -> None:
-    """Say on stderr when a cluster has no worker, until the work is done."""
-    told = False
-    while not done.wait(SILENT):
-        with suppress(OSError, KeyError, RuntimeError):  # the client was closed meanwhile
-            none = not client.scheduler_info()['workers']
-            if none and not told:
-                print(f'--cluster {cluster}: no worker is there; waiting for one, as by `dask '
-                      f'worker {client.scheduler.address}` where liedyn_ros is installed too',
-                      file=sys.stderr, flush=True)
-            told = none
 
 
 def _count(text: str) -> int:

@@ -42,12 +42,33 @@ class Budget:
         return self._clock() - self._start
 
     def begin(self, part: int, parts: int) -> None:
-        """Begin one of the parts of the work, which are counted from 0."""
+        """
+        Begin one of the parts of the work.
+
+        Args:
+            part: its place, from 0.
+            parts: how many there are.
+
+        Raises:
+            BudgetError: beyond a bound.
+
+        >>> Budget().begin(0, 2)
+        """
         self.part, self._parts = part, parts
         self._look(0.0)
 
     def spend(self, share: float) -> None:
-        """Count an evaluation at a share of its part, 0 to 1; raise BudgetError beyond a bound."""
+        """
+        Count an evaluation.
+
+        Args:
+            share: of its part that is done, 0 to 1.
+
+        Raises:
+            BudgetError: beyond a bound.
+
+        >>> Budget(evaluations=3).spend(0.5)
+        """
         self.evaluations += 1
         self._look(share)
 

@@ -29,7 +29,7 @@ Kind = TypeVar('Kind')
 _FLOAT64 = np.dtype(np.float64)
 _REAL = 'biuf'  # kinds of dtypes: truth values, integers, floating point numbers
 
-SCALAR_LOOP_SIZE = 16  # numbers that are looked at sooner one by one than as an array
+SCALAR_LOOP_SIZE = 64  # numbers that are looked at sooner as a list than as an array
 MAX_NAME = 100  # characters of a name to which the nearest is searched
 MAX_NEAREST = 3  # unknown names to which the nearest is searched
 MAX_SURPLUS = 1000  # names beyond the wanted ones, of which the faults are still searched
@@ -151,7 +151,8 @@ def as_seed(name: str, value: Any) -> int:
 
 def require_finite(name: str, array: Array) -> Array:
     """Return the array, or raise NotFiniteError naming the first bad entry."""
-    if array.size <= SCALAR_LOOP_SIZE and all(map(math.isfinite, array.ravel().tolist())):
+    # A sum is finite where all numbers are; one that is not may be of numbers too large for it.
+    if array.size <= SCALAR_LOOP_SIZE and math.isfinite(sum(array.ravel().tolist())):
         return array
     finite = np.isfinite(array)
     if not finite.all():

@@ -77,14 +77,36 @@ def _value(text: str | None) -> Any:
 
 
 def bounded(text: str) -> str:
-    """Return a text as a message shows it: all is seen, but for the middle of a long one."""
+    """
+    Return a text as a message shows it: all is seen, but for the middle of a long one.
+
+    Args:
+        text: of any length.
+
+    Returns:
+        the text.
+
+    >>> len(bounded('x' * 5000)) < 1100
+    True
+    """
     half = MAX_MESSAGE // 2
     text = text if len(text) <= MAX_MESSAGE else f'{text[:half]} ... {text[-half:]}'
     return '\n'.join(map(spelled, text.split('\n')))
 
 
 def spelled(text: str) -> str:
-    """Return a text in one line whose characters can be seen: others are spelled as in Python."""
+    r"""
+    Return a text in one line whose characters can be seen: others are spelled as in Python.
+
+    Args:
+        text: of any characters.
+
+    Returns:
+        the text.
+
+    >>> spelled('a\x1b[2J')
+    'a\\x1b[2J'
+    """
     return text if text.isprintable() else ''.join(
         each if each.isprintable() or each == SPACE else each.encode('unicode_escape').decode()
         for each in text)
@@ -159,7 +181,17 @@ class BudgetError(LiedynError):
 
 
 def warn(text: str, kind: type[Warning]) -> None:
-    """Warn at the line outside the package whose call led here."""
+    """
+    Warn at the line outside the package whose call led here.
+
+    Args:
+        text: of the warning.
+        kind: such as DescriptionWarning.
+
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter('ignore')
+    ...     warn('joint elbow: no limits', DescriptionWarning)
+    """
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals['__name__'].startswith('liedyn_ros.'):
         level, frame = level + 1, frame.f_back

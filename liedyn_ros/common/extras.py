@@ -19,8 +19,7 @@ COMMAND_FOLDERS = ('bin', 'Scripts', 'liedyn_ros')  # folders of console scripts
 # Requirements of pip by extra, as setup.py has them, which a test compares. A hint names these and
 # not this package: a name that the package index does not have could be anybody's.
 EXTRAS = {
-    'bags': ('rosbags>=0.11,<1', 'mcap>=1.2,<2'), 'cluster': ('distributed>=2024.1',),
-    'completion': ('argcomplete>=3,<4',),
+    'bags': ('rosbags>=0.11,<1', 'mcap>=1.2,<2'), 'completion': ('argcomplete>=3,<4',),
     'contacts': ('clarabel>=0.9,<1',),
     'identification': ('clarabel>=0.9,<1',), 'meshes': ('trimesh>=4,<6',),
     'mujoco': ('mujoco>=3.3,<5',), 'parquet': ('pyarrow>=14',), 'plots': ('matplotlib>=3.6,<4',),

@@ -26,10 +26,10 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
-from liedyn_ros.common.bounded_process import answer_of, ProcessLimits, taken_request, told
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import bounded, DescriptionError
 from liedyn_ros.common.extras import remedy_of
+from liedyn_ros.common.processes import answer_of, ProcessLimits, taken_request, told
 from liedyn_ros.common.untrusted_files import open_regular
 
 if TYPE_CHECKING:

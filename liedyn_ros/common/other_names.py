@@ -36,7 +36,7 @@ _DYNAMICS = {
     'coriolis_matrix': 'coriolis compute_coriolis_matrix',
     'frames.jacobian': 'jacobian jac jacob0 jacobe frame_jacobian compute_frame_jacobian '
                        'get_frame_jacobian compute_joint_jacobian body_jacobian '
-                       'geometric_jacobian',
+                       'spatial_jacobian geometric_jacobian',
     'frames.pose': 'fk fkine forward_kinematics frame_pose frame_placement link_pose body_pose '
                    'end_effector_pose compute_forward_kinematics omf xpos',
     'frames.twist': 'frame_velocity velocity body_velocity',

@@ -37,6 +37,11 @@ def candidates(uri: str, folder: Path | None) -> Iterator[Path]:
         yield place / inside
 
 
+def found_file(uri: str, folder: Path | None) -> Path | None:
+    """Return the first of the candidates that is a file, None where none is."""
+    return next((path for path in candidates(uri, folder) if path.is_file()), None)
+
+
 def package_folder(name: str, folder: Path | None) -> Path:
     """Return the folder of a package. Raises DescriptionError with the places looked at."""
     tried = list(_packages(name, folder))

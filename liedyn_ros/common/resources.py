@@ -30,3 +30,26 @@ def config_file(name: str) -> Path:
             return place
     raise LiedynError(f'configuration file {abbreviate(name)}: not found in any of '
                       f'{[str(place.parent) for place in places]}')
+
+
+def named_file(name: str) -> str | Path:
+    """
+    Return the path that a parameter names; a bare name is a file of the package's config folder.
+
+    Raises LiedynError for a bare name of a file that is in the working directory too, or there
+    alone: `./` before it names that one.
+    """
+    if os.path.basename(name) != name:
+        return name
+    own = f'./{name}'
+    try:
+        found = config_file(name)
+    except LiedynError as error:
+        if os.path.isfile(own):
+            raise LiedynError(f'{error}; the file in the working directory is {own}',
+                              names=(own,)) from error
+        raise
+    if os.path.isfile(own) and not os.path.samefile(own, found):
+        raise LiedynError(f'file: expected a name of one file, got {name}: {own} is in the '
+                          f'working directory, {found} of the package', names=(own,))
+    return found

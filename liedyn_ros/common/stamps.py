@@ -18,6 +18,7 @@ from liedyn_ros.common.errors import StampError
 LATE_NS = 500_000_000  # a stamp older than the last by at most this is a late sample
 LARGEST_NS = 2 ** 62  # 146 years: the difference of two stamps fits into 64 bits
 MESSAGES_NS = 2**31 * 10**9  # the first time that a message of ROS cannot have
+UNSET = '; the stamp is 0: the publisher does not set header.stamp'
 GAP = 0.25  # s without a sample, which no curve through those beside it bridges
 GAP_STEPS = 20.0  # usual steps, which a gap has at least
 
@@ -96,5 +97,6 @@ class Timeline:
                 self.last_ns = stamp_ns
                 return False
             self._earlier_ns = stamp_ns
-        raise StampError(f'stamp: expected a time after {last_ns} ns, got {stamp_ns}',
+        unset = UNSET if stamp_ns == 0 else ''
+        raise StampError(f'stamp: expected a time after {last_ns} ns, got {stamp_ns}{unset}',
                          names=('stamp',), expected=last_ns, got=stamp_ns)

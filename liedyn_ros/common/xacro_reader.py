@@ -14,7 +14,6 @@ memory. This module is also that process: `python -m` runs it.
 """
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 import io
 import json
 import os
@@ -22,21 +21,15 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from liedyn_ros.common.bounded_process import answer_of, ProcessLimits, taken_request, told
+from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.packages import package_folder
+from liedyn_ros.common.processes import answer_of, ProcessLimits, taken_request, told
 from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 
 LIMITS = ProcessLimits(processor_time=10, time=30, memory=2**30)
 DONE = 'that xacro expands'
-
-
-def has_xacro() -> bool:
-    """Return whether the Python package xacro is installed."""
-    try:
-        return find_spec('xacro') is not None
-    except ValueError:  # a module that stands in its place
-        return False
 
 
 def expand(path: str | os.PathLike[str], arguments: Mapping[str, str]) -> str:
@@ -46,6 +39,9 @@ def expand(path: str | os.PathLike[str], arguments: Mapping[str, str]) -> str:
     Raises DescriptionError, also for an expansion beyond the limits of time, memory and size. Each
     file that it reads must be a regular one of at most MAX_BYTES.
     """
+    if not isinstance(arguments, Mapping):
+        raise DescriptionError('expected xacro arguments as a Mapping of names, got '
+                               f'{abbreviate(arguments)}')
     read_file(path)  # a clearer error than xacro's
     found: dict[str, str] = json.loads(answer_of(
         __name__, [os.fspath(path), dict(arguments)], LIMITS, DONE))
@@ -65,6 +61,10 @@ def answer(path: str, arguments: dict[str, str], limits: ProcessLimits) -> dict[
     """Return the text of a file, or what was expected of it under `error`, in this process."""
     try:
         import xacro
+    except ImportError:
+        return {'error': 'the Python package xacro, which expands .xacro files (with ROS: apt '
+                f'install ros-${{ROS_DISTRO}}-xacro, else: {remedy_of("xacro")}), got none'}
+    try:
         import xacro.substitution_args as substitution
         xacro.open = _open  # before the one of Python
         substitution._eval_find = lambda name: str(

@@ -13,6 +13,7 @@ import os
 from pathlib import Path
 from typing import cast
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 from liedyn_ros.common.description import (
     abbreviate, is_name, no_garbage_collection, parse_number, Place)
@@ -98,55 +99,88 @@ class _Builder(ElementTree.TreeBuilder):
     """
     Builds the tree; refuses too many elements and attributes before they take memory.
 
-    Names in a default namespace, of xmlns="...", are as without it.
+    A name may have a prefix, as in `drake:mimic`, which need not be declared, as in the libraries
+    of URDF, SDF and MJCF. One for an address of Drake, Gazebo or xacro is that word. Names of a
+    default namespace, of xmlns="...", are as without it.
     """
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._name, self._count, self._defaults = name, 0, set[str]()
-
-    def start_ns(self, prefix: str, uri: str) -> None:
-        """Begin a namespace."""
-        if not prefix:
-            self._defaults.add(f'{{{uri}')
+        self._name, self._count, self._prefixes = name, 0, dict[str, str]()
 
     def _own(self, tag: str) -> str:
-        address, brace, name = tag.rpartition('}')
-        return name if brace and address in self._defaults else tag
+        prefix, colon, name = tag.partition(':')
+        return f'{self._prefixes.get(prefix, prefix)}:{name}' if colon else tag
 
     def end(self, tag: str, /) -> ElementTree.Element:
         """End an element."""
-        return super().end(self._own(tag) if self._defaults else tag)
+        return super().end(self._own(tag))
 
     def start(self, tag: str, attributes: dict[str, str], /) -> ElementTree.Element:
         """Begin an element."""
-        tag = self._own(tag) if self._defaults else tag
         self._count += 1 + len(attributes)
         if self._count > MAX_NODES:
             raise DescriptionError(f'{self._name}: expected at most {MAX_NODES} elements and '
                                    'attributes, got more')
-        return super().start(tag, attributes)
+        names = f'{tag} {" ".join(attributes)}'
+        if ':' not in names and 'xmlns' not in attributes:  # nearly all
+            return super().start(tag, attributes)
+        for key in [key for key in attributes if key == 'xmlns' or key.startswith('xmlns:')]:
+            address, prefix = attributes.pop(key), key.partition(':')[2]
+            self._prefixes[prefix] = next((each for each in (
+                'drake', 'xacro', 'gazebo') if each in address), prefix)
+        return super().start(self._own(tag), {
+            self._own(key): text for key, text in attributes.items()})
 
 
-def read(source: str | os.PathLike[str], kind: str) -> Element:
+def read(source: str | os.PathLike[str], kind: str, *tags: str) -> Element:
     """
     Return the root of an XML file, or of a text that starts with '<'; paths begin with its name.
 
-    Blank lines before the declaration, as a text in triple quotes has, are skipped. kind names the
-    format in messages. Raises DescriptionError, with line and column where the source is no XML.
+    Blank lines before the declaration, as a text in triple quotes has, are skipped. Comments with
+    two hyphens in them are read, as other libraries do. kind names the format in messages, tags
+    those that its root may have; any where none are given. Raises DescriptionError, with line and
+    column where the source is no XML.
     """
     name, content = _content(source, kind)
     try:
         with no_garbage_collection():
-            root = ElementTree.XML(content, ElementTree.XMLParser(target=_Builder(name)))
+            try:
+                root = _parsed(name, content)
+            except expat.ExpatError:
+                root = _parsed(name, _without_comments(content))
     except DescriptionError:
         raise
-    except (ElementTree.ParseError, LookupError, ValueError) as error:  # or of its encoding
-        hint = ('; it has xacro elements: expand them, or elements of another prefix: declare it, '
-                'as in <robot xmlns:drake="http://drake.mit.edu">'
-                if 'unbound prefix' in str(error) else '')
-        raise DescriptionError(f'{name}: expected well-formed XML, got {error}{hint}') from error
-    return Element(root, f'{name}: {root.tag}')
+    except (expat.ExpatError, LookupError, ValueError) as error:  # or of its encoding
+        raise DescriptionError(f'{name}: expected well-formed XML, got {error}') from error
+    found = Element(root, f'{name}: {root.tag}')
+    return found if root.tag in (tags or root.tag) else found.fail(
+        f'a root element {tags[0]}', root.tag)
+
+
+def _parsed(name: str, content: str | bytes) -> ElementTree.Element:
+    """Return the root of a document; ElementTree's own parser asks for declared prefixes."""
+    def skipped(entity: str, is_parameter: bool) -> None:
+        raise ValueError(f'undefined entity {entity}')
+
+    parser, builder = expat.ParserCreate(), _Builder(name)
+    parser.buffer_text = True
+    parser.ExternalEntityRefHandler = lambda *_: 0  # an error: no other file is opened
+    parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
+    parser.CharacterDataHandler, parser.SkippedEntityHandler = builder.data, skipped
+    parser.Parse(content, True)
+    return builder.close()
+
+
+def _without_comments(content: str | bytes) -> str | bytes:
+    """Return a document in which comments are as many empty lines."""
+    text = content if isinstance(content, str) else content.decode('latin-1')
+    parts, at = list[str](), 0
+    while (begin := text.find('<!--', at)) >= 0 and (end := text.find('-->', begin + 4)) >= 0:
+        parts += [text[at:begin], '\n' * text.count('\n', begin, end)]
+        at = end + 3
+    text = ''.join([*parts, text[at:]])
+    return text if isinstance(content, str) else text.encode('latin-1')
 
 
 def text_of(path: Path) -> str:
@@ -154,7 +188,15 @@ def text_of(path: Path) -> str:
     try:
         return read_file(path).decode('utf-8-sig')
     except UnicodeDecodeError:
-        return ElementTree.tostring(read(path, 'XML').value, encoding='unicode')
+        return ElementTree.tostring(with_prefixes(read(path, 'XML').value), encoding='unicode')
+
+
+def with_prefixes(root: ElementTree.Element) -> ElementTree.Element:
+    """Return a root that declares all prefixes in it, as strict readers ask for."""
+    names = {name for xml in root.iter() for name in (xml.tag, *xml.attrib) if ':' in name}
+    root.attrib |= {f'xmlns:{prefix}': prefix for prefix in sorted({
+        name.partition(':')[0] for name in names} - {'xml'})}  # which is always declared
+    return root
 
 
 def is_document(source: object) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import yaml
 
 from liedyn_ros.common.description import abbreviate, is_name, parse_number, Place
-from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, warn
 from liedyn_ros.common.untrusted_files import read_file
 
 MAX_DEPTH = 50  # of nested lists and mappings
@@ -77,8 +77,9 @@ class Node(Place):
         return Node(mapping[key], f'/{key}', self)
 
     def options(self, readers: 'Mapping[str, Callable[[Node], Any]]') -> dict[str, Any]:
-        """Return the values of those keys that are there, each as its reader returns it."""
+        """Return the values of those keys that are there, each as its reader does; then finish."""
         self._taken += readers
+        self.finish()
         mapping = self._mapping()
         return {key: read(Node(mapping[key], f'/{key}', self))
                 for key, read in readers.items() if key in mapping}
@@ -136,22 +137,30 @@ class Node(Place):
             return self.numbers(infinite=infinite)
         return self.number(infinite)
 
-    def angle(self) -> float:
-        """Return an angle in rad; a text such as '25 deg' is in degrees."""
-        if not isinstance(self.value, str):
-            return self.number()
-        number, _, unit = self.value.partition(' ')
-        degrees = None if _LEADING_ZERO.match(number) else parse_number(number)
-        if unit != 'deg' or degrees is None:
-            self.fail("a number in rad or a text such as '25 deg'")
-        return math.radians(degrees)
+    def angle(self, travel: bool = False) -> float:
+        """
+        Return an angle in rad; a text such as '25 deg' is in degrees.
 
-    def angles(self, length: int) -> list[float]:
-        """Return a list of angles in rad."""
-        values = _finite(self._list(length))
-        if values is not None:
-            return values
-        return [element.angle() for element in self.sequence(length)]
+        travel: whether it is a limit, which may be infinite. Warns, by DescriptionWarning, of what
+        looks like degrees: more than half a turn or a whole number from 2 on; of a travel, more
+        than a whole turn.
+        """
+        if isinstance(self.value, str):
+            number, _, unit = self.value.partition(' ')
+            degrees = None if _LEADING_ZERO.match(number) else parse_number(number)
+            if unit != 'deg' or degrees is None:
+                self.fail("a number in rad or a text such as '25 deg'")
+            return math.radians(degrees)
+        angle = self.number(infinite=travel)
+        size, most = abs(angle), 2.0 * math.pi if travel else math.pi
+        if most < size < math.inf or (not travel and size >= 2.0 and size.is_integer()):
+            warn(f"{self.path}: {angle:g} rad looks like degrees, which are written '{angle:g} "
+                 "deg'", DescriptionWarning)
+        return angle
+
+    def angles(self, length: int, travel: bool = False) -> list[float]:
+        """Return a list of angles in rad, as `angle` does."""
+        return [element.angle(travel) for element in self.sequence(length)]
 
     def _mapping(self) -> Mapping[str, Any]:
         if not isinstance(self.value, dict):

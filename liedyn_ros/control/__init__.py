@@ -8,15 +8,10 @@
 
 """Feedback on SE(3) and joints that tracks a motion, actuators that lag, jumps of state."""
 
-from liedyn_ros.control.actuators import (
-    bounded, COMMAND_TIMEOUT, Drives, LaggedActuators, lead)
+from liedyn_ros.control.actuators import Drives, LaggedActuators, lead
 from liedyn_ros.control.feedback import (
-    Feedback, Gains, RateFeedback, ReferenceMotion, tracking_error, TrackingError)
-from liedyn_ros.control.follower import Follower, Phase, Wanted
-from liedyn_ros.control.jump_detector import JumpDetector
-from liedyn_ros.control.path_time import PathTime
+    Feedback, Gains, ReferenceMotion, tracking_error, TrackingError)
 
 __all__ = [
-    'COMMAND_TIMEOUT', 'Drives', 'Feedback', 'Follower', 'Gains', 'JumpDetector',
-    'LaggedActuators', 'PathTime', 'Phase', 'RateFeedback', 'ReferenceMotion', 'TrackingError',
-    'Wanted', 'bounded', 'lead', 'tracking_error']
+    'Drives', 'Feedback', 'Gains', 'LaggedActuators', 'ReferenceMotion', 'TrackingError',
+    'lead', 'tracking_error']

@@ -35,7 +35,19 @@ def bounded(x: Array, most: Array | float) -> Array:
 
 
 def lead(forces: Array, lag: Array | float) -> Array:
-    """Return the commands (n,) that produce forces: forces (2, n) are these and their rates."""
+    """
+    Return the commands whose forces, behind a lag, are those wanted (8.8).
+
+    Args:
+        forces: wanted ones and their rates (2, n); N m, N and s.
+        lag: of each drive or of all; s.
+
+    Returns:
+        commands (n,); N m and N.
+
+    >>> lead(np.array([[10.0], [2.0]]), 0.1)
+    array([10.2])
+    """
     return forces[0] + lag * forces[1]  # (8.8)
 
 
@@ -51,7 +63,19 @@ class LaggedActuators:
         self._forces = forces
 
     def step(self, command: Array) -> Array:
-        """Return the mean of the forces over a step in which the command is held (8.7)."""
+        """
+        Return the mean of the forces over a step in which the command is held (8.7).
+
+        Args:
+            command: forces (n,); N m and N.
+
+        Returns:
+            (n,); N m and N.
+
+        >>> drives = LaggedActuators(np.zeros(1), lag=0.02, dt=0.001)
+        >>> float(drives.step(np.ones(1))[0]) < 0.1
+        True
+        """
         excess = self._forces - command
         self._forces = command + self._decay * excess
         return command + self._mean_decay * excess

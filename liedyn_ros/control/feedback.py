@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LimitError
-from liedyn_ros.control.actuators import bounded
+from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.control.kernels.feedback import carry_reference, feed_back
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 
@@ -78,22 +78,34 @@ class Gains:
 def tracking_error(
         model: Model, reference: ReferenceMotion, q: ArrayLike, v: ArrayLike) -> TrackingError:
     """
-    Return the errors of a state q, v of a model whose first joint is free.
+    Return the errors of a state of a machine with a free base.
 
-    Raises ShapeError, NotFiniteError or NotInGroupError.
+    Args:
+        model: whose first joint is free.
+        reference: the motion that is wanted now.
+        q: configuration (nq,); rad and m.
+        v: velocity (nv,); rad/s and m/s.
+
+    Returns:
+        error and rate (nv,), and what keeps the rate as it is.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+    >>> at, still = flying.neutral(), np.zeros(flying.nv)
+    >>> reference = ReferenceMotion(at, still, still, still)
+    >>> tracking_error(flying, reference, at, still).error.shape
+    (12,)
     """
-    v = as_array('v', v, (model.nv,))
-    error = model.difference(reference.q, q)
-    motion = np.array(reference[1:])
-    motion[:, FREE] = motion[:, FREE] @ se3.adjoint_of_exp(-error[FREE]).T  # Ad of T^-1 T_ref
-    velocity, acceleration, jerk = motion
-    rate = v - velocity
-    # d/dt of that product: d/dt Ad_{E^-1} = -ad_{rate} Ad_{E^-1} (0.7). The reference's velocity V
-    # has ad_V V = 0 and ad_{v} - ad_V = ad_{rate}.
-    ad_rate, carried = se3.ad(rate[FREE]), acceleration[FREE].copy()
-    acceleration[FREE] -= ad_rate @ velocity[FREE]
-    jerk[FREE] -= ad_rate @ (carried + acceleration[FREE])  # (8.9)
-    return TrackingError(error, rate, velocity, acceleration, jerk)
+    v, out = as_array('v', v, (model.nv,)), np.empty((4, model.nv))
+    error, motion = model.difference(reference.q, q), np.array(reference[1:], float)
+    if motion.shape != (3, model.nv):
+        raise ShapeError(f'reference: expected v, a and jerk of {model.nv} numbers, got an array '
+                         f'{motion.shape}', names=('reference',), expected=(3, model.nv),
+                         got=motion.shape)
+    carry_reference(error, v, motion, out)
+    return TrackingError(error, *out)
 
 
 class Feedback:
@@ -112,49 +124,82 @@ class Feedback:
     by RateFeedback, and of the joints, one as great as their authority.
     """
 
-    rate_gain, error_gain = 3.0, 3.0  # of (s + pole)^3, times pole and pole^2
+    # Of (s + pole)^3, times pole and pole^2; and the pole of these over that of the gains.
+    rate_gain, error_gain, pole_ratio = 3.0, 3.0, 1.0
 
     def __init__(self, model: Model, gains: Gains, authority: ArrayLike = np.inf) -> None:
-        """Take a model whose first joint is free; authority in rad/s^2 and m/s^2, above 0."""
+        """
+        Take a model whose first joint is free; authority in rad/s^2 and m/s^2.
+
+        Raises LimitError for an authority that is not above 0.
+        """
         self._size = model.nv
-        self._authority = np.broadcast_to(np.asarray(authority, dtype=float), (model.nv,))
-        if not (self._authority > 0.0).all():
-            raise LimitError(f'authority: expected numbers above 0, got {self._authority}',
-                             expected='> 0', got=float(self._authority.min()))
+        self.authority: Array = np.array(
+            np.broadcast_to(np.asarray(authority, dtype=float), (model.nv,)))
+        if not (self.authority > 0.0).all():
+            raise LimitError(f'authority: expected numbers above 0, got {self.authority}',
+                             expected='> 0', got=float(self.authority.min()))
         self.use(gains)
         self.reset()
 
     def use(self, gains: Gains) -> None:
-        """Change the gains and keep the integral."""
+        """
+        Change the gains and keep the integral.
+
+        Args:
+            gains: poles, rad/s.
+
+        >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+        >>> Feedback(flying, Gains()).use(Gains(position=4.0))
+        """
         self._limit = gains.integral_limit
         joints = [gains.joints] * (self._size - 6)
         self._pole = np.array([gains.rotation] * 3 + [gains.position] * 3 + joints)
-        self._cube = self._pole**3
-        self.reach = self._authority / self._pole**2  # errors that count in full
+        self.reach = self.authority / self._pole**2  # errors that count in full
+        self.speed = self.authority / self._pole  # of the way back from there
+        self._bounds = np.stack((self.reach, self.authority))
+        p = self.pole_ratio * self._pole
+        self._gains = np.stack((self.rate_gain * p, self.error_gain * p * p, self._pole**3))
         self.tolerance = self.reach.copy()
         self.tolerance[FREE] = np.minimum(
             self.tolerance[FREE], max(gains.integral_limit, GRAVITY) / self._pole[FREE]**2)
 
     def reset(self) -> None:
-        """Forget the integral."""
+        """
+        Forget the integral.
+
+        >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+        >>> Feedback(flying, Gains()).reset()
+        """
         self._integral: Array = np.zeros(self._size)
 
     def acceleration(self, error: TrackingError, dt: float) -> Array:
         """
-        Return the acceleration to command, (nv,), dt (s) after the last call.
+        Return the acceleration to command.
 
         With (s + pole)^3: rate gain 3 pole, error gain 3 pole^2, integral gain pole^3.
-        """
-        return error.acceleration + self._back(error, self._pole, dt)
 
-    def _back(self, error: TrackingError, pole: Array, dt: float) -> Array:
-        """Return the acceleration (nv,) back to the reference, by the gains of a pole."""
-        counted = bounded(error.error, self.reach)
-        back = -self.rate_gain * pole * error.rate - self.error_gain * pole * pole * counted
-        free = (np.abs(back - self._integral) <= self._authority) & (counted == error.error)
-        self._integral = bounded(
-            self._integral + free * (dt * self._cube * error.error), self._limit)
-        return bounded(back - self._integral, self._authority)
+        Args:
+            error: of the machine, by tracking_error.
+            dt: time since the last call; s.
+
+        Returns:
+            a (nv,); rad/s^2 and m/s^2.
+
+        >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+        >>> at, still = flying.neutral(), np.zeros(flying.nv)
+        >>> error = tracking_error(flying, ReferenceMotion(at, still, still, still), at, still)
+        >>> Feedback(flying, Gains()).acceleration(error, 0.01).any().item()
+        False
+        """
+        return error.acceleration + self._back(error, dt)
+
+    def _back(self, error: TrackingError, dt: float) -> Array:
+        """Return the acceleration (nv,) back to the reference."""
+        out, size = np.empty(self._size), (self._size,)
+        feed_back(as_array('error', error.error, size), as_array('rate', error.rate, size),
+                  self._gains, self._bounds, self._limit, dt, self._integral, out)
+        return out
 
 
 class RateFeedback(Feedback):
@@ -166,7 +211,7 @@ class RateFeedback(Feedback):
     integral as strong as that of Feedback: a slow disturbance leaves the same error.
     """
 
-    rate_gain, error_gain = 1.5, 1.0
+    rate_gain, error_gain, pole_ratio = 1.5, 1.0, 4.0**(1.0 / 3.0)
 
     def reset(self) -> None:
         """Forget the integral and the filter."""
@@ -180,9 +225,9 @@ class RateFeedback(Feedback):
 
         The derivative is that along a motion with the acceleration that is commanded.
         """
-        p = 4.0**(1.0 / 3.0) * self._pole
+        p = self.pole_ratio * self._pole
         self._filtered = self._wanted + np.exp(-4.0 * p * dt) * (self._filtered - self._wanted)
-        self._wanted = self._back(error, p, dt)
+        self._wanted = self._back(error, dt)
         jerk = error.jerk + 4.0 * p * (self._wanted - self._filtered)
         jerk[FREE] -= se3.ad(self._filtered[FREE]) @ error.velocity[FREE]  # (8.9)
         return np.stack((error.acceleration + self._filtered, jerk))

@@ -9,21 +9,25 @@
 """Follower of a reference that waits for its machine, and goes on by dead reckoning."""
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable
 from enum import Enum
+from itertools import pairwise
 import math
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control.feedback import (
     Feedback, FREE, Gains, ReferenceMotion, tracking_error, TrackingError)
+from liedyn_ros.control.kernels.feedback import observe_push, PUSH, VARIANCE
 from liedyn_ros.control.path_time import PathTime
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
 
+MAX_COMMANDS = 256  # that are kept, for states that come late
 DELAY_MARGIN = 0.33  # of the loop from state to force, over the fastest pole (8.10)
 
 
@@ -41,7 +45,7 @@ class Phase(Enum):
     STOPPED = 'stopped, no states'
 
 
-class Wanted(NamedTuple):
+class DesiredMotion(NamedTuple):
     """
     Wanted motion of a machine at a time (s) in a state q (nq,), v (nv,).
 
@@ -68,9 +72,10 @@ class Follower(ABC, Generic[Command]):
     reference never runs away. Before `begin` it stands at its start. `hold` is the silence up to
     which a command holds: half the delay that the loop bears, or two periods of the states.
 
-    Without states it comes to rest by dead reckoning, and stops after `blind_time`. A command that
-    gives less than was wanted is told by `short`, an acceleration (nv,). What the machine does
-    besides is `push`, the acceleration (nv,) of wind, loads and masses that are known wrongly:
+    States older than `hold` are reckoned on to now, as was commanded since; beyond `oldest` they
+    are refused. Without states it comes to rest by dead reckoning, and stops after `blind_time`. A
+    command that gives less than was wanted is told by `short`, an acceleration (nv,). What the
+    machine does besides is `push`, the acceleration (nv,) of wind, loads and wrongly known masses:
     it is averaged over `hold`, and keeps its direction in the world while states are silent.
     All times are in s, those of states of one clock.
     """
@@ -84,27 +89,55 @@ class Follower(ABC, Generic[Command]):
         self.reset()
 
     def use(self, gains: Gains) -> None:
-        """Change the gains and keep the integral."""
+        """
+        Change the gains and keep the integral.
+
+        Args:
+            gains: poles, rad/s.
+
+        >>> from liedyn_ros.stewart import PlatformController, SmoothTrajectory, StewartDynamics
+        >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> PlatformController(StewartDynamics(geometry), motion).use(Gains(position=4.0))
+        """
         self._feedback.use(gains)
         self._pole = gains.position
         self._bears = 0.5 * DELAY_MARGIN / max(gains.rotation, gains.position, gains.joints)
 
     def reset(self) -> None:
-        """Stand at the start of the reference again."""
+        """
+        Stand at the start of the reference again.
+
+        >>> from liedyn_ros.stewart import PlatformController, SmoothTrajectory, StewartDynamics
+        >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> PlatformController(StewartDynamics(geometry), motion).reset()
+        """
         self._feedback.reset()
         self._path = PathTime()
         self._seen = self._moved = 0.0  # times of the last state, and of the reference
+        self._stamp = 0.0  # s, of the last state before it was reckoned on
         self._intervals = 0.0, 0.0  # the last two between states, s
+        self._rates: list[Array] = []  # of the last state, and of those refused since: the last
         self._begun: float | None = None
-        self.last: Wanted | None = None
+        self.last: DesiredMotion | None = None
         self._lag = 0.0
+        self._commands = deque[tuple[float, Array]](maxlen=MAX_COMMANDS)  # from a time on
         # Of the push in the world: now, its mean over stop_time, and its variance about that.
-        self._push, self._mean, self._variance = np.zeros((3, self._model.nv))
+        self._pushes = np.zeros((3, self._model.nv))
+        self._watched = 0.0  # s
         self.short: Array = np.zeros(self._model.nv)
         self.phase = Phase.STANDING
 
     def begin(self, time: float) -> None:
-        """Begin the reference at a time (s), that of a state."""
+        """
+        Begin the reference.
+
+        Args:
+            time: of the state that begins it; s.
+
+        >>> from liedyn_ros.stewart import PlatformController, SmoothTrajectory, StewartDynamics
+        >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> PlatformController(StewartDynamics(geometry), motion).begin(0.0)
+        """
         self._begun = self._moved = time
 
     @property
@@ -133,9 +166,19 @@ class Follower(ABC, Generic[Command]):
         return max(self._bears, 2.0 * min(self._intervals))
 
     @property
+    def oldest(self) -> float:
+        """Return the age (s) up to which states count: they are reckoned as far as delays go."""
+        return self.hold + 2.0 * self._bears
+
+    @property
     def spread(self) -> Array:
         """Return the standard deviations (nv,) of the push about its mean, in the world."""
-        return np.sqrt(self._variance)
+        return np.sqrt(self._pushes[VARIANCE])
+
+    @property
+    def _push(self) -> Array:
+        """Return the push (nv,) in the world."""
+        return self._pushes[PUSH]
 
     @property
     def blind_time(self) -> float:
@@ -147,23 +190,65 @@ class Follower(ABC, Generic[Command]):
         """Return the greatest error over the tolerance of the feedback."""
         return self._lag
 
-    def take(self, time: float, q: Array, v: Array, pace: float = 1.0) -> Wanted:
+    def take(self, time: float, q: Array, v: Array, pace: float = 1.0, age: float = 0.0
+             ) -> DesiredMotion:
         """
-        Take a state and return what is wanted, the reference being asked for a pace.
+        Take a state and return what is wanted.
 
-        Of a gap between states no more counts than `hold`, for reference and integral alike.
+        Of a gap between states no more counts than `hold`, for reference and integral alike. A
+        velocity is refused that no motion leads to, unless that of the state before agrees.
+
+        Args:
+            time: of the state; s.
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            pace: of the reference that is asked for, 1 for its own.
+            age: of the state; s.
+
+        Returns:
+            the wanted accelerations, and the reference.
+
+        Raises:
+            LimitError: for a stray velocity, and a state older than `oldest`.
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> from liedyn_ros.stewart import model_state, PlatformController
+        >>> from liedyn_ros.stewart import SmoothTrajectory, StewartDynamics
+        >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> controller = PlatformController(StewartDynamics(geometry), motion)
+        >>> controller.begin(0.0)
+        >>> at = np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0])
+        >>> controller.take(0.0, at, np.zeros(6), 1.0) is not None
+        True
         """
+        self._doubt(time, as_array('v', v, (self._model.nv,)))
+        stamp = time
+        if age > self.hold:
+            q, v, time = *self._ahead(time, q, v, age), time + age
         dt = min(self._since(time), self.hold)
         if self.last is not None:
-            self._intervals = self._intervals[1], time - self._seen
+            self._intervals = self._intervals[1], stamp - self._stamp
             if self.begun and self.last.time == self._seen < time:
                 self._observe(self.last, time - self._seen, q, v)
-        self._seen = time
+        self._seen, self._stamp = time, stamp
         self._move(dt, min(pace, min(max(2.0 * (1.0 - self.lag), 0.0), 1.0)))
         return self._want(time, q, v, dt)
 
     def silent(self, silence: float) -> Command | None:
-        """Return the command after a time (s) without a state, None where the last one holds."""
+        """
+        Return the command after a time without a state.
+
+        Args:
+            silence: that time; s.
+
+        Returns:
+            the command; None where the last one holds.
+
+        >>> from liedyn_ros.stewart import PlatformController, SmoothTrajectory, StewartDynamics
+        >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> PlatformController(StewartDynamics(geometry), motion).silent(0.0) is None
+        True
+        """
         if not self.begun or silence <= self.hold:
             return None
         if self.phase is Phase.STOPPED or silence > self.blind_time:
@@ -174,7 +259,17 @@ class Follower(ABC, Generic[Command]):
         return self._own_command()
 
     def see_phase(self) -> Phase:
-        """Return the phase of a machine whose state was just seen, as its reference goes on."""
+        """
+        Return the phase of a machine whose state was just seen, as its reference goes on.
+
+        Returns:
+            the phase.
+
+        >>> from liedyn_ros.stewart import PlatformController, SmoothTrajectory, StewartDynamics
+        >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> isinstance(PlatformController(StewartDynamics(geometry), motion).see_phase(), Phase)
+        True
+        """
         if not self.begun:
             return Phase.STANDING
         return Phase.FOLLOWING if self.lag < 0.5 else Phase.WAITING
@@ -187,7 +282,7 @@ class Follower(ABC, Generic[Command]):
     def _stop(self) -> Command:
         """Return the command of a machine that has been without states for too long."""
 
-    def _reckon(self, silence: float) -> Wanted:
+    def _reckon(self, silence: float) -> DesiredMotion:
         """Go on to a time (s) after the last state as commanded and pushed, and come to rest."""
         if self.last is None:
             raise LimitError('state: expected one to go on from, got none')
@@ -204,16 +299,42 @@ class Follower(ABC, Generic[Command]):
             self._want(time, q, v, moved)
         return self.last
 
-    def _observe(self, last: Wanted, gap: float, q: Array, v: Array) -> None:
+    def _observe(self, last: DesiredMotion, gap: float, q: Array, v: Array) -> None:
         """Take the push in a gap (s) between two states: acceleration beside the wanted one."""
-        wanted = last.acceleration
-        found = (v - last.v) / gap - (wanted if wanted.ndim == 1 else wanted[0]) - self.short
-        found = self._turned(found, so3.from_quaternion(q[3:7]))
-        self._push -= math.expm1(-gap / self.hold) * (found - self._push)
-        away = self._push - self._mean
-        share = -math.expm1(-gap / max(self.stop_time, self.hold))
-        self._mean += share * away
-        self._variance += share * (away**2 - self._variance)
+        self._watched += gap  # before stop_time all that was seen counts alike
+        share = max(-math.expm1(-gap / max(self.stop_time, self.hold)), gap / self._watched)
+        rest = (last.v, np.atleast_2d(last.acceleration)[0], self.short, gap,
+                -math.expm1(-gap / self.hold), share, self._pushes)
+        if not observe_push(q, v, *rest):
+            observe_push(self._model.check_configuration(q), v, *rest)
+
+    def _ahead(self, time: float, q: Array, v: Array, age: float) -> tuple[Array, Array]:
+        """
+        Return where a state of a time and an age (s) has gone, as commanded.
+
+        Without the push: that is of such states itself, so it would feed on itself.
+        """
+        if age > self.oldest:
+            raise LimitError(f'state: expected one of {self.oldest:.3f} s at most, got one of '
+                             f'{age:.3f} s', names=('state',), expected=self.oldest, got=age)
+        q, end = self._model.check_configuration(q), time + age
+        for (begin, a), (until, _) in pairwise((*self._commands, (end, v))):
+            if (dt := min(until, end) - max(begin, time)) > 0.0:
+                before = v
+                v = v + dt * a
+                q = self._model.integrate(q, 0.5 * dt * (before + v))
+        return q, v
+
+    def _doubt(self, time: float, v: Array) -> None:
+        """Raise LimitError for a velocity far from the last one and from one refused since."""
+        reach = self._feedback.speed + self._feedback.authority * max(time - self._seen, 0.0)
+        if self._rates and not any((np.abs(v - each) <= reach).all() for each in self._rates):
+            self._rates[1:] = [v]
+            at = int((np.abs(v - self._rates[0]) / reach).argmax())
+            raise LimitError(
+                f'v[{at}]: expected a velocity that a motion leads to, got {v[at]:.6g} after '
+                f'{self._rates[0][at]:.6g}', indices=(at,), got=float(v[at]))
+        self._rates = [v]
 
     @staticmethod
     def _turned(a: Array, turn: Array) -> Array:
@@ -235,9 +356,14 @@ class Follower(ABC, Generic[Command]):
         """Return the reference where it is."""
         return self._path.motion(self._at(self._path.place))
 
-    def _want(self, time: float, q: Array, v: Array, dt: float) -> Wanted:
+    def _want(self, time: float, q: Array, v: Array, dt: float) -> DesiredMotion:
+        if self.last is not None and self.begun and (
+                not self._commands or self.last.time - self._commands[-1][0] > self._bears / 4.0):
+            self._commands.append(
+                (self.last.time, np.atleast_2d(self.last.acceleration)[0] + self.short))
         motion = self._motion()
         error = tracking_error(self._model, motion, q, v)
-        self.last = Wanted(time, q, v, motion, error, self._feedback.acceleration(error, dt))
-        self._lag = float((np.abs(error.error) / self._feedback.tolerance).max())
+        acceleration = self._feedback.acceleration(error, dt)
+        self.last = DesiredMotion(time, q, v, motion, error, acceleration)
+        self._lag = max(map(abs, (error.error / self._feedback.tolerance).tolist()))
         return self.last

@@ -15,7 +15,12 @@ MAX_ACCELERATION = 50.0  # m/s^2, more than the actuators of such machines give
 
 
 class JumpDetector:
-    """Compares each position (m, any dimension) with the one before, by the speeds at both."""
+    """
+    Compares each position (m, any dimension) with the one before, by the speeds at both.
+
+    `alone` tells of a jump that the position before, a jump too, does not confirm: a stray one, or
+    that of a second publisher, which is no place of the machine.
+    """
 
     def __init__(self, tolerance: float) -> None:
         """Start without a position; two may always differ by the tolerance, m."""
@@ -25,12 +30,22 @@ class JumpDetector:
     def reset(self) -> None:
         """Forget the position: the next may be any."""
         self._last: tuple[int, Sequence[float], float] | None = None
+        self._doubted: tuple[int, Sequence[float], float] | None = None
+        self.alone = True
 
     def jumped(self, stamp_ns: int, position: Sequence[float], speed: float) -> bool:
-        """Take the next position and speed (m/s); return whether no motion leads there."""
-        last, self._last = self._last, (stamp_ns, position, speed)
-        if last is None:
+        """Return whether no motion leads to a position with a speed (m/s), which is left out."""
+        here = stamp_ns, position, speed
+        if self._last is None or self._leads(self._last, here):
+            self._last, self._doubted = here, None
             return False
-        dt = 1e-9 * (stamp_ns - last[0])
-        reach = self._tolerance + dt * (min(speed, last[2]) + dt * MAX_ACCELERATION)
-        return math.dist(position, last[1]) > reach
+        self.alone = self._doubted is None or not self._leads(self._doubted, here)
+        self._doubted = here
+        return True
+
+    def _leads(self, last: tuple[int, Sequence[float], float],
+               here: tuple[int, Sequence[float], float]) -> bool:
+        """Return whether a motion leads from a place to another."""
+        dt = 1e-9 * (here[0] - last[0])
+        reach = self._tolerance + dt * (min(here[2], last[2]) + dt * MAX_ACCELERATION)
+        return math.dist(here[1], last[1]) <= reach

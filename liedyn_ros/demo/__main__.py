@@ -28,7 +28,7 @@ from liedyn_ros.demo.verdict import DemoVerdict, NotShownError, Outcome
 from liedyn_ros.demo.watching import Pages
 
 FOLDER = Path('out')
-LIMIT = 3600.0  # s of the whole; what is not shown by then is said not to be
+DEMO_TIMEOUT = 3600.0  # s of the whole; what is not shown by then is said not to be
 # Messages of a demo stay on this machine, whoever starts it.
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
@@ -38,7 +38,7 @@ def main() -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
     verdicts: dict[str, DemoVerdict] = {}
     with Pages(FOLDER) as pages, Drawings() as drawings:
-        stage = DemoStage(FOLDER, drawings, time.monotonic() + LIMIT)
+        stage = DemoStage(FOLDER, drawings, time.monotonic() + DEMO_TIMEOUT)
         with pages.watch('platform'):
             for name, part in (('tracking', stewart.run), ('singularity', singularity.run),
                                ('control', control.run)):

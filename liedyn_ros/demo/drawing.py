@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 NICENESS = 10  # the nodes go first
-LIMIT = 600.0  # s for what is left to draw when all parts are over
+DRAWING_TIMEOUT = 600.0  # s for what is left to draw when all parts are over
 
 
 class Drawings:
@@ -38,9 +38,9 @@ class Drawings:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        """Wait for all, at most for LIMIT, and raise what one of them raised."""
+        """Wait for all, at most for DRAWING_TIMEOUT, and raise what one of them raised."""
         if error is None:
-            left = wait(self._asked, LIMIT).not_done
+            left = wait(self._asked, DRAWING_TIMEOUT).not_done
             if left:
                 print(f'{len(left)} of {len(self._asked)} drawings are left out: this machine was '
                       'too busy for them')

@@ -18,7 +18,7 @@ from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.ros.messages.conversions import stamp_of
 from liedyn_ros.ros.messages.packed import SECOND
 
-REPEAT = 0.1  # s; the same time again, where a message of /clock was lost
+REPEAT_PERIOD = 0.1  # s; the same time again, where a message of /clock was lost
 # s without an answer after which time goes on all the same: a best-effort message was lost. Before
 # the first answer that is likely, as publishers and subscriptions have just found each other.
 FIRST_TIMEOUT, TIMEOUT = 0.5, 10.0
@@ -86,7 +86,7 @@ class Lockstep:
         end = time.monotonic() + (TIMEOUT if self._answered else FIRST_TIMEOUT)
         while time.monotonic() < end:
             self.show()
-            again = min(time.monotonic() + REPEAT, end)
+            again = min(time.monotonic() + REPEAT_PERIOD, end)
             while not (done := self._is_answered()) and time.monotonic() < again:
                 self._recorder.spin_some(again)
             if done:

@@ -11,6 +11,7 @@
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 import time
 from types import TracebackType
@@ -26,12 +27,14 @@ from liedyn_ros.demo.drawing import Drawings
 from liedyn_ros.demo.processes import NodeProcess
 from liedyn_ros.demo.recorder import DemoRecorder
 from liedyn_ros.demo.verdict import NotShownError
+from liedyn_ros.nodes.simulator_node import MUJOCO, OWN
 
 START_LIMIT = 1800.0  # s for the nodes to start; the first time compiles, on any machine
 # S of waiting before it is said what for, and said again
 WAIT_NOTICE, WAIT_NOTICE_PERIOD = 10.0, 30.0
 LOOK_PERIOD = 0.05  # s between two looks whether what is awaited is there
 RETRY_PERIOD = 2.0  # s, of requests for the state of a node
+PHYSICS = OWN if find_spec('mujoco') is None else MUJOCO  # of machines under control
 
 
 @dataclass(frozen=True)

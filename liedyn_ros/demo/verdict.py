@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import NamedTuple
 
-SHARE = 0.99  # of the expected messages that a recording must hold, for a verdict of it
+# Of the expected messages that a recording must hold, for a verdict of it
+MIN_RECEIVED_SHARE = 0.99
 
 
 class NotShownError(RuntimeError):
@@ -65,5 +66,5 @@ class DemoVerdict(NamedTuple):
 
 
 def too_few(what: str, got: int, expected: int) -> str:
-    """Return a reason where fewer than SHARE of the expected messages are there, else nothing."""
-    return f'{what}: {got} of {expected}' if got < SHARE * expected else ''
+    """Return a reason where too few of the expected messages are there, else nothing."""
+    return f'{what}: {got} of {expected}' if got < MIN_RECEIVED_SHARE * expected else ''

@@ -14,7 +14,8 @@ from liedyn_ros.common.on_demand import on_demand
 
 if TYPE_CHECKING:
     from liedyn_ros.dynamics.bearing_loads import joint_wrenches
-    from liedyn_ros.dynamics.dynamics import CenterOfMass, Dynamics, Kinematics
+    from liedyn_ros.dynamics.centroidal import CenterOfMass
+    from liedyn_ros.dynamics.dynamics import Dynamics, Kinematics
     from liedyn_ros.dynamics.frames import Frames, LOCAL, LOCAL_WORLD_ALIGNED, WORLD
     from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
     from liedyn_ros.dynamics.lagrangian.closed_form import (
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from liedyn_ros.dynamics.time_derivatives.tree_motion import EquationDerivatives, TreeMotion
     from liedyn_ros.dynamics.tree.data import Data
     from liedyn_ros.dynamics.tree.floating_base import FloatingBase
+    from liedyn_ros.dynamics.tree.inputs import MAX_ORDER
     from liedyn_ros.dynamics.tree.names import JointOrder, Names
-    from liedyn_ros.dynamics.tree.orders import MAX_ORDER
 else:
     __getattr__, __dir__ = on_demand(__name__, __file__)
 

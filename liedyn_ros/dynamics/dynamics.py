@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, require_kind
-from liedyn_ros.common.errors import SingularError
 from liedyn_ros.common.other_names import DYNAMICS, missing
 from liedyn_ros.dynamics.algorithms.forward import Forward
 from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
@@ -27,7 +26,8 @@ from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS, coriolis_mat
 from liedyn_ros.dynamics.algorithms.kernels.crba import crba
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.batch.states import StateBatches
-from liedyn_ros.dynamics.frames import Frames, LOCAL, WORLD
+from liedyn_ros.dynamics.centroidal import CentroidalDynamics
+from liedyn_ros.dynamics.frames import Frames
 from liedyn_ros.dynamics.mass_matrix.kernels.inverse_mass_matrix import (
     inverse_mass_matrix)
 from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
@@ -52,15 +52,7 @@ class Kinematics(NamedTuple):
     accelerations: Array
 
 
-class CenterOfMass(NamedTuple):
-    """The centre of mass (3,) of what moves, in the ground, its velocity and acceleration."""
-
-    position: Array
-    velocity: Array
-    acceleration: Array
-
-
-class Dynamics(Direct, StateBatches):
+class Dynamics(Direct, CentroidalDynamics, StateBatches):
     """
     The dynamics M(q) a + b(q, v) = tau of a model.
 
@@ -71,8 +63,8 @@ class Dynamics(Direct, StateBatches):
     Arrays are flat: q (nq,), v, a and tau (nv,), laid out as the model says; SI units. external
     are wrenches (B, 6) of the environment, moment (N m) before force (N), in the order of
     model.bodies. Each is in the frame of its body, about its origin, without gravity. Results are
-    new arrays, or out if given, which must not share memory with an input. data takes intermediate
-    results; by default it is that of the object.
+    new arrays, or out if given, which must not share memory with an input. data has intermediate
+    results of the last call.
 
     With dissipation, damping v + friction sign(v) of the model acts against the motion of the
     joints. At rest that is zero: there is no stiction. Springs and armatures of the joints are
@@ -93,7 +85,7 @@ class Dynamics(Direct, StateBatches):
         self.constants = Constants(model, dissipation)
         self.data = Data(self.constants)
         self._tables = self.constants, self.data, BatchPool(partial(LaneTables, self.constants))
-        self._vector, self._matrix, self._map = (model.nv,), 2 * (model.nv,), (6, model.nv)
+        self._vector, self._matrix = (model.nv,), 2 * (model.nv,)
         self._zero, self._mass = np.zeros(model.nv), float(model.link_table.inertia[:, 0].sum())
         self._bind()
 
@@ -107,14 +99,9 @@ class Dynamics(Direct, StateBatches):
             springs.spring_forces, self.constants.table, shape=self._vector)
         self._coriolis = self._bound('q v out', coriolis_matrix, self._matrix, blocks)
         self._kinematics = self._bound('q v a', kinematics)
-        self._center = self._bound('q out', centroidal.center_of_mass, (3,))
         self._potential = self._bound('q', centroidal.potential_energy)
-        self._center_motion = self._bound('q v a', centroidal.center_of_mass_motion)
         self._kinetic = self._bound('q v', centroidal.kinetic_energy)
-        self._momentum = self._bound('q v out', centroidal.momentum, (6,))
-        self._map_of = self._bound('q out', centroidal.centroidal_map, self._map)
-        self._map_rate = self._bound(
-            'q v out', centroidal.centroidal_map_rate, self._map, blocks)
+        self._bind_centroidal(blocks)
 
     def _direct_calls(self) -> dict[str, Any]:
         calls = {
@@ -122,14 +109,8 @@ class Dynamics(Direct, StateBatches):
             'gravity_vector': self._gravity.direct('q out', None),
             'spring_forces': self._springs.direct('q out', None),
             'coriolis_matrix': self._coriolis.direct('q v out', None),
-            'inverse_mass_matrix': self._inverse_mass.direct('q out', None),
-            'momentum': self._momentum.direct('q v out', None)}
-        if self._mass > 0.0:
-            calls |= {
-                'center_of_mass': self._center.direct('q out', None),
-                'centroidal_map': self._map_of.direct('q out', None),
-                'centroidal_map_rate': self._map_rate.direct('q v out', None)}
-        return calls
+            'inverse_mass_matrix': self._inverse_mass.direct('q out', None)}
+        return calls | self._centroidal_calls()
 
     def _bound(self, names: str, compiled: Any, shape: tuple[int, ...] | None = None,
                *tables: Array) -> CheckedKernel:
@@ -344,113 +325,6 @@ class Dynamics(Direct, StateBatches):
             q, self._zero if v is None else v, self._zero if a is None else a, *motion)
         return motion
 
-    def body_jacobian(self, q: ArrayLike, body: str, out: Array | None = None) -> Array:
-        """
-        Return the Jacobian of the body twist: frames.jacobian in LOCAL.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            body: name of a body.
-            out: array that takes the result; by default a new one.
-
-        Returns:
-            J (6, nv), angular rows first.
-
-        Raises:
-            ModelError: for an unknown body.
-            LiedynError: for a wrong q or out.
-
-        >>> robot.body_jacobian(q, 'tool').shape
-        (6, 6)
-        """
-        return self.frames.jacobian(q, body, LOCAL, out)
-
-    def spatial_jacobian(self, q: ArrayLike, body: str, out: Array | None = None) -> Array:
-        """
-        Return the Jacobian of the spatial twist: frames.jacobian in WORLD.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            body: name of a body.
-            out: array that takes the result; by default a new one.
-
-        Returns:
-            J (6, nv), angular rows first.
-
-        Raises:
-            ModelError: for an unknown body.
-            LiedynError: for a wrong q or out.
-
-        >>> robot.spatial_jacobian(q, 'tool').shape
-        (6, 6)
-        """
-        return self.frames.jacobian(q, body, WORLD, out)
-
-    @direct
-    def center_of_mass(self, q: ArrayLike, out: Array | None = None) -> Array:
-        """
-        Return the centre of mass of the moving bodies.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            out: array that takes the result; by default a new one.
-
-        Returns:
-            position (3,) in the ground, m.
-
-        Raises:
-            SingularError: if nothing that moves has mass.
-            LiedynError: for a wrong state.
-
-        >>> robot.center_of_mass(q).shape
-        (3,)
-        """
-        self._require_mass()
-        return self._center.answer(q, out)
-
-    def center_of_mass_motion(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> CenterOfMass:
-        """
-        Return the centre of mass with its velocity and acceleration.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-
-        Returns:
-            three vectors (3,) in the ground; m, m/s, m/s^2.
-
-        Raises:
-            SingularError: if nothing that moves has mass.
-            LiedynError: for a wrong state.
-
-        >>> robot.center_of_mass_motion(q, v, a).velocity.shape
-        (3,)
-        """
-        self._require_mass()
-        result = np.empty((3, 3))
-        self._center_motion.call(q, v, a, result)
-        return CenterOfMass(*result)
-
-    def center_of_mass_jacobian(self, q: ArrayLike) -> Array:
-        """
-        Return the Jacobian of the centre of mass.
-
-        Args:
-            q: configuration (nq,); rad and m.
-
-        Returns:
-            J (3, nv); J v is the velocity in the ground, m/s.
-
-        Raises:
-            SingularError: if nothing that moves has mass.
-            LiedynError: for a wrong state.
-
-        >>> robot.center_of_mass_jacobian(q).shape
-        (3, 6)
-        """
-        return self.centroidal_map(q)[3:] / self._mass
-
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
         """
         Return the kinetic energy.
@@ -493,99 +367,6 @@ class Dynamics(Direct, StateBatches):
         result = np.empty(1)
         self._potential.call(q, result)
         return float(result[0])
-
-    @direct
-    def momentum(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
-        """
-        Return the momentum about the ground's origin.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            out: array that takes the result; by default a new one.
-
-        Returns:
-            (6,), angular, then linear, in the ground; kg m^2/s and kg m/s.
-
-        Raises:
-            LiedynError: for a state of other shapes, or one that is not finite, see Dynamics.
-
-        >>> robot.momentum(q, v).shape
-        (6,)
-        """
-        return self._momentum.answer(q, v, out)
-
-    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """
-        Return the momentum about the centre of mass.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-
-        Returns:
-            (6,), angular, then linear, in ground axes; kg m^2/s and kg m/s.
-
-        Raises:
-            SingularError: if nothing that moves has mass.
-            LiedynError: for a wrong state.
-
-        >>> np.allclose(robot.centroidal_momentum(q, v), robot.centroidal_map(q) @ v)
-        True
-        """
-        momentum, center = self.momentum(q, v), self.center_of_mass(q)
-        momentum[:3] -= np.cross(center, momentum[3:])
-        return momentum
-
-    @direct
-    def centroidal_map(self, q: ArrayLike, out: Array | None = None) -> Array:
-        """
-        Return the matrix of the centroidal momentum.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            out: array that takes the result; by default a new one.
-
-        Returns:
-            A (6, nv), with A v the centroidal momentum.
-
-        Raises:
-            SingularError: if nothing that moves has mass.
-            LiedynError: for a wrong state.
-
-        >>> robot.centroidal_map(q).shape
-        (6, 6)
-        """
-        self._require_mass()
-        return self._map_of.answer(q, out)
-
-    @direct
-    def centroidal_map_rate(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
-        """
-        Return the time derivative of the matrix of the centroidal momentum.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            out: array that takes the result; by default a new one.
-
-        Returns:
-            dA/dt (6, nv); A a + dA/dt v is the momentum's rate.
-
-        Raises:
-            SingularError: if nothing that moves has mass.
-            LiedynError: for a wrong state.
-
-        >>> robot.centroidal_map_rate(q, v).shape
-        (6, 6)
-        """
-        self._require_mass()
-        return self._map_rate.answer(q, v, out)
-
-    def _require_mass(self) -> None:
-        """Raise SingularError where nothing that moves has mass."""
-        if not self._mass > 0.0:
-            raise SingularError(f'mass: expected moving bodies with mass, got {self._mass} kg')
 
     @cached_property
     def _inverse_mass(self) -> CheckedKernel:

@@ -84,7 +84,21 @@ class Layout:
             (joint.qi + 3, joint.vi + 3) for joint in moving if joint.type_name == 'free']
 
     def configuration(self, q: ArrayLike) -> Array:
-        """Return q of this package as the library has it."""
+        """
+        Return a configuration as the library has it.
+
+        Args:
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            q of the library.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> Layout(model, PINOCCHIO).configuration(q).shape
+        (6,)
+        """
         q = self.model.check_configuration(q)
         parts = []
         for joint in self._joints:
@@ -97,7 +111,21 @@ class Layout:
         return np.concatenate([*parts, np.empty(0)])
 
     def from_configuration(self, q: ArrayLike) -> Array:
-        """Return a configuration of the library in this package's order."""
+        """
+        Return a configuration of the library as this package has it.
+
+        Args:
+            q: of the library; rad and m.
+
+        Returns:
+            q (nq,).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> Layout(model, PINOCCHIO).from_configuration(q).shape
+        (6,)
+        """
         size = self.model.nq + sum(map(self._is_pair, self._joints))
         given, result, at = as_array('q', q, (size,)), np.empty(self.model.nq), 0
         for joint in self._joints:
@@ -112,29 +140,121 @@ class Layout:
         return self.model.check_configuration(result)
 
     def velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return velocities (nv,) as the library has them."""
+        """
+        Return a velocity as the library has it.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+
+        Returns:
+            v (nv,) of the library.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> Layout(model, PINOCCHIO).velocity(q, v).shape
+        (6,)
+        """
         return self._turned(q, as_array('v', v, (self.model.nv,)))[self._v]
 
     def from_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return velocities of the library as this package has them."""
+        """
+        Return a velocity of the library as this package has it.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,) of the library; rad/s and m/s.
+
+        Returns:
+            v (nv,).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> Layout(model, MUJOCO).from_velocity(q, v).shape
+        (6,)
+        """
         return self._turned(q, self._ours('v', v), back=True)
 
     def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Return accelerations (nv,): the derivative of the library's velocities."""
+        """
+        Return an acceleration as the library has it: the derivative of its velocity.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+
+        Returns:
+            a (nv,) of the library.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> Layout(model, MUJOCO).acceleration(q, v, a).shape
+        (6,)
+        """
         v, a = (as_array(name, x, (self.model.nv,)) for name, x in (('v', v), ('a', a)))
         return self._turned(q, a + self._transport(v))[self._v]
 
     def from_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Return accelerations of the library as this package has them; v is ours."""
+        """
+        Return an acceleration of the library as this package has it.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,) of the library; rad/s^2 and m/s^2.
+
+        Returns:
+            a (nv,).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> Layout(model, MUJOCO).from_acceleration(q, v, a).shape
+        (6,)
+        """
         v = as_array('v', v, (self.model.nv,))
         return self._turned(q, self._ours('a', a), back=True) - self._transport(v)
 
     def effort(self, q: ArrayLike, tau: ArrayLike) -> Array:
-        """Return joint forces (nv,) as the library has them: of the same power."""
+        """
+        Return joint forces as the library has them: of the same power.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            tau: joint forces (nv,); N m and N.
+
+        Returns:
+            tau (nv,) of the library.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> Layout(model, ROS).effort(q, tau).shape
+        (6,)
+        """
         return self._turned(q, as_array('tau', tau, (self.model.nv,)))[self._v]
 
     def from_effort(self, q: ArrayLike, tau: ArrayLike) -> Array:
-        """Return joint forces of the library as this package has them."""
+        """
+        Return joint forces of the library as this package has them.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            tau: joint forces (nv,) of the library; N m and N.
+
+        Returns:
+            tau (nv,).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> Layout(model, ROS).from_effort(q, tau).shape
+        (6,)
+        """
         return self._turned(q, self._ours('tau', tau), back=True)
 
     def _ours(self, name: str, values: ArrayLike) -> Array:

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,10 +21,14 @@ from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LiedynError, ModelError, NotFiniteError
 from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.lie import so3
-from liedyn_ros.model import Model, to_mjcf
+from liedyn_ros.model import Model, SpatialInertia, to_mjcf
+from liedyn_ros.model.configuration import carriers
+from liedyn_ros.model.replacement import inertia_of
 
 # Steps, the time constant of MuJoCo's soft constraints: it advises two or more
 CONSTRAINT_STEPS = 5.0
+HARDEST = 0.9999  # MuJoCo's largest impedance, mjMAXIMP
+LEAST_EDGE = 1e-3  # m, of half a box: a body that is thinner has one side of that
 
 
 class MujocoTwin:
@@ -32,12 +36,13 @@ class MujocoTwin:
     The state q (nq,), v (nv,) of a model whose motion MuJoCo integrates by steps of dt (s).
 
     The document is `to_mjcf` of the model; closures are MuJoCo's soft constraints. With a ground
-    (m, its height) bodies touch a plane there by their visuals. Free bases, joints of coordinates
-    that are their own rates, and spherical joints are known.
+    (m, its height) or a box (6,) of its centre and its sizes (m), both in the world, bodies touch
+    these by their visuals, those without by the box that has their mass and inertia. Free bases,
+    joints of coordinates that are their own rates, and spherical joints are known.
     """
 
     def __init__(self, model: Model, dt: float, ground: float | None = None,
-                 friction: Mapping[str, float] = {}) -> None:
+                 friction: Mapping[str, float] = {}, box: Sequence[float] = ()) -> None:
         """
         Compile the model; it is at its neutral configuration, at rest.
 
@@ -51,16 +56,19 @@ class MujocoTwin:
                               f'{remedy_of("mujoco")}')
         import mujoco  # an extra, and slow to import
         self._step, self._forward = mujoco.mj_step, mujoco.mj_forward
-        spec = mujoco.MjSpec.from_string(to_mjcf(model))
-        spec.option.timestep = as_positive('dt', dt)
-        if ground is not None:
-            for geom in spec.geoms:
-                geom.conaffinity = 1
-            spec.worldbody.add_geom(
-                type=mujoco.mjtGeom.mjGEOM_PLANE, size=[10.0, 10.0, 1.0], pos=[0.0, 0.0, ground],
-                contype=1, conaffinity=0)
-        self._model = spec.compile()
-        self._model.eq_solref[:] = CONSTRAINT_STEPS * dt, 1.0
+        try:
+            spec = mujoco.MjSpec.from_string(to_mjcf(model, nearest=True))
+            spec.option.timestep = as_positive('dt', dt)
+            if ground is not None or len(box):
+                _add_surroundings(mujoco, spec, model, ground, box)
+            self._model, self._mujoco = spec.compile(), mujoco
+        except LiedynError:
+            raise
+        except ValueError as error:
+            raise ModelError(
+                f'{model.name}: expected one that MuJoCo takes, got: {error}') from error
+        self._model.eq_solref[:] = self._model.dof_solref[:] = CONSTRAINT_STEPS * dt, 1.0
+        self._model.dof_solimp[:, :2] = HARDEST  # else brakes creep
         for name, force in friction.items():
             self._model.dof_frictionloss[self._find(name)[1]] += force
         self._data = mujoco.MjData(self._model)
@@ -86,8 +94,8 @@ class MujocoTwin:
                 ours_v.append(joint.v_slice.start + k)
                 its_q.append(at_q)
                 its_v.append(at_v)
-        self._ours_q, self._ours_v, self._its_q, self._its_v = map(
-            np.array, (ours_q, ours_v, its_q, its_v))
+        self._ours_q, self._ours_v, self._its_q, self._its_v = (
+            np.array(each, np.intp) for each in (ours_q, ours_v, its_q, its_v))
         self.set_state(model.neutral(), np.zeros(model.nv))
 
     def set_state(self, q: ArrayLike, v: ArrayLike) -> None:
@@ -133,6 +141,81 @@ class MujocoTwin:
         self.q, self.v = q, v
         return q, v
 
+    def brake(self, friction: Mapping[str, float]) -> None:
+        """Set the dry friction of joints by name, N or N m: that of brakes, or 0 again."""
+        for name, force in friction.items():
+            self._model.dof_frictionloss[self._find(name)[1]] = force
+
+    def touches(self) -> dict[str, Array]:
+        """
+        Return the wrench (6,) of what touches each body, by its name, in its frame.
+
+        Moment (N m) about the origin of the body, then force (N), of the last step.
+        """
+        data, found = self._data, dict[str, Array]()
+        for k, contact in enumerate(data.contact[:data.ncon]):
+            wrench = np.empty(6)  # of geom1 on geom2: force, then moment, in the contact's frame
+            self._mujoco.mj_contactForce(self._model, data, k, wrench)
+            along = contact.frame.reshape(3, 3)
+            force, moment = wrench[:3] @ along, wrench[3:] @ along
+            for geom, sign in zip(contact.geom, (-1.0, 1.0)):
+                body = self._model.geom_bodyid[geom]
+                if not body:
+                    continue  # the world
+                turn, arm = data.xmat[body].reshape(3, 3), contact.pos - data.xpos[body]
+                on = found.setdefault(self._model.body(body).name, np.zeros(6))
+                on[:3] += sign * ((moment + np.cross(arm, force)) @ turn)
+                on[3:] += sign * (force @ turn)
+        return found
+
+    def lowest(self) -> float:
+        """Return the height (m) of the lowest point of what touches, in the state that was set."""
+        model, data = self._model, self._data
+        heights = [np.inf]
+        for geom in range(model.ngeom):
+            size, up = model.geom_size[geom], np.abs(data.geom_xmat[geom].reshape(3, 3)[2])
+            if model.geom_conaffinity[geom]:
+                kind = self._mujoco.mjtGeom(model.geom_type[geom])
+                reach = {'mjGEOM_BOX': up @ size, 'mjGEOM_SPHERE': size[0]}.get(
+                    kind.name, up[2] * size[1] + np.hypot(*up[:2]) * size[0])
+                heights.append(data.geom_xpos[geom, 2] - float(reach))
+        return min(heights)
+
     def _find(self, name: str) -> tuple[int, int]:
         joint: Any = self._model.joint(name)
         return int(joint.qposadr[0]), int(joint.dofadr[0])
+
+
+def _add_surroundings(mujoco: Any, spec: Any, model: Model, ground: float | None,
+                      box: Sequence[float]) -> None:
+    """Add a plane and a box to a document, and let the bodies that move touch them."""
+    for name, inertia in _without_shapes(model).items():
+        # Of a solid box with these moments: edge_x^2 = 6 (I_y + I_z - I_x) / m.
+        moments, turn = np.linalg.eigh(inertia.inertia_about_com)
+        edges = np.sqrt(np.maximum(
+            6.0 * (moments.sum() - 2.0 * moments) / inertia.mass, (2.0 * LEAST_EDGE)**2))
+        spec.body(name).add_geom(
+            type=mujoco.mjtGeom.mjGEOM_BOX, pos=inertia.center_of_mass, size=0.5 * edges,
+            quat=so3.to_quaternion(turn * np.linalg.det(turn))[[3, 0, 1, 2]], mass=0.0, contype=0)
+    for geom in spec.geoms:
+        geom.conaffinity = 1
+    fixed = {'contype': 1, 'conaffinity': 0}
+    if ground is not None:
+        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[10.0, 10.0, 1.0],
+                                pos=[0.0, 0.0, ground], **fixed)
+    if len(box):
+        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, pos=box[:3],
+                                size=0.5 * np.array(box[3:]), **fixed)
+
+
+def _without_shapes(model: Model) -> dict[str, SpatialInertia]:
+    """Return the inertia of each body that moves, with all on it that is fixed, unless shown."""
+    at, sums = carriers(model.joint_list), dict[str | None, Array]()
+    shown = {None, *(at[body.name][0] for body in model.body_list if body.visuals),
+             *(rotor.body for rotor in model.rotors)}
+    for body in model.body_list:
+        if body.inertia is not None:
+            carrier, pose = at[body.name]
+            sums[carrier] = sums.get(carrier, 0.0) + body.inertia.parameters(pose)
+    return {name: inertia_of(each, physical=False) for name, each in sums.items()
+            if name and name not in shown and each[0] > 0.0}

@@ -163,8 +163,22 @@ def casadi_source(model: Model, name: str = '', *, frames: Sequence[str] = (),
     """
     Return the C source of a tree's functions for casadi.external, as the module says.
 
-    name is how their names begin, by default that of the model. Gradients by a configuration have
-    nq numbers. Raises ModelError for a machine with closed loops, and for an unknown frame.
+    Gradients by a configuration have nq numbers.
+
+    Args:
+        model: a Model.
+        name: how their names begin; by default that of the model.
+        frames: whose poses and Jacobians are wanted.
+        dissipation: whether damping and friction count.
+
+    Returns:
+        the source.
+
+    Raises:
+        ModelError: for a machine with closed loops, and for an unknown frame.
+
+    >>> 'arm_inverse' in casadi_source(model)
+    True
     """
     require_kind('model', model, Model, 'as load_model returns')
     if model.closures or model.couplings:
@@ -184,7 +198,21 @@ def casadi_source(model: Model, name: str = '', *, frames: Sequence[str] = (),
 
 def write_casadi_source(path: str | os.PathLike[str], model: Model, *,
                         frames: Sequence[str] = (), dissipation: bool = True) -> None:
-    """Write that source, with the name of the file; raises its errors, and OSError."""
+    """
+    Write the C source of a tree's functions for casadi.external, with the name of the file.
+
+    Args:
+        path: of the file.
+        model: a Model.
+        frames: whose poses and Jacobians are wanted.
+        dissipation: whether damping and friction count.
+
+    Raises:
+        OSError: where the file cannot be written.
+        ModelError: as casadi_source does.
+
+    >>> write_casadi_source(folder / 'arm.c', model)
+    """
     write_whole(Path(path), casadi_source(
         model, Path(path).stem, frames=frames, dissipation=dissipation).encode())
 

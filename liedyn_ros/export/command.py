@@ -25,7 +25,8 @@ from liedyn_ros.export.casadi_source import write_casadi_source
 from liedyn_ros.export.loops_file import ORDER, write_loops
 from liedyn_ros.export.model_file import write_model, write_platform
 from liedyn_ros.model import load_model
-from liedyn_ros.stewart import is_geometry_file, load_geometry
+from liedyn_ros.stewart import load_geometry
+from liedyn_ros.stewart.platform.io.geometry_file import is_geometry_file
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

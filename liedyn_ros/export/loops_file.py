@@ -39,7 +39,7 @@ from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.orders import require_order
+from liedyn_ros.dynamics.tree.inputs import require_order
 from liedyn_ros.export.kernels.loops import ANSWER, LOOPS
 from liedyn_ros.export.model_file import file_bytes, LOOPS as KIND, texts, tree_sections
 from liedyn_ros.jit.simd import LANES
@@ -52,16 +52,30 @@ def loops_bytes(model: Model, *, order: int = ORDER, dissipation: bool = True,
                 measured: Sequence[str] | None = None, start: ArrayLike | None = None,
                 reach: Mapping[str, str] | Sequence[str] = ()) -> bytes:
     """
-    Return the content of a model file, for `liedyn_loops_open`.
+    Return the content of a model file of a machine with closed loops, for `liedyn_loops_open`.
 
-    order is the highest of time derivatives, which the size of work areas grows with. The usual
-    rank of the constraints is found by assembling the machine. measured and start are those of
-    LoopTracker, for `liedyn_loops_track`. The file has no such call where none are measured, and
-    the actuated joints do not decide the others. reach are frames of InverseKinematics: then the
-    file is for inverse kinematics, where liedyn_loops_move moves the targets, its last closures,
-    and liedyn_loops_assemble reaches them. Raises LiedynError for anything but a Model or a whole
-    order, LimitError for an order beyond 0 to 30, and the errors of ConstrainedDynamics and
-    LoopTracker.
+    The usual rank of the constraints is found by assembling the machine.
+
+    Args:
+        model: a Model.
+        order: highest of time derivatives, which the size of work areas grows with.
+        dissipation: whether damping and friction count.
+        measured: names of joints, for `liedyn_loops_track`, as LoopTracker takes them. The file
+            has no such call where none are measured, and the actuated joints do not decide the
+            others.
+        start: rough configuration (nq,) that selects the assembly; rad and m.
+        reach: frames of InverseKinematics: then liedyn_loops_move moves the targets, the file's
+            last closures, and liedyn_loops_assemble reaches them.
+
+    Returns:
+        bytes.
+
+    Raises:
+        LimitError: for an order beyond 0 to 30.
+        LiedynError: for anything but a Model, and for loops that do not close.
+
+    >>> loops_bytes(linkage.model, order=0)[:4] == model_bytes(model)[:4]
+    True
     """
     require_kind('model', model, Model, 'as load_model returns')
     order = require_order(order)
@@ -85,7 +99,24 @@ def write_loops(path: str | os.PathLike[str], model: Model, *, order: int = ORDE
                 dissipation: bool = True, measured: Sequence[str] | None = None,
                 start: ArrayLike | None = None,
                 reach: Mapping[str, str] | Sequence[str] = ()) -> None:
-    """Write the model file of a machine; raises the errors of loops_bytes, and OSError."""
+    """
+    Write the model file of a machine with closed loops.
+
+    Args:
+        path: of the file.
+        model: a Model.
+        order: as for loops_bytes, as what follows.
+        dissipation: whether damping and friction count.
+        measured: names of joints.
+        start: rough configuration (nq,); rad and m.
+        reach: frames of InverseKinematics.
+
+    Raises:
+        OSError: where the file cannot be written.
+        LiedynError: as loops_bytes does.
+
+    >>> write_loops(folder / 'linkage.lied', linkage.model)
+    """
     write_whole(Path(path), loops_bytes(
         model, order=order, dissipation=dissipation, measured=measured, start=start,
         reach=reach))

@@ -77,11 +77,22 @@ def texts(names: Sequence[str]) -> Section:
 
 def model_bytes(model: Model, *, dissipation: bool = True, tree: bool = False) -> bytes:
     """
-    Return the content of a model file, for `liedyn_open`.
+    Return the content of a model file of a tree, for `liedyn_open`.
 
-    Without dissipation, damping and friction are zero. With tree, closed loops and couplings, such
-    as mimic joints, are left out, as Dynamics does. Raises LiedynError for anything but a Model,
-    ModelError for closures or couplings otherwise: loops_bytes writes those.
+    Args:
+        model: a Model.
+        dissipation: whether damping and friction count.
+        tree: leave out closed loops and couplings, such as mimic joints, as Dynamics does.
+
+    Returns:
+        bytes.
+
+    Raises:
+        ModelError: for closures or couplings otherwise: loops_bytes writes those.
+        LiedynError: for anything but a Model.
+
+    >>> len(model_bytes(model)) > 1000
+    True
     """
     require_kind('model', model, Model, 'as load_model returns')
     if not tree and (model.closures or model.couplings):
@@ -105,19 +116,47 @@ def tree_sections(model: Model, dissipation: bool) -> list[Section]:
 
 def write_model(path: str | os.PathLike[str], model: Model, *, dissipation: bool = True,
                 tree: bool = False) -> None:
-    """Write the model file of a model; raises the errors of model_bytes, and OSError."""
+    """
+    Write the model file of a tree.
+
+    Args:
+        path: of the file.
+        model: a Model.
+        dissipation: whether damping and friction count.
+        tree: leave out closed loops and couplings.
+
+    Raises:
+        OSError: where the file cannot be written.
+        ModelError: as model_bytes does.
+
+    >>> write_model(folder / 'arm.lied', model)
+    """
     write_whole(Path(path), model_bytes(model, dissipation=dissipation, tree=tree))
 
 
 def platform_bytes(geometry: StewartGeometry, *, length_bound: ArrayLike = 0.0,
                    joint_bound: float = 0.0) -> bytes:
     """
-    Return the content of a model file, for `liedyn_platform_open`.
+    Return the content of a model file of a platform, for `liedyn_platform_open`.
 
-    length_bound, joint_bound: bounds of errors for the certificates, as PoseCertifier takes them.
     Where encoders have joints of their own it is their geometry, without dynamics.
-    Raises LiedynError for another object, LimitError, and GeometryError for bounds of a platform
-    whose poses cannot be proved.
+
+    Args:
+        geometry: a StewartGeometry.
+        length_bound: greatest error of each leg's value or of all, for the certificates; m, of
+            cranks rad.
+        joint_bound: greatest error of a joint's centre; m.
+
+    Returns:
+        bytes.
+
+    Raises:
+        GeometryError: for more legs than six, and bounds of a platform whose poses cannot be
+            proved.
+        LimitError: for a negative bound.
+
+    >>> len(platform_bytes(geometry)) > 1000
+    True
     """
     if not isinstance(geometry, StewartGeometry):
         raise LiedynError('geometry: expected a StewartGeometry, as load_geometry returns, '
@@ -146,6 +185,20 @@ def platform_bytes(geometry: StewartGeometry, *, length_bound: ArrayLike = 0.0,
 
 def write_platform(path: str | os.PathLike[str], geometry: StewartGeometry, *,
                    length_bound: ArrayLike = 0.0, joint_bound: float = 0.0) -> None:
-    """Write the model file of a platform; raises the errors of platform_bytes, and OSError."""
+    """
+    Write the model file of a platform.
+
+    Args:
+        path: of the file.
+        geometry: a StewartGeometry.
+        length_bound: as for platform_bytes; m, of cranks rad.
+        joint_bound: greatest error of a joint's centre; m.
+
+    Raises:
+        OSError: where the file cannot be written.
+        GeometryError: as platform_bytes does.
+
+    >>> write_platform(folder / 'platform.lied', geometry)
+    """
     write_whole(Path(path), platform_bytes(
         geometry, length_bound=length_bound, joint_bound=joint_bound))

@@ -8,28 +8,23 @@
 
 """Inertial parameters of a model: regressors, base parameters, recordings, consistency."""
 
-from liedyn_ros.identification.consistency import (
-    is_consistent, nearest_consistent, parameters_of, pseudo_inertia)
-from liedyn_ros.identification.consistent_fit import consistent_fit, lifted_prior
-from liedyn_ros.identification.equations import Equations, equations_of
+from liedyn_ros.identification.consistency import is_consistent, nearest_consistent, pseudo_inertia
 from liedyn_ros.identification.estimate import Estimate
 from liedyn_ros.identification.excitation import (
-    Capsule, capsules_of, Clearance, Excitation, ExcitationLimits, excite, next_motion, NextMotion)
+    Excitation, ExcitationLimits, excite, next_motion, NextMotion)
 from liedyn_ros.identification.identify import Identification, identify
 from liedyn_ros.identification.joints import Term
-from liedyn_ros.identification.motion import Motion, motion_of, Recording
+from liedyn_ros.identification.motion import Motion, Recording
 from liedyn_ros.identification.payload import (
-    MotionWindow, Payload, PayloadEstimator, PayloadStream, with_payload)
+    Payload, PayloadEstimator, PayloadStream, with_payload)
 from liedyn_ros.identification.regressors import (
     base_parameters, BaseParameters, LoopRegressor, Regressor)
-from liedyn_ros.identification.robust_fit import robust_fit, RobustFit
+from liedyn_ros.identification.robust_fit import RobustFit
 from liedyn_ros.identification.verdict import Verdict
 
 __all__ = [
-    'BaseParameters', 'Capsule', 'Clearance', 'Equations', 'Estimate', 'Excitation',
-    'ExcitationLimits', 'Identification', 'LoopRegressor', 'Motion', 'MotionWindow',
-    'NextMotion', 'Payload', 'PayloadEstimator', 'PayloadStream', 'Recording', 'Regressor',
-    'RobustFit', 'Term', 'Verdict', 'base_parameters', 'capsules_of', 'consistent_fit',
-    'equations_of', 'excite', 'identify', 'is_consistent', 'lifted_prior', 'motion_of',
-    'nearest_consistent', 'next_motion', 'parameters_of', 'pseudo_inertia', 'robust_fit',
+    'BaseParameters', 'Estimate', 'Excitation', 'ExcitationLimits', 'Identification',
+    'LoopRegressor', 'Motion', 'NextMotion', 'Payload', 'PayloadEstimator', 'PayloadStream',
+    'Recording', 'Regressor', 'RobustFit', 'Term', 'Verdict', 'base_parameters', 'excite',
+    'identify', 'is_consistent', 'nearest_consistent', 'next_motion', 'pseudo_inertia',
     'with_payload']

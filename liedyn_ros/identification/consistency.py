@@ -21,10 +21,21 @@ _ROUNDING = 1e-12  # of the largest entry
 
 def pseudo_inertia(parameters: ArrayLike) -> Array:
     """
-    Return Pi (..., 4, 4) of ten parameters (..., 10) (13.51).
+    Return the matrix Pi of parameters (13.51).
 
-    It is the integral of (x, 1) (x, 1)^T over the mass, in the body frame. Its entries are second
-    moments (kg m^2), first moments (kg m) and mass (kg). Raises ShapeError or NotFiniteError.
+    It is the integral of (x, 1) (x, 1)^T over the mass, in the body frame.
+
+    Args:
+        parameters: (..., 10), as SpatialInertia.parameters has them; kg, kg m, kg m^2.
+
+    Returns:
+        Pi (..., 4, 4): second moments (kg m^2), first moments (kg m) and mass (kg).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> pseudo_inertia([2.0] + [0.0] * 9)[3, 3].item()
+    2.0
     """
     pi = as_trailing('parameters', parameters, (10,))
     moments = pi[..., _MOMENTS]
@@ -49,11 +60,23 @@ def parameters_of(pseudo: ArrayLike) -> Array:
 
 def is_consistent(parameters: ArrayLike) -> bool:
     """
-    Return whether some distribution of mass has these ten parameters (10,).
+    Return whether some distribution of mass has these parameters.
 
     That is so if Pi has no negative eigenvalue. Then neither the mass nor a principal moment of
     inertia is negative, and no principal moment exceeds the sum of the others. Flat bodies, rods
-    and points count. Raises ShapeError or NotFiniteError.
+    and points count.
+
+    Args:
+        parameters: (10,), as SpatialInertia.parameters has them; kg, kg m, kg m^2.
+
+    Returns:
+        whether some body has them.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> is_consistent([1.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.1, 0.0, 0.5])
+    False
     """
     pseudo = pseudo_inertia(as_array('parameters', parameters, (10,)))
     return bool(np.linalg.eigvalsh(pseudo)[0] >= -_ROUNDING * np.abs(pseudo).max())
@@ -61,12 +84,24 @@ def is_consistent(parameters: ArrayLike) -> bool:
 
 def nearest_consistent(parameters: ArrayLike, length: float = 1.0) -> Array:
     """
-    Return the nearest parameters (10,) that a body can have (13.52).
+    Return the nearest parameters that a body can have (13.52).
 
-    Nearest in the Frobenius norm of Pi: negative eigenvalues become zero. length (m), such as the
-    body's size, makes kg, kg m and kg m^2 comparable. Mass and centre of mass may change.
-    Consistent parameters stay the same, except for rounding. Raises ShapeError, NotFiniteError or
-    LimitError.
+    Nearest in the Frobenius norm of Pi: negative eigenvalues become zero. Mass and centre of mass
+    may change. Consistent parameters stay the same, except for rounding.
+
+    Args:
+        parameters: (10,), as SpatialInertia.parameters has them; kg, kg m, kg m^2.
+        length: such as the body's size, which makes kg, kg m and kg m^2 comparable; m.
+
+    Returns:
+        (10,).
+
+    Raises:
+        LimitError: for a length that is not above 0.
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> nearest_consistent([1.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.1, 0.0, 0.5]).round(3)
+    array([1.  , 0.  , 0.  , 0.  , 0.25, 0.  , 0.  , 0.25, 0.  , 0.5 ])
     """
     scale = np.array([1.0 / as_positive('length', length)] * 3 + [1.0])
     pseudo = pseudo_inertia(as_array('parameters', parameters, (10,)))

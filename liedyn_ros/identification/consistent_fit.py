@@ -27,10 +27,10 @@ from liedyn_ros.identification.consistency import parameters_of, pseudo_inertia
 PRIOR = 1e-2  # weight of the CAD model; 1 expects errors of about 100 %
 LIFT = 0.2  # of the mean second moment, added to those of a prior (16.27)
 _TOLERANCES = 1e-11, 1e-9, 1e-7  # of the solver: the tightest that it reaches
-_GOOD = 1e-6  # of the objective, by which an almost solved problem may be off
+_ALMOST_SOLVED_TOLERANCE = 1e-6  # of the objective, by which an almost solved problem may be off
 _BODY = 10
-_LARGEST = 1e4, 1e2  # of the target, in standard deviations: the program is scaled to these
-_LEAST = 1e-8  # weight of the prior in the scaled program
+_SCALED_TARGETS = 1e4, 1e2  # of the target, in standard deviations: the program is scaled to these
+_MIN_PRIOR_WEIGHT = 1e-8  # weight of the prior in the scaled program
 _LOWER = [(i, j) for i in range(4) for j in range(i + 1)]
 _UPPER8 = [(i, j) for j in range(8) for i in range(j + 1)]  # of clarabel: by columns
 
@@ -61,10 +61,10 @@ def consistent_fit(triangle: Array, target: Array, priors: Sequence[Array], posi
     require_extra('identification', 'clarabel',
                   reason='consistent parameters are the solution of a conic program')
     statuses: list[str] = []
-    for largest in _LARGEST:
+    for largest in _SCALED_TARGETS:
         shrink = min(1.0, largest / max(float(np.abs(target).max(initial=0.0)), 1.0))
         x = _scaled_fit(shrink * triangle, shrink * target, priors, positive,
-                        max(shrink**2 * weight, _LEAST), price, statuses)
+                        max(shrink**2 * weight, _MIN_PRIOR_WEIGHT), price, statuses)
         if x is not None:
             return x
     raise ConvergenceError(
@@ -111,12 +111,13 @@ def _solution(clarabel: ModuleType, quadratic: Array, cost: Array, rows: sparse.
     settings.verbose, settings.max_threads, settings.max_iter = False, 1, 400
     at = np.flatnonzero(quadratic)
     weights = sparse.csc_matrix((quadratic[at], (at, at)), (len(cost), len(cost)))
-    for tolerance in _TOLERANCES:
+    for scaled, tolerance in itertools.product((True, False), _TOLERANCES):
+        settings.equilibrate_enable = scaled  # where bodies are flat, the solver's scales can fail
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
         found = clarabel.DefaultSolver(weights, cost, rows, sides, cones, settings).solve()
         gap = abs(found.obj_val - found.obj_val_dual)
         if str(found.status) in ('Solved', 'AlmostSolved') and (
-                gap <= _GOOD * (abs(found.obj_val) + 1.0)):
+                gap <= _ALMOST_SOLVED_TOLERANCE * (abs(found.obj_val) + 1.0)):
             return np.array(found.x)
         statuses.append(str(found.status))
     return None

@@ -25,8 +25,8 @@ DEVIATION, TWO_DEVIATIONS = 2.0, 4.0
 # Correlation from which more than the half of an effort is that of the model
 MIN_CORRELATION = 0.7
 _ROUNDING = 1e-3  # of the largest effort, below which an error has no sign to tell
-_SURE = 2.0  # standard deviations
-_EXPLAINED = 2.0  # times the squares that are left, by which one sign must be better
+_SIGN_DEVIATIONS = 2.0  # standard deviations
+_MIN_ERROR_RATIO = 2.0  # times the squares that are left, by which one sign must be better
 
 
 def require_efforts(model: Model, equations: Equations, wider: Equations) -> tuple[str, ...]:
@@ -100,10 +100,10 @@ def _sign(model: Model, equations: Equations, k: int, given: Array) -> int:
             x = np.zeros(count)
         squares.append((forces - sign * (rows @ x))**2)
     gain = squares[1] - squares[0]
-    sure = abs(gain.mean()) > _SURE * np.sqrt(
+    sure = abs(gain.mean()) > _SIGN_DEVIATIONS * np.sqrt(
         gain.var() * repetition((gain - gain.mean())[:, None])[0] / len(gain))
     least, most = sorted(float(each.mean()) for each in squares)
-    if not sure or most < _EXPLAINED * least:
+    if not sure or most < _MIN_ERROR_RATIO * least:
         return 0
     return 1 if gain.mean() > 0.0 else -1
 

@@ -23,17 +23,18 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.joints import FRICTION, LOAD, SCALE, Term, terms_of, TILT
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.motion.spectrum import (
-    decimated, NYQUIST, response, spectrum_of)
+    decimated, MAX_CUTOFF, response, spectrum_of)
 from liedyn_ros.identification.regressors import (
     base_parameters, BaseParameters, LoopRegressor, Regressor)
 from liedyn_ros.model import Model, with_gravity
 
 BANDWIDTH_FACTOR = 2.5  # times the band of the motion, to which the equations are filtered
-CHUNK = 20000  # samples whose rows are in memory at a time
-SMOOTH = 5.0  # times its cut-off, above which a motion is none any more
-_SLOW = 3.0  # times the noise of a velocity, where the direction of friction is in doubt
-_ENOUGH = 6.0  # rows for each unknown, of which parts are held out
-_SWING = 2.0  # periods of the cut-off, over which a filter swings in
+SAMPLES_IN_MEMORY = 20000  # samples whose rows are in memory at a time
+CUTOFF_MARGIN = 5.0  # times its cut-off, above which a motion is none any more
+_MIN_SIGN_RATIO = 3.0  # times the noise of a velocity, where the direction of friction is in doubt
+_ROWS_PER_UNKNOWN = 6.0  # rows for each unknown, of which parts are held out
+_SETTLING_PERIODS = 2.0  # periods of the cut-off, over which a filter swings in
+_BLOCK = 40  # rows of a piece of a shortened motion
 _SEED = 20
 
 
@@ -93,7 +94,7 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
 
     cutoff (Hz) is by default BANDWIDTH_FACTOR times the band of the motion, or where the last
     force meets its noise, if that is lower. The rows are decimated to twice the cut-off (16.9).
-    Raises LimitError for a cut-off outside (0, NYQUIST rate), and ShapeError for too short a
+    Raises LimitError for a cut-off outside (0, MAX_CUTOFF rate), and ShapeError for too short a
     recording.
     """
     regressor = _regressor(model, rotor_inertia)
@@ -101,18 +102,18 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
     terms = terms_of(model, friction)
     if cutoff is None:
         cutoff = _cutoff(motion, base.rank + len(terms))
-    if not 0.0 < cutoff <= NYQUIST * motion.rate:
-        raise LimitError('cutoff: expected more than 0 and at most '
-                         f'{NYQUIST * motion.rate:.5g} Hz, got {cutoff}; without motion it is 0')
+    if not 0.0 < cutoff <= MAX_CUTOFF * motion.rate:
+        raise LimitError(f'cutoff: expected more than 0 and at most {MAX_CUTOFF * motion.rate:.5g}'
+                         f' Hz, got {cutoff}; without motion it is 0')
     margin, count = _margin(motion, cutoff), max(each.stop - each.start for each in motion.pieces)
     if count < 4 * margin:
         raise ShapeError(f'recording: expected at least {4 * margin / motion.rate:.3g} s, got '
                          f'{count / motion.rate:.3g} s: motion up to {motion.band:.3g} Hz needs '
                          'times to swing in')
-    rows, forces, known = _rows(model, regressor, base, terms, motion, cutoff)
+    rows, forces, known = rows_of(model, regressor, base, terms, motion, cutoff)
     at = _independent(model, regressor)
     return Equations(
-        rows, forces, known, np.ones(forces.shape[1]), motion.time[_samples(motion, cutoff)],
+        rows, forces, known, np.ones(forces.shape[1]), times_of(motion, cutoff),
         tuple(name for name, row in zip(model.coordinate_names, at) if row),
         (*base.names, *(each.name(model) for each in terms)),
         terms, base, regressor, cutoff, np.diag(Dynamics(model).mass_matrix(
@@ -194,13 +195,13 @@ def _tilted(model: Model, equations: Equations, at: int, q: Array, load: Array) 
 
 def _margin(motion: Motion, cutoff: float) -> int:
     """Return the samples on each side that an equation is made of."""
-    return math.ceil(_SWING * motion.rate / cutoff)
+    return math.ceil(_SETTLING_PERIODS * motion.rate / cutoff)
 
 
 def _sparser(motion: Motion, cutoff: float) -> int:
     """Return how many samples of the smooth motion one is enough for (16.9)."""
     widest = float(motion.cutoff.max(initial=0.0))
-    return max(1, min(int(motion.rate / (SMOOTH * widest + cutoff)),
+    return max(1, min(int(motion.rate / (CUTOFF_MARGIN * widest + cutoff)),
                       int(motion.rate / (2.0 * cutoff))))
 
 
@@ -216,6 +217,11 @@ def _wanted(piece: slice, motion: Motion, cutoff: float) -> NDArray[np.int_]:
     return np.arange(piece.start + margin, piece.stop - margin, _step(motion, cutoff))
 
 
+def times_of(motion: Motion, cutoff: float) -> Array:
+    """Return the times (K,) of the rows."""
+    return motion.time[_samples(motion, cutoff)]
+
+
 def _samples(motion: Motion, cutoff: float) -> NDArray[np.int_]:
     """Return the samples that are rows."""
     return np.concatenate([_wanted(each, motion, cutoff) for each in motion.pieces])
@@ -225,9 +231,9 @@ def _filtered(motion: Motion, cutoff: float, raw: Callable[[slice], tuple[Array,
               every: int = 1) -> tuple[Array, ...]:
     """Return arrays (K, ...), of which raw gives one of so many samples of a window."""
     half, step = _margin(motion, cutoff) // every, _step(motion, cutoff)
-    weights = (np.ones(1) if cutoff >= NYQUIST * motion.rate
+    weights = (np.ones(1) if cutoff >= MAX_CUTOFF * motion.rate
                else response(cutoff, motion.rate / every, half))
-    half, size = len(weights) // 2, max(1, CHUNK * every // step)
+    half, size = len(weights) // 2, max(1, SAMPLES_IN_MEMORY * every // step)
     parts: list[list[Array]] = []
     for piece in motion.pieces:
         wanted = _wanted(piece, motion, cutoff)
@@ -239,17 +245,9 @@ def _filtered(motion: Motion, cutoff: float, raw: Callable[[slice], tuple[Array,
     return tuple(np.concatenate(each) for each in zip(*parts))
 
 
-def _rows(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameters,
-          terms: tuple[Term, ...], motion: Motion, cutoff: float) -> tuple[Array, Array, Array]:
-    """
-    Return the filtered rows (K, f, p), forces (K, f) and known ones.
-
-    Columns of inertia are as smooth as the motion, and need no more samples than it. Those of
-    friction jump, and forces are noisy: these take all samples.
-    """
-    if isinstance(regressor, LoopRegressor):
-        return _filtered(motion, cutoff, lambda window: _raw(  # type: ignore[return-value]
-            model, regressor, base, terms, motion, window, _back(regressor, motion, window)))
+def inertial_rows(model: Model, regressor: Regressor, base: BaseParameters, motion: Motion,
+                  cutoff: float) -> Array:
+    """Return the filtered rows (K, nv, r) of a tree's base parameters along a motion."""
     some = np.any([regressor.random_rows(np.random.default_rng(k)) for k in range(3)], axis=0)
     at = np.flatnonzero(some[:, base.kept])  # where joints move bodies: about half
     places = (np.arange(model.nv)[:, None] * base.rank + np.arange(base.rank)).ravel()[at]
@@ -259,15 +257,44 @@ def _rows(model: Model, regressor: Regressor | LoopRegressor, base: BaseParamete
         full = regressor.torque_batch(motion.q[window], motion.v[window], motion.a[window])
         return (full.reshape(len(full), -1).take(taken, axis=1),)
 
+    moved, = _filtered(motion, cutoff, inertial, _sparser(motion, cutoff))
+    rows = np.zeros((len(moved), model.nv * base.rank))
+    rows[:, places] = moved
+    return rows.reshape(len(rows), model.nv, -1)
+
+
+def shortened(motion: Motion, cutoff: float, rows: int) -> Motion:
+    """Return a motion of about so many rows, in pieces that are spread over the whole."""
+    if len(_samples(motion, cutoff)) <= 2 * rows:
+        return motion
+    size, pieces = _BLOCK * _step(motion, cutoff) + 2 * _margin(motion, cutoff), list[slice]()
+    total = sum(each.stop - each.start for each in motion.pieces)
+    for each in motion.pieces:
+        length = each.stop - each.start
+        starts = np.linspace(each.start, max(each.start, each.stop - size), max(
+            1, round(rows / _BLOCK * length / total))).astype(int)
+        pieces += [slice(k, min(k + size, each.stop)) for k in starts.tolist()]
+    return replace(motion, pieces=tuple(pieces))
+
+
+def rows_of(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameters,
+            terms: tuple[Term, ...], motion: Motion, cutoff: float) -> tuple[Array, Array, Array]:
+    """
+    Return the filtered rows (K, f, p), forces (K, f) and known ones.
+
+    Columns of inertia are as smooth as the motion, and need no more samples than it. Those of
+    friction jump, and forces are noisy: these take all samples.
+    """
+    if isinstance(regressor, LoopRegressor):
+        return _filtered(motion, cutoff, lambda window: _raw(  # type: ignore[return-value]
+            model, regressor, base, terms, motion, window, _back(regressor, motion, window)))
+
     def others(window: slice) -> tuple[Array, Array]:
         known = regressor.known_forces(motion.q[window], motion.a[window])
         return _drag(terms, motion, window, None), np.stack([motion.tau[window], known], axis=2)
 
-    moved, = _filtered(motion, cutoff, inertial, _sparser(motion, cutoff))
     drag, forces = _filtered(motion, cutoff, others)
-    rows = np.zeros((len(moved), model.nv * base.rank))
-    rows[:, places] = moved
-    return (np.concatenate([rows.reshape(len(rows), model.nv, -1), _spread(
+    return (np.concatenate([inertial_rows(model, regressor, base, motion, cutoff), _spread(
         terms, model.nv, drag)], axis=2), forces[..., 0] - forces[..., 1], forces[..., 1])
 
 
@@ -277,13 +304,14 @@ def _cutoff(motion: Motion, unknowns: int) -> float:
 
     A short recording of a slow motion is filtered less, so that it has rows for its unknowns.
     """
-    wide = min(BANDWIDTH_FACTOR * motion.band, NYQUIST * motion.rate)
+    wide = min(BANDWIDTH_FACTOR * motion.band, MAX_CUTOFF * motion.rate)
     told = max((spectrum_of(each, motion.rate).end for each in motion.tau.T), default=0.0)
     usual = max(motion.core, min(wide, told)) if told > 0.0 else wide
-    each = _ENOUGH * unknowns / max(1, int(motion.tau.any(axis=0).sum()))  # rows of a force
+    # Rows of a force
+    each = _ROWS_PER_UNKNOWN * unknowns / max(1, int(motion.tau.any(axis=0).sum()))
     longest = max(piece.stop - piece.start for piece in motion.pieces) / motion.rate
-    least = (each + 4.0 * _SWING) / (2.0 * longest)  # the filter swings in at both ends
-    return min(max(usual, least) if usual > 0.0 else usual, NYQUIST * motion.rate)
+    least = (each + 4.0 * _SETTLING_PERIODS) / (2.0 * longest)  # the filter swings in at both ends
+    return min(max(usual, least) if usual > 0.0 else usual, MAX_CUTOFF * motion.rate)
 
 
 def _regressor(model: Model, rotor_inertia: bool) -> Regressor | LoopRegressor:
@@ -327,10 +355,10 @@ def _turned(back: Array | None, rows: Array) -> Array:
 def _drag(terms: tuple[Term, ...], motion: Motion, window: slice, loads: Array | None) -> Array:
     """Return the columns (n, e) of terms; loads (n, nv) are the forces without friction."""
     q, v = motion.q[window], motion.v[window]
-    slow = np.maximum(_SLOW * motion.noise[1], np.finfo(float).tiny)
+    slow = np.maximum(_MIN_SIGN_RATIO * motion.noise[1], np.finfo(float).tiny)
     drag = np.empty((len(v), len(terms)))
     for column, each in enumerate(terms):
-        i = each.at
+        i = each.row
         drag[:, column] = each.column(
             q[:, each.qi], v[:, i], slow[i], None if loads is None else loads[:, i])
     return drag
@@ -339,7 +367,7 @@ def _drag(terms: tuple[Term, ...], motion: Motion, window: slice, loads: Array |
 def _spread(terms: tuple[Term, ...], nv: int, columns: Array) -> Array:
     """Return columns (n, nv, e), each in the row of its joint, of those of terms (n, e)."""
     result = np.zeros((len(columns), nv, len(terms)))
-    result[:, [each.at for each in terms], range(len(terms))] = columns
+    result[:, [each.row for each in terms], range(len(terms))] = columns
     return result
 
 

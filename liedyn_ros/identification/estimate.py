@@ -23,7 +23,7 @@ from liedyn_ros.identification.lumps import Lump, lumps_of
 from liedyn_ros.identification.robust_fit import reduced, robust_fit, RobustFit
 from liedyn_ros.model import JOINT_TYPES, Model
 
-_FELT = 1e-9  # of the largest entry, below which a body's numbers play no part
+_MIN_EFFECT = 1e-9  # of the largest entry, below which a body's numbers play no part
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class ConsistentBodies:
         motors = range(10 * len(equations.regressor.bodies), inertial)
         axes = with_one_axis(self._model)[:len(motors)]
         size = np.linalg.norm(triangle @ full, axis=0)  # of joints that do not move it is rounding
-        felt, turning = (np.flatnonzero(each > _FELT * size.max(initial=0.0)) for each in (
+        felt, turning = (np.flatnonzero(each > _MIN_EFFECT * size.max(initial=0.0)) for each in (
             size[inertial:], size[motors.start:inertial] * axes))
         columns = [*(k for first in self._lumps for k in range(first, first + 10)),
                    *(motors.start + turning), *(inertial + felt)]
@@ -100,7 +100,7 @@ def given_unknowns(model: Model, equations: Equations) -> Array:
     table, nothing = model.link_table, np.zeros(model.nv)
     extra = {'damping': table.damping, 'friction': table.friction}
     return np.concatenate([equations.base.values(equations.regressor.parameters),
-                           [extra.get(each.kind, nothing)[each.at] for each in equations.extra]])
+                           [extra.get(each.kind, nothing)[each.row] for each in equations.extra]])
 
 
 def refitted_friction(model: Model, equations: Equations, chosen: NDArray[np.bool_]) -> Array:
@@ -121,7 +121,7 @@ def with_one_axis(model: Model) -> Array:
 
 def _moved(model: Model, equations: Equations, full: Array) -> dict[int, Lump]:
     """Return the bodies that forces depend on, by the place of their first parameter."""
-    least = _FELT * np.abs(full).max(initial=0.0)
+    least = _MIN_EFFECT * np.abs(full).max(initial=0.0)
     first = {int(b): 10 * k for k, b in enumerate(equations.regressor.bodies)}
     lumps = {first[lump.bodies[0]]: lump for lump in lumps_of(model)}
     return {at: lump for at, lump in lumps.items()

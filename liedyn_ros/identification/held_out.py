@@ -17,6 +17,7 @@ import itertools
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import next_fast_len
 from scipy.special import stdtrit
 
 from liedyn_ros.common.checks import Array
@@ -40,11 +41,14 @@ class Parts:
     """
     The parts of one or several recordings: each of so many has a share of every recording.
 
-    spans (parts, recordings, 2) are where they begin and end, s; gap is how long before and after
-    a part errors are alike, s. starts (recordings,) are the times at which recordings begin.
+    spans (parts, n, 2) are where their n pieces begin and end, s: one in each recording, or in
+    each repeat of its motion. owners (n,) are the numbers of their recordings. gap is how long
+    before and after a piece errors are alike, s. starts (recordings,) are the times at which
+    recordings begin.
     """
 
     spans: Array
+    owners: NDArray[np.int_]
     gap: float
     starts: Array
 
@@ -61,12 +65,14 @@ class Parts:
         return np.maximum(np.searchsorted(self.starts, time, side='right') - 1, 0)
 
     def _within(self, time: Array, part: int, more: float) -> NDArray[np.bool_]:
-        begin, end = self.spans[part, self.recording(time)].T
-        return np.asarray((time >= begin - more) & (time <= end + more))
+        begin, end = self.spans[part].T
+        own = self.recording(time)[:, None] == self.owners
+        clock = time[:, None]
+        return np.asarray((own & (clock >= begin - more) & (clock <= end + more)).any(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class HeldOutForces:
     """
     Forces (K, f) at each time (K,) as measured, and as fits that did not see them predict them.
 
@@ -150,25 +156,78 @@ class HeldOut:
 
 
 def parts_of(equations: Equations, fit: RobustFit, starts: Array, parts: int) -> Parts:
-    """Return so many parts, each with a share of each recording; errors of fit give the gap."""
+    """
+    Return so many parts, each with a share of each recording; errors of fit give the gap.
+
+    Where a motion repeats, a part is the same share of every repeat: what a fit saw in another
+    repeat, it would predict without a model.
+    """
     time = equations.time
     step = float(np.median(np.diff(time)))
     gap = step * float(np.ceil((len(time) / fit.samples).max()))
-    begins = np.append(starts, np.inf)
-    spans = np.empty((parts, len(starts), 2))
-    for r, (begin, end) in enumerate(itertools.pairwise(begins)):
-        own = time[(time >= begin) & (time < end)]
-        if len(own) < parts:
-            spans[:, r] = np.inf  # too short to say anything
-            continue
-        edges = np.linspace(0, len(own), parts + 1).astype(int)
-        spans[:, r, 0], spans[:, r, 1] = own[edges[:-1]], own[edges[1:] - 1]
-    found = Parts(spans, gap, starts)
+    forces = fit.weight * (equations.rows @ fit.x)
+    spans, owners = list[Array]([np.empty((parts, 0, 2))]), list[int]()
+    for r, (begin, end) in enumerate(itertools.pairwise(np.append(starts, np.inf))):
+        own = (time >= begin) & (time < end)
+        if own.sum() >= parts:  # else too short to say anything
+            spans.append(_spans(time[own], period_of(time[own], forces[own], step, parts), gap,
+                                parts))
+            owners += [r] * spans[-1].shape[1]
+    found = Parts(np.concatenate(spans, axis=1), np.array(owners, dtype=int), gap, starts)
     for part in range(parts):
         if not found.seen(time, part).any():
             raise ShapeError(f'recording: expected parts longer than {gap:.3g} s, over which '
-                             f'errors are alike, got {np.ptp(spans[part, 0]):.3g} s')
+                             f'errors are alike, got {np.ptp(found.spans[part], axis=1)[0]:.3g} s')
     return found
+
+
+def _spans(time: Array, period: float, gap: float, parts: int) -> Array:
+    """Return where parts begin and end in each repeat (parts, n, 2): in time where n is 1."""
+    if not gap <= period / parts < np.inf:
+        edges = np.linspace(0, len(time), parts + 1).astype(int)
+        return np.stack([time[edges[:-1]], time[edges[1:] - 1]], axis=1)[:, None]
+    shares = period * np.arange(parts + 1)[:, None] / parts
+    edges = shares + np.arange(time[0] - period, time[-1] + period, period)  # with neighbours
+    return np.stack([edges[:-1], np.nextafter(edges[1:], -np.inf)], axis=2)
+
+
+def period_of(time: Array, forces: Array, step: float, parts: int) -> float:
+    """
+    Return the time (s) after which forces (n, f) by rows of equations repeat, or infinity.
+
+    They do where they differ no more from those a period later than from those of the next row:
+    by less, no clock of this step tells them apart. Noise in the rows is in both differences.
+    Repeats of less than one of so many parts of the recording do not count.
+    """
+    at = np.rint((time - time[0]) / step).astype(int)
+    last = int(at[-1] * (1.0 - 1.0 / parts))
+    values, known = np.zeros((at[-1] + 1, forces.shape[1])), np.zeros(at[-1] + 1)
+    values[at], known[at] = forces, 1.0
+    following = known[:-1] * known[1:]
+    change = following * (np.diff(values, axis=0)**2).sum(axis=1)
+    square = (values**2).sum(axis=1)
+    pairs = np.maximum(_products(known, known), 0.5)
+    apart = (_products(square, known) + _products(known, square) - 2.0 * sum(
+        _products(each, each) for each in values.T)) / pairs
+    usual = _products(change, known) / np.maximum(_products(following, known), 0.5)
+    near = np.flatnonzero(apart[parts:last] <= usual[parts:last]) + parts
+    if not len(near):
+        return np.inf
+    lag = int(near[0])
+    while lag + 1 < last and apart[lag + 1] < apart[lag]:
+        lag += 1
+    period = float(lag)
+    for k in range(2, int(last / period)):  # many periods tell one to less than a step
+        middle = round(k * period)
+        period = (middle - 1 + int(np.argmin(apart[middle - 1:middle + 2]))) / k
+    return period * step
+
+
+def _products(first: Array, second: Array) -> Array:
+    """Return sums (n,) of first (n,) at each row times second (n,) 0 to n - 1 rows later."""
+    length = next_fast_len(2 * len(second), real=True)
+    spectrum = np.conj(np.fft.rfft(first, length)) * np.fft.rfft(second, length)
+    return np.asarray(np.fft.irfft(spectrum, length)[:len(second)])
 
 
 class Trial:
@@ -198,18 +257,18 @@ class Trial:
             raise failed
         return min(errors, key=errors.__getitem__) if errors else weights[0]
 
-    def compared(self, weight: float) -> HeldOut:
-        """Return the predictions of fits with a weight, beside those of the given model."""
+    def compared(self, weight: float, alone: bool = False) -> HeldOutForces:
+        """Return predictions of fits with a weight; unless alone, beside those of given models."""
         recording = self._parts.recording(self.equations.time)
         block, some = np.full(len(recording), -1), np.any(self._rows, axis=0)
         for part, rows in enumerate(self._rows):
             block[rows] = part * len(self._parts.starts) + recording[rows]
-        found = self._others | {'consistent': self._predicted(
+        found = ({} if alone else self._others) | {'consistent': self._predicted(
             [each.at(weight).consistent for each in self._fits])}
-        return HeldOut(self.equations.time[some], self.equations.forces[some], {
+        return HeldOutForces(self.equations.time[some], self.equations.forces[some], {
             method: each[some] for method, each in found.items()}, block[some], recording[some])
 
-    def with_first(self, weight: float) -> HeldOut:
+    def with_first(self, weight: float) -> HeldOutForces:
         """Return predictions, also by the first recording alone where there are several."""
         found = self.compared(weight)
         if len(self._parts.starts) < 2:

@@ -21,21 +21,24 @@ from liedyn_ros.identification.effort_checks import effort_ratios, require_effor
 from liedyn_ros.identification.equations import Equations, equations_of
 from liedyn_ros.identification.estimate import (
     Estimate, Estimator, given_unknowns, with_one_axis)
-from liedyn_ros.identification.held_out import (
-    CUTOFFS, HeldOut, parts_of, PRIORS, Trial)
+from liedyn_ros.identification.held_out import CUTOFFS, HeldOutForces, parts_of, PRIORS, Trial
 from liedyn_ros.identification.joints import (
     FRICTION, LOAD, MORE_TERMS, OFFSET, SCALE, SPRING, STRIBECK, TILT)
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.joints.scales import scaled, with_scales
-from liedyn_ros.identification.motion import Motion, motion_of, Recording
-from liedyn_ros.identification.readings import likely_reading
-from liedyn_ros.identification.verdict import judge, SAMPLES, Verdict
+from liedyn_ros.identification.motion import Motion, Recording
+from liedyn_ros.identification.motion.motion import motion_of
+from liedyn_ros.identification.readings import likely_reading, open_zeros
+from liedyn_ros.identification.verdict import (
+    judge, MAX_CONSISTENCY_COST, MIN_SAMPLES, Verdict)
 from liedyn_ros.model import Model, with_armatures, with_inertias, with_resistances
 
-HEAVIEST = 1e6  # weight of the given model, which decides everything then
-PARTS = 5  # of the recording, each held out once (16.32)
+MAX_PRIOR = 1e6  # weight of the given model, which decides everything then
+STAGES = 'readings', 'weight', 'filters', 'smoothing', 'terms'  # of the work, in this order
+FOLDS = 5  # of the recording, each held out once (16.32)
 _EquationsAt = Callable[[Motion, float], Equations]  # of a motion, with a cut-off, Hz
-_NEAR = 0.3  # correlation with the given model from which it tells the size of a scale
+# Correlation with the given model from which it tells the size of a scale
+_MIN_SCALE_CORRELATION = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +58,7 @@ class Identification:
     motion: Motion
     equations: Equations
     estimate: Estimate
-    unseen: HeldOut
+    unseen: HeldOutForces
     verdict: Verdict
     prior: float
     missing: tuple[str, ...] = ()
@@ -124,21 +127,52 @@ class Identification:
 def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
              friction: tuple[str, ...] = FRICTION, smoothing: float | None = None,
              cutoff: float | None = None, prior: float | None = None, sure: bool = False,
-             scales: tuple[str, ...] = ()) -> Identification:
+             scales: tuple[str, ...] = (),
+             progress: Callable[[int, str], None] = lambda done, stage: None) -> Identification:
     """
     Return the inertial parameters, friction and offsets that a recording tells of a model.
 
-    rotor_inertia: whether motors have one; friction lists the terms to fit, of FRICTION and of
-    MORE_TERMS. scales lists joints whose efforts are in an unknown unit. smoothing (Hz) is the
-    cut-off of positions, cutoff (Hz) that of the equations, prior the weight of the given model,
-    1 for errors of about 100 %. Where they are None, those predict held-out parts best: each of
-    PARTS of every recording is predicted by a fit of the others. The result is offered where that
-    is clearly better. sure takes the unit and the sign of the efforts as they are.
+    Each of FOLDS of every recording is predicted by a fit of the others; the result is offered
+    where it predicts them clearly better than the model does.
 
-    Raises LimitError, NameSetError, ShapeError, ConvergenceError, the errors of Regressor, and
-    ModuleNotFoundError without clarabel.
+    Args:
+        model: the given one.
+        recording: of a motion.
+        rotor_inertia: whether motors have one.
+        friction: terms to fit, of FRICTION and of MORE_TERMS.
+        smoothing: cut-off of positions, Hz; by default what predicts held-out parts best, as for
+            the next two.
+        cutoff: cut-off of the equations; Hz.
+        prior: weight of the given model, 1 for errors of about 100 %.
+        sure: take the unit and the sign of the efforts as they are.
+        scales: joints whose efforts are in an unknown unit.
+        progress: called with how many of STAGES are done, and the one that begins.
+
+    Returns:
+        the identified model, what it predicts, and the verdict.
+
+    Raises:
+        LimitError: for options that do not fit.
+        NameSetError: for unknown joints.
+        ShapeError: for a recording without forces, or too short.
+        ModuleNotFoundError: without clarabel.
+
+    >>> t = np.arange(0.0, 10.0, 0.01)
+    >>> angle = 0.8 * np.sin(2.0 * t) + 0.3 * np.sin(5.0 * t)
+    >>> speed = 1.6 * np.cos(2.0 * t) + 1.5 * np.cos(5.0 * t)
+    >>> rate = -3.2 * np.sin(2.0 * t) - 7.5 * np.sin(5.0 * t)
+    >>> builder = ld.ModelBuilder('rod')
+    >>> inertia = ld.SpatialInertia(2.0, [0.0, 0.0, -0.5], np.diag([0.2, 0.2, 0.01]))
+    >>> builder.add_body('rod', inertia)
+    >>> builder.add_joint('pivot', 'revolute', None, 'rod', axis=[0.0, 1.0, 0.0])
+    >>> rod = ld.Dynamics(builder.build())
+    >>> tau = rod.inverse.batch(*np.array([angle, speed, rate])[:, :, None])
+    >>> found = identify(rod.model, Recording(rod.model, t, angle[:, None], tau), sure=True)
+    >>> bool(abs(found.model.body('rod').inertia.parameters()[3] + 1.0) < 0.05)
+    True
     """
     _require_options(prior, friction)
+    progress(0, STAGES[0])
     motion = motion_of(model, recording, smoothing)
     if not recording.tau.any():
         raise ShapeError('recording: expected joint forces, got zeros everywhere')
@@ -147,15 +181,18 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     speeds = {model.coordinate_names[each.at]: each.speed for each in first.extra
               if each.kind == STRIBECK}
     every = Estimator(model, first, np.ones(len(first.time), dtype=bool))
-    trial = Trial(model, first, parts_of(first, every.plain, recording.starts, PARTS))
+    progress(1, STAGES[1])
+    trial = Trial(model, first, parts_of(first, every.plain, recording.starts, FOLDS))
     weight = trial.best(PRIORS if prior is None else (prior,))
 
     def equations_at(motion: Motion, cutoff: float) -> Equations:
         return _equations(
             model, motion, friction, speeds, scales, rotor_inertia, cutoff, sure=True)[0]
 
+    progress(2, STAGES[2])
     if cutoff is None and not scales:
         trial = _best_filtered(motion, trial, weight, equations_at)
+    progress(3, STAGES[3])
     if smoothing is None and not scales:
         motion, trial = _best_smoothed(
             recording, motion, trial, first.cutoff, weight, equations_at)
@@ -168,6 +205,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     better = with_armatures(with_resistances(
         with_inertias(model, estimate.bodies), named['damping'], named['friction']),
         _named_rotors(model, estimate))
+    progress(4, STAGES[4])
     missing = _missing(motion, trial, friction, weight, unseen)
     return Identification(model, better, motion, equations, estimate, unseen, judge(
         model, motion, equations, estimate.plain, estimate.consistent, unseen,
@@ -191,7 +229,7 @@ def _best_smoothed(recording: Recording, motion: Motion, trial: Trial, least: fl
         try:
             other = motion_of(trial.model, recording, least=tried_at)
             tried = trial.of(equations_at(other, trial.equations.cutoff))
-            left = tried.compared(weight).misfit(scales=usual.scales)
+            left = tried.compared(weight, alone=True).misfit(scales=usual.scales)
         except (ConvergenceError, LimitError, ShapeError):  # as above the rate
             continue
         if left < error:
@@ -214,9 +252,9 @@ def _best_filtered(motion: Motion, trial: Trial, weight: float, equations_at: _E
             cutoff *= factor
             try:
                 other = equations_at(motion, cutoff)
-                if other.forces.size < SAMPLES * len(other.names):
+                if other.forces.size < MIN_SAMPLES * len(other.names):
                     break
-                found = trial.of(trial.equations, other).compared(weight)
+                found = trial.of(trial.equations, other).compared(weight, alone=True)
             except (ConvergenceError, LimitError, ShapeError):  # beyond the rate, or too short
                 break
             errors[other] = found.misfit(scales=usual.scales)
@@ -228,7 +266,7 @@ def _best_filtered(motion: Motion, trial: Trial, weight: float, equations_at: _E
 
 
 def _missing(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: float,
-             unseen: HeldOut) -> dict[str, str]:
+             unseen: HeldOutForces) -> dict[str, str]:
     """Return further terms, tried alone, that predict held-out parts better, the best first."""
     told, misfits = dict[str, str](), dict[str, float]()
     for kind in MORE_TERMS:
@@ -236,27 +274,30 @@ def _missing(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: fl
             continue
         try:
             wider = with_friction(trial.model, motion, trial.equations, (kind,), {})
-            found = trial.of(wider).compared(weight)
+            found = trial.of(wider).compared(weight, alone=True)
         except (LimitError, ShapeError, ConvergenceError):
             continue
         both = replace(unseen, predicted=unseen.predicted | {
             kind: found.predicted['consistent']})
         times = both.errors()[kind] / np.maximum(both.errors()['consistent'], 1e-300)
         helped = [f'{name} {each:.2g}' for k, (name, each) in enumerate(zip(
-            trial.equations.joints, times)) if both.is_better(kind, 'consistent', k)]
+            trial.equations.joints, times)) if both.is_better(kind, 'consistent', k)
+            and f'{each:.2g}' != '1']
         if helped and both.is_better(kind, 'consistent'):
             what = {TILT: 'a tilt of the base', SPRING: 'springs'}.get(kind, f'friction {kind!r}')
             told[kind] = (f'a term is missing: with {what} errors on held-out parts are smaller, '
-                          f'times {", ".join(helped)}. Add it: '
-                          f'--friction {" ".join((*friction, kind))}')
+                          f'times {", ".join(helped)}' + (
+                              f'. Add it: --friction {" ".join((*friction, kind))}'
+                              if min(times) < 1.0 / MAX_CONSISTENCY_COST else
+                              ', which is little'))
             misfits[kind] = both.misfit(kind)
     return {kind: told[kind] for kind in sorted(told, key=misfits.__getitem__)}
 
 
 def _require_options(prior: float | None, friction: tuple[str, ...]) -> None:
     """Raise LimitError for options that identify does not take."""
-    if prior is not None and not 0.0 < prior <= HEAVIEST:
-        raise LimitError(f'prior: expected a number above 0, at most {HEAVIEST:g}, got {prior}')
+    if prior is not None and not 0.0 < prior <= MAX_PRIOR:
+        raise LimitError(f'prior: expected a number above 0, at most {MAX_PRIOR:g}, got {prior}')
     require_known(LimitError, 'friction', (*FRICTION, *MORE_TERMS), friction, 'terms')
 
 
@@ -269,26 +310,27 @@ def _equations(model: Model, motion: Motion, friction: tuple[str, ...],
         friction=tuple(each for each in friction if each in FRICTION))
     if scales:  # first, as the load of a joint is that of efforts in N m
         ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
-        start = np.where(np.abs(alike) > _NEAR, ratio, 1.0)
+        start = np.where(np.abs(alike) > _MIN_SCALE_CORRELATION, ratio, 1.0)
         equations = scaled(equations, with_scales(model, equations, scales, start).scales)
-    if not sure:
-        _require_readings(model, motion, equations)
-    doubts = () if sure else require_efforts(
-        model, equations, with_friction(model, motion, equations, (SPRING,), {}))
+    doubts = () if sure else (*_require_readings(model, motion, equations), *require_efforts(
+        model, equations, with_friction(model, motion, equations, (SPRING,), {})))
     equations = with_friction(model, motion, equations, friction, stribeck)
     if scales:
         equations = with_scales(model, equations, scales, equations.scales)
     return equations, doubts
 
 
-def _require_readings(model: Model, motion: Motion, equations: Equations) -> None:
-    """Raise LimitError where a joint clearly counts otherwise than the model."""
-    found = likely_reading(model, motion, equations)
-    if found is not None:
-        raise LimitError(
-            f'positions of {found.name}: expected angles as the model counts them. The likely '
-            f'cause: {found.text}: {found.option} explains the efforts. If they are angles of the '
-            'model, sure=True (--sure) takes them as they are', names=(found.name,))
+def _require_readings(model: Model, motion: Motion, equations: Equations) -> tuple[str, ...]:
+    """Raise LimitError for a joint that counts otherwise than the model, or return doubts."""
+    found, must = likely_reading(model, motion, equations)
+    if found is None or not must:
+        return (*([] if found is None else [
+            f'{found.text}: the given bodies explain the efforts far better then '
+            f'({found.option}), others as well as now']), *open_zeros(model, motion, equations))
+    raise LimitError(
+        f'positions of {found.name}: expected angles as the model counts them. The likely '
+        f'cause: {found.text}: {found.option} explains the efforts. If they are angles of the '
+        'model, sure=True (--sure) takes them as they are', names=(found.name,))
 
 
 def _named_rotors(model: Model, estimate: Estimate) -> dict[str, float]:

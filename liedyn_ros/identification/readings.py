@@ -10,32 +10,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.identification.equations import Equations, rows_along
+from liedyn_ros.identification.equations import (
+    Equations, inertial_rows, rows_of, shortened, times_of)
+from liedyn_ros.identification.joints import FRICTION
 from liedyn_ros.identification.motion import Motion
-from liedyn_ros.model import JOINT_TYPES, Model
+from liedyn_ros.identification.regressors import LoopRegressor, Regressor
+from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
-STEPS = 24  # of a turn, from the best of which the offset of a joint is searched
-STEP_WIDTH = 2.0 * np.pi / STEPS
+OFFSET_STEPS = 24  # of a turn, from the best of which the offset of a joint is searched
+STEP_WIDTH = 2.0 * np.pi / OFFSET_STEPS
 # Of the least error, within which an offset is a step: chance gains that much
 MAX_ERROR_RATIO = 1.02
 # Ways by which the given bodies are best, of which bodies that are fitted decide
 MAX_CANDIDATES = 24
-SAMPLES = 240  # of a recording that are looked at
-EXPLAINED = 0.25  # of the squared errors of a joint, when a way of reading halves its error
+INSPECTED_ROWS = 240  # rows of a recording that are looked at, or twice as many
+MAX_REMAINING_SHARE = 0.25  # of the squared errors, when a way of reading halves them
+_TURN = 2.0 * np.pi
+UNITS = {True: {'degrees': _TURN / 360.0, 'turns': _TURN}, False: {'mm': 1e-3}}  # by turning
+MAX_SPAN = 2.0 * _TURN  # rad; readings that cover more may be counts of an encoder
+SPANS = np.geomspace(0.2, _TURN, 9)  # rad, which such a joint is tried to have covered
+GIVEN_RANGE = np.pi / 3.0  # rad, of zeros that given bodies are asked for
+RANK_TOLERANCE = 1e-9  # of the largest singular value, below which an unknown has no effect
+_STEP = 1e-4  # rad, of a difference
+NEAR_UNIT = 0.05  # relative, by which the unit of counts may miss one that has a name
 
 
 @dataclass(frozen=True)
 class OtherReading:
     """
-    Way in which a joint may count: its angle is row (m,) times the readings, plus shift.
+    Way in which a joint may count: its angle is row (m,) times the readings, plus shift, rad or m.
 
     name is the joint's, text says what it is, option how a command is told so. effort is -1 where
     the sign of its effort turns as well.
@@ -67,11 +78,22 @@ class OtherReading:
             text=f'{self.name} counts from elsewhere, near {degrees:+g} degrees',
             option=f'--reads {self.name}={self.name}{degrees:+g}deg')
 
+    def counted(self, unit: float, shift: float) -> OtherReading:
+        """Return the reading of a count of a unit, rad, as the option has it."""
+        degrees, digits = round(float(np.degrees(shift)), 2), f'{unit:.7g}'
+        return replace(
+            self, row=float(digits) * np.sign(self.row), shift=float(np.radians(degrees)),
+            text=f'readings of {self.name} count another unit than rad, near {unit:.4g} rad',
+            option=f'--reads {self.name}={digits}*{self.name}{degrees:+g}deg')
 
-def other_readings(names: tuple[str, ...]) -> Iterator[OtherReading]:
-    """Yield the ways in which joints often count: signs, and sums with a neighbour."""
+
+def other_readings(names: tuple[str, ...], turning: Collection[str]) -> Iterator[OtherReading]:
+    """Yield the ways in which joints often count: units, signs, and sums with a neighbour."""
     unit = np.eye(len(names))
     for k, name in enumerate(names):
+        for what, factor in UNITS[name in turning].items():
+            yield OtherReading(name, f'readings of {name} are in {what}',
+                               f'--reads {name}={factor:.7g}*{name}', k, factor * unit[k])
         for other in (k - 1, k + 1):
             for sign, word in ((1.0, '+'), (-1.0, '-')):
                 if 0 <= other < len(names):
@@ -86,10 +108,11 @@ def other_readings(names: tuple[str, ...]) -> Iterator[OtherReading]:
                            f'--reads {name}=-{name} --scale {name}=-1', k, -unit[k], effort=-1.0)
 
 
-def other_zeros(names: tuple[str, ...], turning: Iterable[str],
+def other_zeros(names: tuple[str, ...], turning: Collection[str],
                 error: Callable[[OtherReading], float]) -> Iterator[OtherReading]:
     """Yield each turning joint as counted from where an error is least."""
-    steps: Array = np.asarray(np.arange(-STEPS // 2 + 1, STEPS // 2 + 1) * STEP_WIDTH, np.float64)
+    steps: Array = np.asarray(
+        np.arange(-OFFSET_STEPS // 2 + 1, OFFSET_STEPS // 2 + 1) * STEP_WIDTH, np.float64)
     unit = np.eye(len(names))
     for name in turning:
         k = names.index(name)
@@ -109,80 +132,213 @@ def _least(reading: OtherReading, steps: Array, error: Callable[[OtherReading], 
     return reading.shifted(middle if at(middle) < MAX_ERROR_RATIO * found.fun else float(found.x))
 
 
-def likely_reading(model: Model, motion: Motion, equations: Equations) -> OtherReading | None:
+def other_counts(names: tuple[str, ...], turning: Collection[str], readings: Array,
+                 error: Callable[[OtherReading], float]) -> Iterator[OtherReading]:
+    """Yield joints whose readings (n, m) cover turns, as counts of the unit of least error."""
+    for k, name in enumerate(names):
+        span, middle = float(np.ptp(readings[:, k])), float(readings[:, k].mean())
+        if name not in turning or span < MAX_SPAN:
+            continue
+        at = _counts(OtherReading(name, '', '', k, np.eye(len(names))[k]), middle)
+        start = min(((np.log(each / span), turn * STEP_WIDTH) for each in SPANS
+                     for turn in range(OFFSET_STEPS)), key=lambda x: error(at(np.array(x))))
+        yield _least_count(at, np.array(start), error)
+
+
+def _counts(reading: OtherReading, middle: float) -> Callable[[Array], OtherReading]:
+    """Return readings by the logarithm of the unit, rad, and the angle at the middle, rad."""
+    def at(x: Array) -> OtherReading:
+        unit = float(np.exp(x[0]))
+        return reading.counted(unit, float(np.remainder(
+            x[1] - unit * middle + np.pi, _TURN) - np.pi))
+    return at
+
+
+def _least_count(at: Callable[[Array], OtherReading], start: Array,
+                 error: Callable[[OtherReading], float]) -> OtherReading:
+    return at(minimize(lambda x: error(at(x)), start, method='Nelder-Mead').x)
+
+
+def likely_reading(model: Model, motion: Motion, equations: Equations
+                   ) -> tuple[OtherReading | None, bool]:
     """
-    Return the way in which a joint of a tree counts that explains its efforts, or None.
+    Return the way in which a joint of a tree counts that explains its efforts, and if it must.
 
     It is the one by which the given bodies, their friction fitted, and bodies that are fitted
-    leave least together. The fitted ones must halve the error of a joint, or more.
+    leave least together. It must where the fitted ones halve the error, or more. A last joint may
+    count from anywhere, as its body may lie anywhere: there the given bodies tell it, by half of
+    their error.
     """
-    joints = [each for each in model.joint_list if JOINT_TYPES[each.type_name].nv == 1
-              and JOINT_TYPES[each.type_name].nq == 1]
-    if model.closures or model.couplings or not joints:
-        return None
-    look = _Look(model, motion, equations, [each.qi for each in joints], [
-        each.vi for each in joints])
-    names = tuple(each.name for each in joints)
-    turning = [each.name for each in joints if each.type_name != 'prismatic']
-    some = [*other_readings(names), *other_zeros(names, turning, look.given)]
+    look = _Look.of(model, motion, equations)
+    if look is None:
+        return None, False
+    names, turning = look.names, look.turning
+    some = [*other_readings(names, turning), *other_zeros(names, turning, look.given),
+            *other_counts(names, turning, look.readings, look.given)]
     as_it_is = OtherReading('', '', '', 0, np.eye(len(names))[0])
-    before, alone = look.given(as_it_is), look.fitted(as_it_is)
+    before, alone = look.given(as_it_is), float(look.fitted(as_it_is).sum())
     likely = sorted((look.given(each), k) for k, each in enumerate(some))[:MAX_CANDIDATES]
     scores = {k: given * float(look.fitted(some[k]).sum()) for given, k in likely
               if given < before}
     if not scores:
-        return None
+        return None, False
     best = some[min(scores, key=scores.__getitem__)]
-    if best.shift:
-        fine = best.shifted(float(minimize_scalar(
-            lambda shift: float(look.fitted(replace(best, shift=shift)).sum()),
-            bounds=(best.shift - STEP_WIDTH, best.shift + STEP_WIDTH), method='bounded').x))
-        if MAX_ERROR_RATIO * look.fitted(fine).sum() < look.fitted(best).sum():
-            best = fine
-    after = look.fitted(best)
-    return best if after.sum() < alone.sum() and (after < EXPLAINED * alone).any() else None
+    best = _refined(best, look, names, turning)
+    after = float(look.fitted(best).sum())
+    if after < MAX_REMAINING_SHARE * alone:
+        return best, True
+    alike = after < MAX_ERROR_RATIO * alone
+    return (best if alike and look.given(best) < MAX_REMAINING_SHARE * before else None), False
+
+
+def open_zeros(model: Model, motion: Motion, equations: Equations) -> tuple[str, ...]:
+    """Return a remark on turning joints of a tree of which efforts do not tell the zero."""
+    look = _Look.of(model, motion, equations)
+    if look is None:
+        return ()
+    deviations, asked = look.deviations_of_zeros(), list[str]()
+    names = [name for name in look.turning if not deviations[name] < STEP_WIDTH]
+    for name in names:
+        k = look.names.index(name)
+        bare = OtherReading(name, '', '', k, np.eye(len(look.names))[k])
+
+        def error(shift: float, bare: OtherReading = bare) -> float:
+            return look.own(replace(bare, shift=shift))
+
+        found = minimize_scalar(error, bounds=(-GIVEN_RANGE, GIVEN_RANGE), method='bounded')
+        if abs(found.x) < 0.98 * GIVEN_RANGE and MAX_ERROR_RATIO * found.fun < error(0.0):
+            asked.append(f'{name} {np.degrees(found.x):+.0f}')
+    told = {name: each for name, each in deviations.items() if name not in names}
+    worst = max(told, key=told.__getitem__, default='')
+    return (f'zeros of {", ".join(names)} are not observable: efforts are the same wherever they '
+            'count from, the bodies behind turned along' + (
+                f'. The given bodies would have, in degrees: {", ".join(asked)}' if asked else '')
+            + (f'. Other zeros are told to {np.degrees(told[worst]):.2g} degrees (one deviation, '
+               f'{worst}) or better' if told else ''),) if names else ()
+
+
+def _refined(best: OtherReading, look: _Look, names: tuple[str, ...], turning: Collection[str]
+             ) -> OtherReading:
+    """Return a reading whose numbers fit bodies of any numbers, its unit one with a name if so."""
+    def error(each: OtherReading) -> float:
+        return float(look.fitted(each).sum())
+
+    unit, middle = float(best.row[best.at]), float(look.readings[:, best.at].mean())
+    if '*' in best.option and best.shift:
+        fine = _least_count(_counts(replace(best, row=np.sign(best.row)), middle), np.array(
+            [np.log(unit), best.shift + unit * middle]), error)
+        named = [each for each in other_readings(names, turning)
+                 if each.at == best.at and '*' in each.option
+                 and abs(each.row[each.at] / fine.row[each.at] - 1.0) < NEAR_UNIT]
+        return min((fine, *named), key=lambda each: error(each) * (
+            MAX_ERROR_RATIO if each is fine else 1.0))
+    if not best.shift:
+        return best
+    fine = best.shifted(float(minimize_scalar(
+        lambda shift: error(replace(best, shift=shift)),
+        bounds=(best.shift - STEP_WIDTH, best.shift + STEP_WIDTH), method='bounded').x))
+    return fine if MAX_ERROR_RATIO * error(fine) < error(best) else best
 
 
 class _Look:
-    """Errors of some samples by ways of reading."""
+    """Errors of some samples by ways of reading the joints of one number, of which some turn."""
 
-    def __init__(self, model: Model, motion: Motion, equations: Equations, at_q: list[int],
-                 at_v: list[int]) -> None:
-        """Take samples that are spread over the equations."""
-        self._model, self._equations, self._at_q, self._at_v = model, equations, at_q, at_v
-        rows = np.unique(np.linspace(0, len(equations.time) - 1, SAMPLES).astype(int))
-        at = np.minimum(np.searchsorted(motion.time, equations.time[rows]), len(motion.time) - 1)
-        self._q, self._v, self._a = motion.q[at], motion.v[at], motion.a[at]
-        self._forces = (equations.forces + equations.known)[rows]
-        self._known = equations.known[rows]
+    @classmethod
+    def of(cls, model: Model, motion: Motion, equations: Equations) -> _Look | None:
+        """Return the errors of a tree with such joints, or None."""
+        joints = [each for each in model.joint_list if JOINT_TYPES[each.type_name].nv == 1
+                  and JOINT_TYPES[each.type_name].nq == 1]
+        regressor = equations.regressor
+        return None if isinstance(regressor, LoopRegressor) or not joints else cls(
+            model, motion, equations, regressor, joints)
+
+    def __init__(self, model: Model, motion: Motion, equations: Equations, regressor: Regressor,
+                 joints: Sequence[Joint]) -> None:
+        """Take pieces that are spread over the recording."""
+        self._model, self._equations = model, equations
+        self._at_q, self._at_v = [each.qi for each in joints], [each.vi for each in joints]
+        self.names = tuple(each.name for each in joints)
+        self.turning = [each.name for each in joints if each.type_name != 'prismatic']
+        self._motion = shortened(motion, equations.cutoff, INSPECTED_ROWS)
+        self._regressor, base = regressor, equations.base
+        rows, forces, known = rows_of(model, regressor, base, tuple(
+            each for each in equations.extra if each.kind in FRICTION), self._motion,
+            equations.cutoff)
+        self._forces, self._known = (forces + known) / equations.scales, known
+        self._drag = rows[..., base.rank:]
         self._size = np.maximum(np.sqrt((self._forces**2).mean(axis=0)), 1e-300)
-        self._drag = equations.rows[rows][..., equations.at_friction]
+        # Given bodies are looked at sample by sample, which is coarse and fast
+        time = times_of(self._motion, equations.cutoff)
+        at = np.minimum(np.searchsorted(motion.time, time), len(motion.time) - 1)
+        self._samples = replace(motion, q=motion.q[at], v=motion.v[at], a=motion.a[at])
+        self.readings = motion.q[:, self._at_q]
         self._inverse = Dynamics(model, dissipation=False).inverse
 
-    def _moved(self, how: OtherReading) -> tuple[Array, Array, Array, Array]:
-        q, v, a, forces = (each.copy() for each in (self._q, self._v, self._a, self._forces))
+    def _moved(self, motion: Motion, how: OtherReading) -> Motion:
+        q, v, a = (each.copy() for each in (motion.q, motion.v, motion.a))
         q[:, self._at_q] = how.angles(q[:, self._at_q])
         v[:, self._at_v], a[:, self._at_v] = (how.rates(each[:, self._at_v]) for each in (v, a))
+        return replace(motion, q=q, v=v, a=a)
+
+    def _turned(self, how: OtherReading) -> Array:
+        forces = self._forces.copy()
         forces[:, self._at_v[how.at]] *= how.effort
-        return q, v, a, forces
+        return forces
 
     def given(self, how: OtherReading) -> float:
         """Return the squared errors of the given bodies over the forces, friction fitted."""
-        q, v, a, forces = self._moved(how)
-        left, total = forces - self._inverse.batch(q, v, a), 0.0
+        motion, total = self._moved(self._samples, how), 0.0
+        left = self._turned(how) - self._inverse.batch(motion.q, motion.v, motion.a)
         for rest, drag in zip(left.T / self._size[:, None], np.swapaxes(self._drag, 0, 1)):
             drag = drag[:, drag.any(axis=0)]
             rest = rest - drag @ np.linalg.lstsq(drag, rest, rcond=None)[0]
             total += float(rest @ rest)
         return total
 
+    def own(self, how: OtherReading) -> float:
+        """Return the squared error of its joint's effort, the given bodies any times as heavy."""
+        k, motion = self._at_v[how.at], self._moved(self._samples, how)
+        columns = np.column_stack([self._drag[:, k], self._inverse.batch(
+            motion.q, motion.v, motion.a)[:, k]])
+        rest = self._forces[:, k] / self._size[k]
+        rest = rest - columns @ np.linalg.lstsq(columns, rest, rcond=None)[0]
+        return float(rest @ rest)
+
     def fitted(self, how: OtherReading) -> Array:
-        """Return the squared errors (f,) of fitted bodies, any numbers, over the forces."""
-        q, v, a, forces = self._moved(how)
-        count = self._equations.base.rank
-        rows = rows_along(self._model, self._equations, np.zeros(count), q, v, a)[..., :count]
+        """
+        Return the squared errors (f,) of fitted bodies, any numbers, over the forces.
+
+        An error of less than RANK_TOLERANCE of the forces is rounding.
+        """
+        flat, target = self._rows(how), self._target(how)
+        left = target - flat @ np.linalg.lstsq(flat, target, rcond=RANK_TOLERANCE)[0]
+        squares = left.reshape(-1, self._forces.shape[1])**2 + RANK_TOLERANCE**2
+        return np.asarray(squares.sum(axis=0))
+
+    def deviations_of_zeros(self) -> dict[str, float]:
+        """Return the standard deviations of the zeros of turning joints, rad, bodies fitted."""
+        result, unit = dict[str, float](), np.eye(len(self.names))
+        flat, target = (each(OtherReading('', '', '', 0, unit[0]))
+                        for each in (self._rows, self._target))
+        x = np.linalg.lstsq(flat, target, rcond=RANK_TOLERANCE)[0]
+        left = target - flat @ x
+        size = np.sqrt(left @ left / max(1, len(left) - len(x)))
+        for name in self.turning:
+            at = self.names.index(name)
+            ahead, back = (self._rows(OtherReading(name, '', '', at, unit[at], shift)) @ x
+                           for shift in (_STEP, -_STEP))
+            change = (ahead - back) / (2.0 * _STEP)
+            apart = change - flat @ np.linalg.lstsq(flat, change, rcond=RANK_TOLERANCE)[0]
+            told = np.linalg.norm(apart) - _STEP * np.linalg.norm(change)  # beyond rounding
+            result[name] = float(size / max(told, 1e-300))
+        return result
+
+    def _rows(self, how: OtherReading) -> Array:
+        """Return filtered rows over the forces, (K f, p)."""
+        rows = inertial_rows(self._model, self._regressor, self._equations.base, self._moved(
+            self._motion, how), self._equations.cutoff)
         rows = np.concatenate([rows, self._drag], axis=2) / self._size[:, None]
-        target = ((forces - self._known) / self._size).ravel()
-        flat = rows.reshape(len(target), -1)
-        left = target - flat @ np.linalg.lstsq(flat, target, rcond=1e-9)[0]
-        return np.asarray((left.reshape(len(rows), -1)**2).sum(axis=0))
+        return rows.reshape(-1, rows.shape[2])
+
+    def _target(self, how: OtherReading) -> Array:
+        return np.asarray(((self._turned(how) - self._known) / self._size).ravel())

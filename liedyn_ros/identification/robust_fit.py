@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +25,10 @@ MAX_ROUNDS = 60
 STEP_TOLERANCE = 1e-2  # length of a step in standard deviations
 RANK_TOLERANCE = 1e-9  # of the largest singular value of normalised columns
 _MAD = 1.4826
-_NEAR = 0.3  # length of a step, from which on independent samples are counted no more
-_DEPTH = 3  # steps from which the next is extrapolated
+# Length of a step, from which on independent samples are counted no more
+_LONG_STEP = 0.3
+OWN_SAMPLES = 3.0  # for each unknown of a joint, as for all (16.33)
+_SPREAD = float(np.sqrt(np.finfo(float).eps))  # of variances, whose sums keep half their digits
 _LEAST_SCALE = 1e-12  # of the forces: residuals of clean data are rounding
 
 
@@ -64,9 +67,11 @@ def robust_fit(rows: Array, forces: Array) -> RobustFit:
     """
     Return the fit of rows (K, f, p) x = forces (K, f), with Huber's weights by reweighting.
 
-    The weight of a joint comes from the variance of its residuals. Their correlation over time,
-    by which n samples count as n_eff (16.18), is in the covariance alone: as a weight it gives
-    up a joint of which the model lacks something. Raises ShapeError for too few samples.
+    The weight of a joint comes from what a fit of that joint alone leaves (16.17), where each has
+    samples enough: what all joints together leave of it has errors of the model too, and such a
+    weight would give it up. So would one by the correlation of residuals over time, by which n
+    samples count as n_eff (16.18): that is in the covariance alone. Raises ShapeError for too few
+    samples.
     """
     count, joints, unknowns = rows.shape
     if count * joints < 2 * unknowns:
@@ -76,34 +81,31 @@ def robust_fit(rows: Array, forces: Array) -> RobustFit:
     size[size <= RANK_TOLERANCE * size.max(initial=0.0)] = np.inf  # (16.30)
     scaled, problem = rows / size, _Problem(rows / size, forces)
     moved = scaled.any(axis=(0, 2)) | (not scaled.any())
-    weight, huber = np.ones(joints), np.ones((count, joints))
     least = _LEAST_SCALE * max(np.abs(forces).max(initial=0.0), 1e-300)
-    y, newton, path = problem.start, problem.factor(weight), _Path()
-    known = weight  # by which newton was made
+    own = _own_variances(scaled, forces, problem.triangles, least)
+    weight = np.ones(joints)
+    y, factor = problem.start, problem.factor(weight)
+    known = weight  # by which the factor was made
     x, length = problem.basis @ y, np.inf
     samples: Array = np.full(joints, float(count))
     for _ in range(MAX_ROUNDS):
         residuals = forces - scaled @ x
-        middle = np.maximum(_MAD * np.median(np.abs(residuals), axis=0), least)
-        huber = np.minimum(1.0, HUBER * middle / np.maximum(np.abs(residuals), least))
-        psi, inside = huber * residuals, np.mean(huber == 1.0, axis=0)
+        huber, psi, variance = _bounded(residuals, problem.shares(known, factor), least)
         square = (psi**2).sum(axis=0)
-        variance = np.maximum(square / np.maximum(
-            count - problem.shares(known, newton), 1.0) / inside**2, least**2)
-        if length > _NEAR:  # their number jumps, and would keep an iteration from settling
+        if length > _LONG_STEP:  # their number jumps, and would keep an iteration from settling
             samples = count / np.where(square > count * least**2, repetition(psi), 1.0)
-        weight = np.sqrt(samples[moved].mean() / (count * variance))
-        # A step of Newton's, whose matrix has the mean share of samples that are no outliers.
-        known = weight * np.sqrt(inside)
-        newton = problem.factor(known)
+        noise = variance if own is None else own
+        noise = np.maximum(noise, _SPREAD * noise[moved].max())
+        excess = np.mean((variance / noise)[moved])  # as the model's errors are no noise
+        weight = np.sqrt(samples[moved].mean() / (count * excess * noise))
+        known, factor = weight, problem.factor(weight)  # no step is too long by it (Huber 1981)
         down = problem.basis.T @ np.tensordot(weight**2 * psi, scaled, 2)
-        step = solve_triangular(newton, solve_triangular(newton, down, trans='T'))
-        length = float(np.linalg.norm(newton @ step))
+        step = solve_triangular(factor, solve_triangular(factor, down, trans='T'))
+        length = float(np.linalg.norm(factor @ step))
         if length < STEP_TOLERANCE:
             break
-        y = y + path.extrapolated(y, step, newton)
+        y = y + step
         x = problem.basis @ y
-    factor = problem.factor(weight)
     root = solve_triangular(factor, np.eye(len(factor)))
     # The sandwich (16.19): joints whose errors last longer say less than their weight says. The
     # fit took its unknowns out of the slow part of the errors, which has n_eff numbers.
@@ -114,24 +116,60 @@ def robust_fit(rows: Array, forces: Array) -> RobustFit:
                      problem.unseen)
 
 
+def _bounded(residuals: Array, taken: Array | float, least: float) -> tuple[Array, Array, Array]:
+    """
+    Return Huber's weights of residuals (K, f), these times their weights, and variances (f,).
+
+    taken (f,) is how many unknowns each joint decides, least the least scale, N m or N.
+    """
+    middle = np.maximum(_MAD * np.median(np.abs(residuals), axis=0), least)
+    huber = np.minimum(1.0, HUBER * middle / np.maximum(np.abs(residuals), least))
+    psi, inside = huber * residuals, np.mean(huber == 1.0, axis=0)
+    return huber, psi, np.maximum((psi**2).sum(axis=0) / np.maximum(
+        len(residuals) - taken, 1.0) / inside**2, least**2)
+
+
+def _own_variances(rows: Array, forces: Array, triangles: Sequence[Array], least: float
+                   ) -> Array | None:
+    """
+    Return the variances (f,) that fits of each joint alone leave, from its triangle.
+
+    None where a joint has too few samples, of which it would fit the errors too, or no forces.
+    """
+    found = np.zeros(rows.shape[1])
+    for j, triangle in enumerate(triangles):
+        basis = rows[:, j] @ _directions(triangle[:, :-1])[0]
+        rank, psi = basis.shape[1], forces[:, j:j + 1]
+        if OWN_SAMPLES * rank > len(psi) or (rank and not psi.any()):
+            return None
+        left = psi
+        for _ in range(MAX_ROUNDS):
+            step = basis.T @ psi
+            left = left - basis @ step
+            _, psi, variance = _bounded(left, rank, least)
+            if np.linalg.norm(step) < STEP_TOLERANCE * np.sqrt(variance[0]):
+                break
+        found[j] = float(variance[0])
+    return found
+
+
 class _Problem:
     """
     Rows (K, f, p) of normalised columns, and their triangles joint by joint.
 
     basis (p, r) spans what the rows see, so that rows times it are orthonormal; unseen (p, u) are
-    the other directions. start (r,) is the fit of equal weights, in that basis.
+    the other directions. start (r,) is the fit of equal weights, in that basis. triangles are
+    those of the rows and forces of each joint, (n, p + 1).
     """
 
     def __init__(self, rows: Array, forces: Array) -> None:
         """Reduce each joint."""
-        triangles = _triangles(rows, forces)
-        whole = triangle_of(np.concatenate(triangles))
-        u, values, vt = np.linalg.svd(whole[:, :-1], full_matrices=False)
-        seen = values > RANK_TOLERANCE * values.max(initial=0.0)
-        self.basis, self.unseen = vt[seen].T / values[seen], vt[~seen].T
-        self.start: Array = u[:, seen].T @ whole[:, -1]
-        self._parts = np.concatenate(triangles)[:, :-1] @ self.basis
-        self._counts = np.array([len(each) for each in triangles])
+        self.triangles = _triangles(rows, forces)
+        whole = triangle_of(np.concatenate(self.triangles))
+        self.basis, self.unseen = _directions(whole[:, :-1])
+        self.start: Array = (whole[:, :-1] @ self.basis).T @ whole[:, -1]
+        self._parts = np.concatenate(self.triangles)[:, :-1] @ self.basis
+        self._counts = np.array([len(each) for each in self.triangles])
 
     def factor(self, weight: Array) -> Array:
         """Return R (r, r), upper triangular: R^T R is the weighted sum of squares of joints."""
@@ -144,35 +182,19 @@ class _Problem:
         return weight**2 * np.add.reduceat((rows**2).sum(axis=0), starts)
 
 
-class _Path:
-    """
-    The steps of an iteration, as weights of joints depend on the residuals that they leave.
-
-    That converges slowly, at a rate of 0.8 or so. Steps are extrapolated from the last ones
-    (Anderson 1965), in the metric of deviations.
-    """
-
-    def __init__(self) -> None:
-        """Begin."""
-        self._places: list[Array] = []
-        self._steps: list[Array] = []
-
-    def extrapolated(self, place: Array, step: Array, factor: Array) -> Array:
-        """Return the step (r,) to take from a place (r,) instead of the given one."""
-        self._places, self._steps = [*self._places[-_DEPTH:], place], [
-            *self._steps[-_DEPTH:], step]
-        if len(self._steps) < 2:
-            return step
-        moved, changed = (np.diff(each, axis=0).T for each in (self._places, self._steps))
-        by = np.linalg.lstsq(factor @ changed, factor @ step, rcond=None)[0]
-        return step - (moved + changed) @ by
-
-
 def reduced(rows: Array, forces: Array, fit: RobustFit) -> tuple[Array, Array]:
     """Return R (p + 1, p) and z (p + 1,): |R x - z|^2 is the weighted sum of squares (16.22)."""
     by = fit.weight * np.sqrt(fit.huber)
     triangle = triangle_of(np.concatenate(_triangles(by[..., None] * rows, by * forces)))
     return triangle[:, :-1], triangle[:, -1]
+
+
+def _directions(matrix: Array) -> tuple[Array, Array]:
+    """Return a basis (p, r), by which a matrix (n, p) is orthonormal, and what it maps to 0."""
+    _, values, vt = np.linalg.svd(matrix, full_matrices=len(matrix) < matrix.shape[1])
+    seen = np.zeros(len(vt), dtype=bool)
+    seen[:len(values)] = values > RANK_TOLERANCE * values.max(initial=0.0)
+    return vt[seen].T / values[seen[:len(values)]], vt[~seen].T
 
 
 def _triangles(rows: Array, forces: Array) -> list[Array]:

@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.estimate import given_unknowns
-from liedyn_ros.identification.held_out import FIRST_RECORDING, HeldOut
+from liedyn_ros.identification.held_out import FIRST_RECORDING, HeldOutForces
 from liedyn_ros.identification.joints import MORE_TERMS
 from liedyn_ros.identification.lumps import lumps_of
 from liedyn_ros.identification.motion import Motion
@@ -29,11 +29,12 @@ from liedyn_ros.identification.robust_fit import RANK_TOLERANCE, reduced, Robust
 from liedyn_ros.model import Model
 
 # Rules of thumb (16.33).
-CONDITION = 100.0  # of the normalised columns
-RANGE = 1.0 / 3.0  # of the range of a joint that a motion should cover
-SAMPLES = 3.0  # independent samples for each unknown
-COSTLY = 1.1  # times the error of least squares, from which consistency costs accuracy
-EXCESS = 5.0  # times what the noise of an effort leaves, from which a term is missing
+MAX_CONDITION = 100.0  # of the normalised columns
+MIN_RANGE_SHARE = 1.0 / 3.0  # of the range of a joint that a motion should cover
+MIN_SAMPLES = 3.0  # independent samples for each unknown
+# Times the error of least squares, from which consistency costs accuracy
+MAX_CONSISTENCY_COST = 1.1
+MISSING_TERM_RATIO = 5.0  # times what the noise of an effort leaves, from which a term is missing
 ASSUMED_RANGE = np.pi  # rad or m, of joints without limits
 SAMPLES_OF_EFFECT = 10
 IDENTIFIABLE_SHARE = 1.0 - 1e-6  # of a parameter that motions tell by itself
@@ -60,7 +61,7 @@ class Verdict:
 
 
 def judge(model: Model, motion: Motion, equations: Equations, fit: RobustFit, consistent: Array,
-          unseen: HeldOut, doubts: tuple[str, ...] = ()) -> Verdict:
+          unseen: HeldOutForces, doubts: tuple[str, ...] = ()) -> Verdict:
     """Return the verdict on an estimate (16.33); doubts are remarks that stand already."""
     held_out, times = unseen.errors(), unseen.ratio()
     better = times < 1.0 and unseen.is_better()
@@ -73,13 +74,17 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: RobustFit, co
     worse = tuple(name for name, each in zip(equations.joints, ratio) if each >= 1.0)
     reasons.append(f'better at {len(ratio) - len(worse)} of {len(ratio)} joints' + (
         f', no better at {", ".join(worse)}' if worse else ''))
+    little = _little_moved(model, motion)
+    if little:
+        shares = ', '.join(f'{name} {100.0 * share:.0f} %' for name, share in little.items())
+        reasons.append(f'ranges that motions covered: {shares}. Gravity beyond is extrapolated')
     if FIRST_RECORDING in unseen.predicted:
         reasons.append(f'and {unseen.ratio(other=FIRST_RECORDING):.3g} times that of a fit of '
                        'the first recording alone')
     enough = float(fit.samples.sum()) / len(fit.x)
-    if enough < SAMPLES:  # held-out parts decide still: errors of a missing term are alike, too
+    if enough < MIN_SAMPLES:  # held-out parts decide still: a missing term's errors are alike, too
         doubts = (*doubts, f'errors are alike over so long that {enough:.3g} independent samples '
-                  f'are left for each unknown, expected at least {SAMPLES:g}: deviations are '
+                  f'are left for each unknown, expected at least {MIN_SAMPLES:g}: deviations are '
                   'rough. Record longer, or add the missing term')
     deviations = fit.deviations
     unknown = tuple(name for name, x, s in zip(
@@ -87,7 +92,8 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: RobustFit, co
         if not abs(x) > ZERO_DEVIATIONS * s)
     return Verdict(offered, tuple(reasons), worse,
                    (*doubts, *_remarks(equations, fit, consistent, held_out)), unknown,
-                   _advice(model, motion))
+                   tuple(f'move {name} further: it covered {100.0 * share:.0f} % of its range'
+                         for name, share in little.items()))
 
 
 def _is_told(model: Model, equations: Equations, fit: RobustFit) -> bool:
@@ -120,7 +126,7 @@ def with_held(verdict: Verdict, held: Sequence[str], whole: Model, model: Model,
     before = np.minimum(held_out['given'], held_out['refitted friction'])
     suspect = [f'{name} {each:.3g}' for name, each, most, error, old in zip(
         equations.joints, times, effect, held_out['consistent'], before)
-        if each > EXCESS and most > max(error, old - error)]
+        if each > MISSING_TERM_RATIO and most > max(error, old - error)]
     if suspect:
         reasons.append('errors are far above the noise of the efforts (times it: '
                        f'{", ".join(suspect)}): a held joint may have moved, or a term is '
@@ -200,27 +206,26 @@ def _remarks(equations: Equations, fit: RobustFit, consistent: Array, held_out: 
     if fit.unseen.size:
         remarks.append(f'{fit.unseen.shape[1]} sums of the unknowns have no effect on the '
                        'recording at all: the given model decides them')
-    if condition > CONDITION:
+    if condition > MAX_CONDITION:
         remarks.append(f'the motion tells some sums apart badly: condition {condition:.3g}, '
-                       f'expected at most {CONDITION:g}')
+                       f'expected at most {MAX_CONDITION:g}')
     errors = [np.sqrt(np.mean((equations.forces - equations.rows @ x)**2, axis=0))
               for x in (consistent, fit.x)]
     for name, bound, free in zip(equations.joints, *errors):
-        if bound > COSTLY * free and bound > 1e-6:
+        if bound > MAX_CONSISTENCY_COST * free and bound > 1e-6:
             remarks.append(f'{name}: bodies that exist fit {bound / free:.3g} times worse than '
                            'any numbers do; a term is missing')
     return tuple(remarks)
 
 
-def _advice(model: Model, motion: Motion) -> tuple[str, ...]:
-    """Return the joints that moved little of their range."""
-    advice = []
+def _little_moved(model: Model, motion: Motion) -> dict[str, float]:
+    """Return the shares of their ranges that joints covered, of those that moved little."""
+    found = {}
     for joint in model.joint_list:
         if joint.type_name not in ('revolute', 'prismatic') or not joint.actuated:
             continue
-        least, most = float(joint.limits.lower[0]), float(joint.limits.upper[0])
+        size = float(joint.limits.upper[0] - joint.limits.lower[0])
         moved = float(np.ptp(motion.q[:, joint.qi]))
-        if np.isfinite(most - least) and moved < RANGE * (most - least):
-            advice.append(f'move {joint.name} further: it covered '
-                          f'{100.0 * moved / (most - least):.0f} % of its range')
-    return tuple(advice)
+        if np.isfinite(size) and moved < MIN_RANGE_SHARE * size:
+            found[joint.name] = moved / size
+    return found

@@ -76,27 +76,74 @@ class SO3(_Element):
 
     @classmethod
     def identity(cls) -> SO3:
-        """Return the rotation that changes nothing."""
+        """
+        Return the rotation that changes nothing.
+
+        Returns:
+            R_aa.
+
+        >>> ld.SO3.identity().rpy
+        (-0.0, -0.0, 0.0)
+        """
         return cls._of(np.eye(3))
 
     @classmethod
     def exp(cls, w: ArrayLike) -> SO3:
-        """Return the rotation about w (3) by |w| rad."""
+        """
+        Return the rotation about a vector by its length.
+
+        Args:
+            w: rotation vector (3,); rad.
+
+        Returns:
+            R_ab.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> ld.SO3.exp([0.1, 0.2, 0.3]).log().round(12)
+        array([0.1, 0.2, 0.3])
+        """
         return cls._of(so3.exp(as_array('w', w, (3,))))
 
     @classmethod
-    def from_matrix(cls, matrix: ArrayLike) -> SO3:
-        """Return SO3(matrix)."""
-        return cls(matrix)
-
-    @classmethod
     def from_quaternion(cls, quaternion: ArrayLike) -> SO3:
-        """Return the rotation of a unit quaternion x, y, z, w."""
+        """
+        Return the rotation of a unit quaternion.
+
+        Args:
+            quaternion: (4,) in the order x, y, z, w.
+
+        Returns:
+            R_ab.
+
+        Raises:
+            NotInGroupError: for a norm off 1 by more than 1e-4.
+
+        >>> ld.SO3.from_quaternion([0.0, 0.0, 0.0, 1.0]).rpy
+        (-0.0, -0.0, 0.0)
+        """
         return cls._of(so3.from_quaternion(as_array('quaternion', quaternion, (4,))))
 
     @classmethod
     def from_rpy(cls, roll: float, pitch: float, yaw: float) -> SO3:
-        """Return Rz(yaw) Ry(pitch) Rx(roll), angles in rad."""
+        """
+        Return the rotation Rz(yaw) Ry(pitch) Rx(roll), about fixed axes.
+
+        Args:
+            roll: angle about x; rad.
+            pitch: angle about y; rad.
+            yaw: angle about z; rad.
+
+        Returns:
+            R_ab.
+
+        Raises:
+            LiedynError: for an angle that is not finite.
+
+        >>> np.round(ld.SO3.from_rpy(0.1, 0.2, 0.3).rpy, 12)
+        array([0.1, 0.2, 0.3])
+        """
         angles = as_array('roll, pitch, yaw', (roll, pitch, yaw), (3,))
         return cls._of(euler2mat(*angles, axes='sxyz'))
 
@@ -117,27 +164,85 @@ class SO3(_Element):
         return SO3._of(self.matrix @ right.matrix)
 
     def inverse(self) -> SO3:
-        """Return R_ba."""
+        """
+        Return the inverse.
+
+        Returns:
+            R_ba.
+
+        >>> ld.SO3.exp([0.1, 0.2, 0.3]).inverse().log().round(12)
+        array([-0.1, -0.2, -0.3])
+        """
         return SO3._of(so3.inverse(self.matrix))
 
     def log(self) -> Array:
-        """Return the w (3) in rad with exp(w) = R and |w| <= pi."""
+        """
+        Return the rotation vector, the shortest one.
+
+        Returns:
+            w (3,) in rad, with exp(w) = R and |w| <= pi.
+
+        >>> ld.SO3.exp([0.1, 0.2, 0.3]).log().round(12)
+        array([0.1, 0.2, 0.3])
+        """
         return so3.log(self.matrix)
 
     def adjoint(self) -> Array:
-        """Return Ad_R (3, 3), the matrix itself: w_a = Ad_R w_b."""
+        """
+        Return the matrix that turns angular velocities, the rotation itself.
+
+        Returns:
+            Ad_R (3, 3), with w_a = Ad_R w_b.
+
+        >>> ld.SO3.identity().adjoint().shape
+        (3, 3)
+        """
         return so3.adjoint(self.matrix)
 
     def apply(self, points: ArrayLike) -> Array:
-        """Return points (..., 3) given in b as seen in a."""
+        """
+        Return points seen from a.
+
+        Args:
+            points: points (..., 3) seen from b; m.
+
+        Returns:
+            the points (..., 3) seen from a; m.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> ld.SO3.exp([0.0, 0.0, np.pi / 2]).apply([1.0, 0.0, 2.0]).round(6)
+        array([0., 1., 2.])
+        """
         return so3.act(self.matrix, points)
 
     def interpolate(self, other: SO3, fraction: float) -> SO3:
-        """Return the rotation at a fraction of the shortest way from here (0) to other (1)."""
+        """
+        Return a rotation on the shortest way to another.
+
+        Args:
+            other: rotation R_ac of frame c.
+            fraction: how far along the way: 0 is here, 1 is other.
+
+        Returns:
+            the rotation.
+
+        >>> ld.SO3.identity().interpolate(ld.SO3.exp([0.0, 0.0, 0.4]), 0.5).log().round(12)
+        array([0. , 0. , 0.2])
+        """
         return self @ SO3.exp(fraction * (self.inverse() @ other).log())
 
     def normalized(self) -> SO3:
-        """Return the rotation cleaned of the rounding that long products gather."""
+        """
+        Return the rotation cleaned of the rounding that long products gather.
+
+        Returns:
+            R_ab.
+
+        >>> ld.SO3.identity().normalized().rpy
+        (-0.0, -0.0, 0.0)
+        """
         return SO3._of(so3.normalize(self.matrix))
 
 
@@ -154,26 +259,58 @@ class SE3(_Element):
 
     @classmethod
     def _checked(cls, matrix: ArrayLike) -> Array:
-        return se3.require_pose('matrix', as_array('matrix', matrix, (4, 4)))
+        return se3.require_pose('matrix', matrix, (4, 4))
 
     @classmethod
     def identity(cls) -> SE3:
-        """Return the pose of frame a itself."""
+        """
+        Return the pose of frame a itself.
+
+        Returns:
+            T_aa.
+
+        >>> ld.SE3.identity().translation
+        array([0., 0., 0.])
+        """
         return cls._of(np.eye(4))
 
     @classmethod
     def exp(cls, xi: ArrayLike) -> SE3:
-        """Return the pose reached by the constant twist xi (6) in a unit of time."""
+        """
+        Return the pose that a constant twist reaches in a unit of time.
+
+        Args:
+            xi: (6,), angular part first; rad and m.
+
+        Returns:
+            T_ab.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> ld.SE3.exp([0.0, 0.0, 0.0, 1.0, 2.0, 3.0]).translation
+        array([1., 2., 3.])
+        """
         return cls._of(se3.exp(as_array('xi', xi, (6,))))
 
     @classmethod
-    def from_matrix(cls, matrix: ArrayLike) -> SE3:
-        """Return SE3(matrix)."""
-        return cls(matrix)
-
-    @classmethod
     def from_rotation_translation(cls, rotation: SO3 | ArrayLike, translation: ArrayLike) -> SE3:
-        """Return the pose of a rotation, or its matrix (3, 3), and a translation (3) in m."""
+        """
+        Return the pose of a rotation and a translation.
+
+        Args:
+            rotation: an SO3, or its matrix (3, 3).
+            translation: origin of b seen from a (3,); m.
+
+        Returns:
+            T_ab.
+
+        Raises:
+            NotInGroupError: for a matrix that is no rotation within 1e-6.
+
+        >>> ld.SE3.from_rotation_translation(np.eye(3), [1.0, 2.0, 3.0]).translation
+        array([1., 2., 3.])
+        """
         return cls._of(se3.from_rotation_translation(
             as_array('rotation', rotation, (3, 3)), as_array('translation', translation, (3,))))
 
@@ -193,25 +330,83 @@ class SE3(_Element):
         return SE3._of(self.matrix @ right.matrix)
 
     def inverse(self) -> SE3:
-        """Return T_ba."""
+        """
+        Return the inverse.
+
+        Returns:
+            T_ba.
+
+        >>> ld.SE3(ld.pose([1.0, 2.0, 3.0])).inverse().translation
+        array([-1., -2., -3.])
+        """
         return SE3._of(se3.inverse(self.matrix))
 
     def log(self) -> Array:
-        """Return the xi (6) with exp(xi) = T and |w| <= pi."""
+        """
+        Return the constant twist that reaches the pose in a unit of time.
+
+        Returns:
+            xi (6,), angular part first, rad and m, with exp(xi) = T and |w| <= pi.
+
+        >>> ld.SE3.exp([0.1, 0.2, 0.3, 1.0, 2.0, 3.0]).log().round(12)
+        array([0.1, 0.2, 0.3, 1. , 2. , 3. ])
+        """
         return se3.log(self.matrix)
 
     def adjoint(self) -> Array:
-        """Return Ad_T (6, 6): V_a = Ad_T V_b; wrenches go the other way, F_b = Ad_T^T F_a."""
+        """
+        Return the matrix that takes twists from b to a.
+
+        Returns:
+            Ad_T (6, 6), with V_a = Ad_T V_b; wrenches go the other way, F_b = Ad_T^T F_a.
+
+        >>> ld.SE3.identity().adjoint().shape
+        (6, 6)
+        """
         return se3.adjoint(self.matrix)
 
     def apply(self, points: ArrayLike) -> Array:
-        """Return points (..., 3) given in b as seen in a, in m."""
+        """
+        Return points seen from a.
+
+        Args:
+            points: points (..., 3) seen from b; m.
+
+        Returns:
+            the points (..., 3) seen from a; m.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> ld.SE3(ld.pose([1.0, 2.0, 3.0])).apply([1.0, 0.0, 0.0])
+        array([2., 2., 3.])
+        """
         return se3.act(self.matrix, points)
 
     def interpolate(self, other: SE3, fraction: float) -> SE3:
-        """Return the pose at a fraction of the screw motion from here (0) to other (1)."""
+        """
+        Return a pose on the screw motion to another.
+
+        Args:
+            other: pose T_ac of frame c.
+            fraction: how far along the motion: 0 is here, 1 is other.
+
+        Returns:
+            the pose.
+
+        >>> ld.SE3.identity().interpolate(ld.SE3(ld.pose([2.0, 0.0, 0.0])), 0.5).translation
+        array([1., 0., 0.])
+        """
         return self @ SE3.exp(fraction * (self.inverse() @ other).log())
 
     def normalized(self) -> SE3:
-        """Return the pose with its rotation cleaned of the rounding that products gather."""
+        """
+        Return the pose with its rotation cleaned of the rounding that long products gather.
+
+        Returns:
+            T_ab.
+
+        >>> ld.SE3.identity().normalized().translation
+        array([0., 0., 0.])
+        """
         return SE3._of(se3.normalize(self.matrix))

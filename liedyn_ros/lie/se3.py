@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_trailing
+from liedyn_ros.common.checks import Array, as_array, as_trailing
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.lie import so3
 from liedyn_ros.lie.arrays import is_rotation, largest, require, require_broadcast, run, skew
@@ -32,13 +32,27 @@ from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 
 
-def require_pose(name: str, pose: ArrayLike) -> Array:
+def require_pose(name: str, pose: ArrayLike, shape: tuple[int, ...] | None = None) -> Array:
     """
-    Return the poses as float64, or raise NotInGroupError naming the first that is none.
+    Return poses as float64, or raise the error of the first that is none.
 
-    The rotation must pass so3.require_rotation, the last row be 0, 0, 0, 1 within 1e-6.
+    Args:
+        name: what the error calls them.
+        pose: (..., 4, 4), its rotation as so3.require_rotation wants it, its last row 0, 0, 0, 1
+            within 1e-6.
+        shape: that they must have, -1 for any number; by default any.
+
+    Returns:
+        the poses (..., 4, 4).
+
+    Raises:
+        NotInGroupError: naming the first matrix that is no pose.
+        ShapeError: for another shape.
+
+    >>> se3.require_pose('T', np.eye(4)).shape
+    (4, 4)
     """
-    t = as_trailing(name, pose, (4, 4))
+    t = as_trailing(name, pose if shape is None else as_array(name, pose, shape), (4, 4))
     if t.ndim == 2 and _is_pose(t.ravel().tolist()):
         return t
     so3.require_rotation(name, t[..., :3, :3])
@@ -55,14 +69,46 @@ def _is_pose(m: list[float]) -> bool:
 
 
 def from_rotation_translation(rotation: ArrayLike, translation: ArrayLike) -> Array:
-    """Return the pose (..., 4, 4) of a rotation (..., 3, 3) and a translation (..., 3) in m."""
+    """
+    Return the pose of a rotation and a translation; leading axes broadcast.
+
+    Args:
+        rotation: rotation (..., 3, 3).
+        translation: (..., 3); m.
+
+    Returns:
+        T (..., 4, 4); m.
+
+    Raises:
+        NotInGroupError: for a matrix that is no rotation within 1e-6.
+
+    >>> se3.from_rotation_translation(np.eye(3), [1.0, 2.0, 3.0])[:3, 3]
+    array([1., 2., 3.])
+    """
     r = so3.require_rotation('rotation', rotation)
     p = as_trailing('translation', translation, (3,))
     return _pose(r, p, require_broadcast(rotation=r.shape[:-2], translation=p.shape[:-1]))
 
 
 def hat(twist: ArrayLike) -> Array:
-    """Return the matrix [[w] v; 0 0] (..., 4, 4)."""
+    """
+    Return the matrix of a twist.
+
+    Args:
+        twist: twist (..., 6), angular part first; rad/s and m/s.
+
+    Returns:
+        [[w] v; 0 0] (..., 4, 4).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> se3.hat([0.0, 0.0, 1.0, 4.0, 5.0, 6.0])
+    array([[ 0., -1.,  0.,  4.],
+           [ 1.,  0., -0.,  5.],
+           [-0.,  0.,  0.,  6.],
+           [ 0.,  0.,  0.,  0.]])
+    """
     twist = as_trailing('twist', twist, (6,))
     out = np.zeros((*twist.shape[:-1], 4, 4))
     out[..., :3, :3] = skew(twist[..., :3])
@@ -72,10 +118,19 @@ def hat(twist: ArrayLike) -> Array:
 
 def vee(matrix: ArrayLike) -> Array:
     """
-    Return the (w, v) (..., 6) of [[w] v; 0 0].
+    Return the twist of its matrix.
 
-    Raises LiedynError when A + A^T of the upper left block, or the last row, exceeds 1e-6 of the
-    largest entry.
+    Args:
+        matrix: [[w] v; 0 0] (..., 4, 4), within 1e-6 of its largest entry.
+
+    Returns:
+        (w, v) (..., 6).
+
+    Raises:
+        LiedynError: for a matrix of another form, or one that is not finite.
+
+    >>> se3.vee(se3.hat([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]))
+    array([1., 2., 3., 4., 5., 6.])
     """
     m = as_trailing('matrix', matrix, (4, 4))
     a = m[..., :3, :3]
@@ -86,47 +141,126 @@ def vee(matrix: ArrayLike) -> Array:
 
 
 def exp(xi: ArrayLike) -> Array:
-    """Return the pose (..., 4, 4) reached by the constant twist xi in a unit of time."""
+    """
+    Return the pose that a constant twist reaches in a unit of time.
+
+    Args:
+        xi: six numbers (..., 6), angular part first; rad and m.
+
+    Returns:
+        T (..., 4, 4); m.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> se3.exp([0.0, 0.0, 0.0, 1.0, 2.0, 3.0])[:3, 3]
+    array([1., 2., 3.])
+    """
     return run(batch.se3_exp, as_trailing('xi', xi, (6,)), 1, (4, 4))
 
 
 def log(pose: ArrayLike) -> Array:
-    """Return the xi (..., 6) with exp(xi) = T and |w| <= pi; at pi one of the two."""
+    """
+    Return the constant twist that reaches a pose in a unit of time.
+
+    Args:
+        pose: pose (..., 4, 4); m.
+
+    Returns:
+        xi (..., 6), angular part first, with exp(xi) = T and |w| <= pi; at pi one of the two.
+
+    Raises:
+        NotInGroupError: for a matrix that is no pose within 1e-6.
+
+    >>> se3.log(se3.exp([0.1, 0.2, 0.3, 1.0, 2.0, 3.0])).round(12)
+    array([0.1, 0.2, 0.3, 1. , 2. , 3. ])
+    """
     return run(batch.se3_log, require_pose('pose', pose), 2, (6,))
 
 
 def compose(a: ArrayLike, b: ArrayLike) -> Array:
-    """Return the product T_a T_b (..., 4, 4); leading axes broadcast."""
+    """
+    Return the product of two poses; leading axes broadcast.
+
+    Args:
+        a: T_ab (..., 4, 4); m.
+        b: T_bc (..., 4, 4); m.
+
+    Returns:
+        T_ac (..., 4, 4); m.
+
+    Raises:
+        NotInGroupError: for a matrix that is no pose within 1e-6.
+
+    >>> step = se3.exp([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    >>> se3.compose(step, step)[:3, 3]
+    array([2., 0., 0.])
+    """
     a, b = require_pose('a', a), require_pose('b', b)
     require_broadcast(a=a.shape[:-2], b=b.shape[:-2])
     return np.matmul(a, b)
 
 
 def inverse(pose: ArrayLike) -> Array:
-    """Return T^-1 (..., 4, 4)."""
+    """
+    Return the inverse of a pose (1.1).
+
+    Args:
+        pose: T_ab (..., 4, 4); m.
+
+    Returns:
+        T_ba (..., 4, 4); m.
+
+    Raises:
+        NotInGroupError: for a matrix that is no pose within 1e-6.
+
+    >>> se3.inverse(ld.pose([1.0, 2.0, 3.0]))[:3, 3]
+    array([-1., -2., -3.])
+    """
     t = require_pose('pose', pose)
     r = np.swapaxes(t[..., :3, :3], -1, -2)
     return _pose(r, -np.einsum('...ij,...j->...i', r, t[..., :3, 3]), t.shape[:-2])  # (1.1)
 
 
 def act(pose: ArrayLike, points: ArrayLike) -> Array:
-    """Return R x + p (..., 3) for points x (..., 3) in m; leading axes broadcast."""
+    """
+    Return points seen from another frame; leading axes broadcast.
+
+    Args:
+        pose: T_ab (..., 4, 4); m.
+        points: points (..., 3) seen from b; m.
+
+    Returns:
+        R x + p (..., 3), the points seen from a; m.
+
+    Raises:
+        NotInGroupError: for a matrix that is no pose within 1e-6.
+
+    >>> se3.act(ld.pose([1.0, 2.0, 3.0]), [1.0, 0.0, 0.0])
+    array([2., 2., 3.])
+    """
     t, x = require_pose('pose', pose), as_trailing('points', points, (3,))
     require_broadcast(pose=t.shape[:-2], points=x.shape[:-1])
     return np.einsum('...ij,...j->...i', t[..., :3, :3], x) + t[..., :3, 3]
 
 
 def adjoint(pose: ArrayLike) -> Array:
-    """Return Ad_T = [R 0; [p]R R] (..., 6, 6) (1.2): it takes a twist seen in b to a for T_ab."""
-    return _adjoint(require_pose('pose', pose))
+    """
+    Return the matrix that takes twists from one frame to another (1.2).
 
+    Args:
+        pose: T_ab (..., 4, 4); m.
 
-def adjoint_of_exp(xi: ArrayLike) -> Array:
-    """Return the matrix Ad_T (..., 6, 6) of the pose T = exp(xi), which needs no check."""
-    return _adjoint(exp(xi))
+    Returns:
+        Ad_T = [R 0; [p]R R] (..., 6, 6), with V_a = Ad_T V_b.
 
+    Raises:
+        NotInGroupError: for a matrix that is no pose within 1e-6.
 
-def _adjoint(t: Array) -> Array:
+    >>> se3.adjoint(ld.pose([1.0, 2.0, 3.0])) @ [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    array([ 0.,  0.,  1.,  2., -1.,  0.])
+    """
+    t = require_pose('pose', pose)
     r = t[..., :3, :3]
     out = np.zeros((*t.shape[:-2], 6, 6))
     out[..., :3, :3] = out[..., 3:, 3:] = r
@@ -135,12 +269,41 @@ def _adjoint(t: Array) -> Array:
 
 
 def adjoint_dual(pose: ArrayLike) -> Array:
-    """Return Ad_T^T (..., 6, 6): it takes a wrench seen in a to b for T_ab."""
+    """
+    Return the matrix that takes wrenches from one frame to another.
+
+    Args:
+        pose: T_ab (..., 4, 4); m.
+
+    Returns:
+        Ad_T^T (..., 6, 6), with F_b = Ad_T^T F_a.
+
+    Raises:
+        NotInGroupError: for a matrix that is no pose within 1e-6.
+
+    >>> at = ld.pose([1.0, 2.0, 3.0])
+    >>> np.array_equal(se3.adjoint_dual(at), se3.adjoint(at).T)
+    True
+    """
     return np.swapaxes(adjoint(pose), -1, -2).copy()
 
 
 def ad(twist: ArrayLike) -> Array:
-    """Return ad_V = [[w] 0; [v] [w]] (..., 6, 6) (1.3): the matrix of the bracket of twists."""
+    """
+    Return the matrix of the Lie bracket of twists (1.3).
+
+    Args:
+        twist: twist (..., 6), angular part first; rad/s and m/s.
+
+    Returns:
+        ad_V = [[w] 0; [v] [w]] (..., 6, 6).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> se3.ad([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]) @ [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    array([0., 1., 0., 0., 0., 0.])
+    """
     twist = as_trailing('twist', twist, (6,))
     if twist.ndim == 1:
         a, b, c, x, y, z = twist.tolist()  # plain numbers take a third
@@ -152,34 +315,120 @@ def ad(twist: ArrayLike) -> Array:
 
 
 def ad_dual(twist: ArrayLike) -> Array:
-    """Return ad_V^T (..., 6, 6), which acts on wrenches and momenta."""
+    """
+    Return the matrix of the bracket that acts on wrenches and momenta.
+
+    Args:
+        twist: twist (..., 6), angular part first; rad/s and m/s.
+
+    Returns:
+        ad_V^T (..., 6, 6).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> np.array_equal(se3.ad_dual(np.ones(6)), se3.ad(np.ones(6)).T)
+    True
+    """
     return np.swapaxes(ad(twist), -1, -2).copy()
 
 
 def left_jacobian(xi: ArrayLike) -> Array:
-    """Return J (..., 6, 6): exp(xi + d) = exp(J d) exp(xi) to first order."""
+    """
+    Return the left Jacobian of the exponential map.
+
+    Args:
+        xi: six numbers (..., 6), angular part first; rad and m.
+
+    Returns:
+        J (..., 6, 6), with exp(xi + d) = exp(J d) exp(xi) to first order in d.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> np.array_equal(se3.left_jacobian(np.zeros(6)), np.eye(6))
+    True
+    """
     return _block_triangular(
         run(batch.se3_left_jacobian, as_trailing('xi', xi, (6,)), 1, (6, 3)))
 
 
 def left_jacobian_inverse(xi: ArrayLike) -> Array:
-    """Return J^-1 (..., 6, 6): log(exp(d) exp(xi)) = xi + J^-1 d; infinite at |w| = 2 pi."""
+    """
+    Return the inverse of the left Jacobian; it grows without bound towards |w| = 2 pi.
+
+    Args:
+        xi: six numbers (..., 6), angular part first; rad and m.
+
+    Returns:
+        J^-1 (..., 6, 6), with log(exp(d) exp(xi)) = xi + J^-1 d to first order in d.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> xi = [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]
+    >>> np.allclose(se3.left_jacobian_inverse(xi) @ se3.left_jacobian(xi), np.eye(6))
+    True
+    """
     return _block_triangular(
         run(batch.se3_left_jacobian_inverse, as_trailing('xi', xi, (6,)), 1, (6, 3)))
 
 
 def right_jacobian(xi: ArrayLike) -> Array:
-    """Return J (..., 6, 6): exp(xi + d) = exp(xi) exp(J d) to first order."""
+    """
+    Return the right Jacobian of the exponential map.
+
+    Args:
+        xi: six numbers (..., 6), angular part first; rad and m.
+
+    Returns:
+        J (..., 6, 6), with exp(xi + d) = exp(xi) exp(J d) to first order in d.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> np.array_equal(se3.right_jacobian(np.ones(6)), se3.left_jacobian(-np.ones(6)))
+    True
+    """
     return left_jacobian(-as_trailing('xi', xi, (6,)))
 
 
 def right_jacobian_inverse(xi: ArrayLike) -> Array:
-    """Return J^-1 (..., 6, 6): log(exp(xi) exp(d)) = xi + J^-1 d; infinite at |w| = 2 pi."""
+    """
+    Return the inverse of the right Jacobian; it grows without bound towards |w| = 2 pi.
+
+    Args:
+        xi: six numbers (..., 6), angular part first; rad and m.
+
+    Returns:
+        J^-1 (..., 6, 6), with log(exp(xi) exp(d)) = xi + J^-1 d to first order in d.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> xi = [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]
+    >>> np.allclose(se3.right_jacobian_inverse(xi) @ se3.right_jacobian(xi), np.eye(6))
+    True
+    """
     return left_jacobian_inverse(-as_trailing('xi', xi, (6,)))
 
 
 def normalize(pose: ArrayLike) -> Array:
-    """Return the pose (..., 4, 4) with its rotation cleaned of rounding, see so3.normalize."""
+    """
+    Return a pose with its rotation cleaned of the rounding that long products gather.
+
+    Args:
+        pose: pose (..., 4, 4); m.
+
+    Returns:
+        T (..., 4, 4); m.
+
+    Raises:
+        NotInGroupError: for a matrix that is no pose within 1e-6.
+
+    >>> np.array_equal(se3.normalize(np.eye(4)), np.eye(4))
+    True
+    """
     t = require_pose('pose', pose)
     return _pose(so3.normalize(t[..., :3, :3]), t[..., :3, 3], t.shape[:-2])
 

@@ -35,9 +35,20 @@ PRINTED_NORM_TOLERANCE = 1e-4
 
 def require_rotation(name: str, rotation: ArrayLike) -> Array:
     """
-    Return the rotations as float64, or raise NotInGroupError naming the first that is none.
+    Return rotations as float64, or raise the error of the first that is none.
 
-    Entries of R^T R - 1 up to 1e-6 are accepted, and det R must be positive.
+    Args:
+        name: what the error calls them.
+        rotation: (..., 3, 3), R^T R - 1 within 1e-6 and det R positive.
+
+    Returns:
+        the rotations (..., 3, 3).
+
+    Raises:
+        NotInGroupError: naming the first matrix that is no rotation.
+
+    >>> so3.require_rotation('R', [[1, 0, 0], [0, 1, 0], [0, 0, 1]]).dtype
+    dtype('float64')
     """
     r = as_trailing(name, rotation, (3, 3))
     if is_rotation(*r.ravel().tolist()) if r.ndim == 2 else are_rotations(r):
@@ -50,15 +61,41 @@ def require_rotation(name: str, rotation: ArrayLike) -> Array:
 
 
 def hat(w: ArrayLike) -> Array:
-    """Return [w] (..., 3, 3), the matrix with [w] x = w x x."""
+    """
+    Return the matrix of the cross product by a vector.
+
+    Args:
+        w: vectors (..., 3).
+
+    Returns:
+        [w] (..., 3, 3), with [w] x = w x x.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> so3.hat([1.0, 2.0, 3.0])
+    array([[ 0., -3.,  2.],
+           [ 3.,  0., -1.],
+           [-2.,  1.,  0.]])
+    """
     return skew(as_trailing('w', w, (3,)))
 
 
 def vee(matrix: ArrayLike) -> Array:
     """
-    Return the w (..., 3) of [w].
+    Return the vector of a skew matrix.
 
-    Raises LiedynError when M + M^T exceeds 1e-6 of the largest entry of M.
+    Args:
+        matrix: skew matrices (..., 3, 3), M + M^T within 1e-6 of the largest entry.
+
+    Returns:
+        w (..., 3), with [w] = M.
+
+    Raises:
+        LiedynError: for a matrix that is not skew, or not finite.
+
+    >>> so3.vee(so3.hat([1.0, 2.0, 3.0]))
+    array([1., 2., 3.])
     """
     m = as_trailing('matrix', matrix, (3, 3))
     size, excess = largest(m), largest(m + np.swapaxes(m, -1, -2))
@@ -68,91 +105,266 @@ def vee(matrix: ArrayLike) -> Array:
 
 
 def skew_part(m: Array) -> Array:
-    """Return the w (..., 3) whose [w] is the skew part of M, (M - M^T) / 2."""
+    """
+    Return the vector of the skew part of a matrix.
+
+    Args:
+        m: matrices (..., 3, 3).
+
+    Returns:
+        w (..., 3), with [w] = (M - M^T) / 2.
+
+    >>> so3.skew_part(so3.hat([1.0, 2.0, 3.0]) + np.eye(3))
+    array([1., 2., 3.])
+    """
     return 0.5 * np.stack(
         [m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]],
         axis=-1)
 
 
 def exp(w: ArrayLike) -> Array:
-    """Return the rotation (..., 3, 3) about w by |w| rad."""
+    """
+    Return the rotation about a vector by its length.
+
+    Args:
+        w: rotation vector (..., 3); rad.
+
+    Returns:
+        R (..., 3, 3).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> so3.exp([0.0, 0.0, np.pi / 2]).round(6) + 0.0
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
+    """
     return run(batch.so3_exp, as_trailing('w', w, (3,)), 1, (3, 3))
 
 
 def log(rotation: ArrayLike) -> Array:
-    """Return the w (..., 3) in rad with exp(w) = R and |w| <= pi; at pi one of the two."""
+    """
+    Return the rotation vector of a rotation, the shortest one.
+
+    Args:
+        rotation: rotation (..., 3, 3).
+
+    Returns:
+        w (..., 3) in rad with exp(w) = R and |w| <= pi; at pi one of the two.
+
+    Raises:
+        NotInGroupError: for a matrix that is no rotation within 1e-6.
+
+    >>> so3.log(so3.exp([0.1, 0.2, 0.3])).round(12)
+    array([0.1, 0.2, 0.3])
+    """
     return run(batch.so3_log, require_rotation('rotation', rotation), 2, (3,))
 
 
 def compose(a: ArrayLike, b: ArrayLike) -> Array:
-    """Return the rotation (..., 3, 3) that applies b, then a."""
+    """
+    Return the rotation that applies b, then a; leading axes broadcast.
+
+    Args:
+        a: rotation (..., 3, 3).
+        b: rotation (..., 3, 3).
+
+    Returns:
+        R_a R_b (..., 3, 3).
+
+    Raises:
+        NotInGroupError: for a matrix that is no rotation within 1e-6.
+
+    >>> turn = so3.exp([0.0, 0.0, 0.2])
+    >>> so3.log(so3.compose(turn, turn)).round(12)
+    array([0. , 0. , 0.4])
+    """
     a, b = require_rotation('a', a), require_rotation('b', b)
     require_broadcast(a=a.shape[:-2], b=b.shape[:-2])
     return np.matmul(a, b)
 
 
 def inverse(rotation: ArrayLike) -> Array:
-    """Return the inverse rotation (..., 3, 3), the transpose."""
+    """
+    Return the inverse of a rotation, its transpose.
+
+    Args:
+        rotation: rotation (..., 3, 3).
+
+    Returns:
+        R^-1 (..., 3, 3).
+
+    Raises:
+        NotInGroupError: for a matrix that is no rotation within 1e-6.
+
+    >>> np.allclose(so3.inverse(so3.exp([0.1, 0.2, 0.3])), so3.exp([-0.1, -0.2, -0.3]))
+    True
+    """
     return np.swapaxes(require_rotation('rotation', rotation), -1, -2).copy()
 
 
 def act(rotation: ArrayLike, points: ArrayLike) -> Array:
-    """Return the rotated points (..., 3); leading axes broadcast."""
+    """
+    Return rotated points; leading axes broadcast.
+
+    Args:
+        rotation: rotation (..., 3, 3).
+        points: points (..., 3); m.
+
+    Returns:
+        R x (..., 3); m.
+
+    Raises:
+        NotInGroupError: for a matrix that is no rotation within 1e-6.
+
+    >>> so3.act(so3.exp([0.0, 0.0, np.pi / 2]), [1.0, 0.0, 2.0]).round(6)
+    array([0., 1., 2.])
+    """
     r, x = require_rotation('rotation', rotation), as_trailing('points', points, (3,))
     require_broadcast(rotation=r.shape[:-2], points=x.shape[:-1])
     return np.einsum('...ij,...j->...i', r, x)
 
 
 def adjoint(rotation: ArrayLike) -> Array:
-    """Return Ad_R (..., 3, 3): R exp(w) R^-1 = exp(Ad_R w). On SO(3) it is R itself."""
+    """
+    Return the matrix that turns angular velocities: on SO(3), the rotation itself.
+
+    Args:
+        rotation: rotation (..., 3, 3).
+
+    Returns:
+        Ad_R (..., 3, 3), with R exp(w) R^-1 = exp(Ad_R w).
+
+    Raises:
+        NotInGroupError: for a matrix that is no rotation within 1e-6.
+
+    >>> np.array_equal(so3.adjoint(np.eye(3)), np.eye(3))
+    True
+    """
     return require_rotation('rotation', rotation).copy()
 
 
-def adjoint_dual(rotation: ArrayLike) -> Array:
-    """Return Ad_R^T (..., 3, 3), which acts on moments."""
-    return inverse(rotation)
-
-
 def ad(w: ArrayLike) -> Array:
-    """Return ad_w (..., 3, 3), the matrix of the bracket. On so(3) it is [w]."""
+    """
+    Return the matrix of the Lie bracket: on so(3), that of the cross product.
+
+    Args:
+        w: angular velocities (..., 3).
+
+    Returns:
+        ad_w (..., 3, 3).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> np.array_equal(so3.ad([1.0, 2.0, 3.0]), so3.hat([1.0, 2.0, 3.0]))
+    True
+    """
     return hat(w)
 
 
-def ad_dual(w: ArrayLike) -> Array:
-    """Return ad_w^T (..., 3, 3), which acts on moments."""
-    return hat(-as_trailing('w', w, (3,)))
-
-
 def left_jacobian(w: ArrayLike) -> Array:
-    """Return J (..., 3, 3): exp(w + dw) = exp(J dw) exp(w) to first order."""
+    """
+    Return the left Jacobian of the exponential map.
+
+    Args:
+        w: rotation vector (..., 3); rad.
+
+    Returns:
+        J (..., 3, 3), with exp(w + d) = exp(J d) exp(w) to first order in d.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> np.array_equal(so3.left_jacobian(np.zeros(3)), np.eye(3))
+    True
+    """
     return run(batch.so3_left_jacobian, as_trailing('w', w, (3,)), 1, (3, 3))
 
 
 def left_jacobian_inverse(w: ArrayLike) -> Array:
-    """Return J^-1 (..., 3, 3): log(exp(dw) exp(w)) = w + J^-1 dw; infinite at |w| = 2 pi."""
+    """
+    Return the inverse of the left Jacobian; it grows without bound towards |w| = 2 pi.
+
+    Args:
+        w: rotation vector (..., 3); rad.
+
+    Returns:
+        J^-1 (..., 3, 3), with log(exp(d) exp(w)) = w + J^-1 d to first order in d.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> w = [0.1, 0.2, 0.3]
+    >>> np.allclose(so3.left_jacobian_inverse(w) @ so3.left_jacobian(w), np.eye(3))
+    True
+    """
     return run(batch.so3_left_jacobian_inverse, as_trailing('w', w, (3,)), 1, (3, 3))
 
 
 def right_jacobian(w: ArrayLike) -> Array:
-    """Return J (..., 3, 3): exp(w + dw) = exp(w) exp(J dw) to first order."""
+    """
+    Return the right Jacobian of the exponential map.
+
+    Args:
+        w: rotation vector (..., 3); rad.
+
+    Returns:
+        J (..., 3, 3), with exp(w + d) = exp(w) exp(J d) to first order in d.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> w = np.array([0.1, 0.2, 0.3])
+    >>> np.array_equal(so3.right_jacobian(w), so3.left_jacobian(-w))
+    True
+    """
     return left_jacobian(-as_trailing('w', w, (3,)))
 
 
 def right_jacobian_inverse(w: ArrayLike) -> Array:
-    """Return J^-1 (..., 3, 3): log(exp(w) exp(dw)) = w + J^-1 dw; infinite at |w| = 2 pi."""
+    """
+    Return the inverse of the right Jacobian; it grows without bound towards |w| = 2 pi.
+
+    Args:
+        w: rotation vector (..., 3); rad.
+
+    Returns:
+        J^-1 (..., 3, 3), with log(exp(w) exp(d)) = w + J^-1 d to first order in d.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> w = [0.1, 0.2, 0.3]
+    >>> np.allclose(so3.right_jacobian_inverse(w) @ so3.right_jacobian(w), np.eye(3))
+    True
+    """
     return left_jacobian_inverse(-as_trailing('w', w, (3,)))
 
 
 def unit_quaternion(name: str, quaternion: ArrayLike) -> Array:
     """
-    Return quaternions (..., 4) scaled to norm 1.
+    Return quaternions scaled to norm 1.
 
-    A norm that differs from 1 by more than 1e-6, as of numbers printed with five digits, causes a
-    QuaternionWarning. Python shows it once. Raises NotInGroupError beyond 1e-4.
+    Args:
+        name: what the error calls them.
+        quaternion: (..., 4); a norm off 1 by more than 1e-6, as of numbers printed with five
+            digits, causes a QuaternionWarning, which Python shows once.
+
+    Returns:
+        (..., 4).
+
+    Raises:
+        NotInGroupError: for a norm off 1 by more than 1e-4.
+
+    >>> so3.unit_quaternion('turn', [0.0, 0.0, 0.0, 1.0])
+    array([0., 0., 0., 1.])
     """
     q = as_trailing(name, quaternion, (4,))
     if q.ndim == 1:
-        size = math.sqrt(sum(x * x for x in q.tolist()))  # plain numbers take a tenth
+        x, y, z, w = q.tolist()  # plain numbers take a tenth
+        size = math.sqrt(x * x + y * y + z * z + w * w)
         if abs(size - 1.0) <= TOLERANCE:
             return q / size
     with np.errstate(over='ignore'):  # an infinite norm is refused like any other
@@ -168,20 +380,61 @@ def unit_quaternion(name: str, quaternion: ArrayLike) -> Array:
 
 def from_quaternion(quaternion: ArrayLike) -> Array:
     """
-    Return the rotation (..., 3, 3) of a quaternion (..., 4) in the order x, y, z, w.
+    Return the rotation of a quaternion, which is scaled to norm 1.
 
-    The quaternion is scaled to norm 1 and refused as unit_quaternion says.
+    Args:
+        quaternion: (..., 4) in the order x, y, z, w; a norm off 1 by more than 1e-6, as of numbers
+            printed with five digits, causes a QuaternionWarning.
+
+    Returns:
+        R (..., 3, 3).
+
+    Raises:
+        NotInGroupError: for a norm off 1 by more than 1e-4.
+
+    >>> so3.from_quaternion([0.0, 0.0, 0.0, 1.0])
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
     """
     return run(batch.so3_from_quaternion, unit_quaternion('quaternion', quaternion), 1, (3, 3))
 
 
 def to_quaternion(rotation: ArrayLike) -> Array:
-    """Return the unit quaternion (..., 4) in the order x, y, z, w, with w >= 0."""
+    """
+    Return the unit quaternion of a rotation.
+
+    Args:
+        rotation: rotation (..., 3, 3).
+
+    Returns:
+        (..., 4) in the order x, y, z, w, with w >= 0.
+
+    Raises:
+        NotInGroupError: for a matrix that is no rotation within 1e-6.
+
+    >>> so3.to_quaternion(np.eye(3)) + 0.0
+    array([0., 0., 0., 1.])
+    """
     return run(batch.so3_to_quaternion, require_rotation('rotation', rotation), 2, (4,))
 
 
 def to_rpy(rotation: ArrayLike) -> Array:
-    """Return fixed-axis roll, pitch and yaw (3,) in rad, exact at pitch 90 degrees too."""
+    """
+    Return roll, pitch and yaw about fixed axes, exact at a pitch of 90 degrees too.
+
+    Args:
+        rotation: rotation (3, 3).
+
+    Returns:
+        (3,); rad.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> so3.to_rpy(ld.SO3.from_rpy(0.1, 0.2, 0.3).matrix).round(12)
+    array([0.1, 0.2, 0.3])
+    """
     r = as_trailing('rotation', rotation, (3, 3))
     yaw = math.atan2(r[1, 0], r[0, 0])
     c, s = math.cos(yaw), math.sin(yaw)
@@ -191,5 +444,19 @@ def to_rpy(rotation: ArrayLike) -> Array:
 
 
 def normalize(rotation: ArrayLike) -> Array:
-    """Return the rotation (..., 3, 3) cleaned of rounding: R^T R = 1 to the last digits."""
+    """
+    Return a rotation cleaned of the rounding that long products gather.
+
+    Args:
+        rotation: rotation (..., 3, 3).
+
+    Returns:
+        R (..., 3, 3), with R^T R = 1 to the last digits.
+
+    Raises:
+        NotInGroupError: for a matrix that is no rotation within 1e-6.
+
+    >>> so3.normalize(np.eye(3) + 1e-9)[0, 0].item()
+    1.0
+    """
     return run(batch.so3_from_quaternion, to_quaternion(rotation), 1, (3, 3))

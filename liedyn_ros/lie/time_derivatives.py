@@ -33,10 +33,15 @@ EPSILON = 1e-17  # relative size of a term that ends a sum
 @dataclass(frozen=True, eq=False)
 class Twists:
     """
-    The motion of a frame: its pose (4, 4) now, its twist and derivatives (n, 6), the frame's name.
+    The motion of a frame at an instant: its pose, its twist and the time derivatives of the twist.
 
-    Raises ShapeError, NotFiniteError, NotInGroupError, or LiedynError for a frame that is neither
-    BODY nor SPATIAL.
+    Args:
+        pose: T_ground_frame (4, 4); m.
+        time_derivatives: twist and its derivatives (n, 6), angular part first; rad/s and m/s.
+        frame: BODY or SPATIAL, the frame that twists are seen from.
+
+    >>> Twists(np.eye(4), [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]], BODY).poses().shape
+    (2, 4, 4)
     """
 
     pose: Array
@@ -50,7 +55,22 @@ class Twists:
         object.__setattr__(self, 'frame', require_frame(frame))
 
     def to(self, frame: str) -> Twists:
-        """Return the motion with twists seen from the other frame, or itself."""
+        """
+        Return the motion with its twists seen from one of the two frames (0.8), (0.9).
+
+        Args:
+            frame: BODY or SPATIAL.
+
+        Returns:
+            the motion, or itself if it has that frame.
+
+        Raises:
+            LiedynError: for another frame.
+
+        >>> turning = Twists(ld.pose([1.0, 0.0, 0.0]), [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]], BODY)
+        >>> turning.to(SPATIAL).time_derivatives
+        array([[ 0.,  0.,  1.,  0., -1.,  0.]])
+        """
         if require_frame(frame) == self.frame:
             return self
         adjoint = _adjoint(self._series()[:len(self.time_derivatives)], to_body=frame == BODY)
@@ -58,15 +78,39 @@ class Twists:
         return Twists(self.pose, _derivatives(twists), frame)
 
     def poses(self) -> Array:
-        """Return the pose and its derivatives (n + 1, 4, 4) (Ali 20)."""
+        """
+        Return the pose and its time derivatives (Ali 20).
+
+        Returns:
+            (n + 1, 4, 4); m and s.
+
+        >>> Twists(np.eye(4), [[0.0, 0.0, 0.0, 3.0, 0.0, 0.0]], BODY).poses()[1, :3, 3]
+        array([3., 0., 0.])
+        """
         return _derivatives(self._series())
 
     def adjoints(self) -> Array:
-        """Return Ad_T and its derivatives (n + 1, 6, 6)."""
+        """
+        Return the adjoint of the pose and its time derivatives.
+
+        Returns:
+            Ad_T and derivatives (n + 1, 6, 6).
+
+        >>> Twists(np.eye(4), np.zeros((2, 6)), BODY).adjoints().shape
+        (3, 6, 6)
+        """
         return _derivatives(_adjoint(self._series(), to_body=False))
 
     def inverse_adjoints(self) -> Array:
-        """Return Ad_{T^-1} and its derivatives (n + 1, 6, 6) (Ali 70)."""
+        """
+        Return the adjoint of the inverse pose and its time derivatives (Ali 70).
+
+        Returns:
+            Ad_{T^-1} and derivatives (n + 1, 6, 6).
+
+        >>> Twists(np.eye(4), np.zeros((2, 6)), BODY).inverse_adjoints().shape
+        (3, 6, 6)
+        """
         return _derivatives(_adjoint(self._series(), to_body=True))
 
     def _series(self) -> Array:
@@ -83,9 +127,14 @@ class Twists:
 @dataclass(frozen=True, eq=False)
 class Wrenches:
     """
-    A wrench and its derivatives (n, 6), moment first, and the frame they are seen from.
+    A wrench and its time derivatives.
 
-    Raises ShapeError, NotFiniteError, or LiedynError for a frame that is neither BODY nor SPATIAL.
+    Args:
+        time_derivatives: (n, 6), moment (N m) before force (N).
+        frame: BODY or SPATIAL, the frame that they are seen from.
+
+    >>> Wrenches(np.zeros((2, 6)), BODY).frame
+    'body'
     """
 
     time_derivatives: Array
@@ -109,10 +158,22 @@ class Wrenches:
 
     def to(self, frame: str, motion: Twists) -> Wrenches:
         """
-        Return the wrench seen from the other frame, or itself.
+        Return the wrench seen from one of the two frames (0.10), (0.11), (0.14).
 
-        motion must have all but the last derivative of the wrench, of either frame; raises
-        ShapeError otherwise.
+        Args:
+            frame: BODY or SPATIAL.
+            motion: of the frame, with all but the last derivative of the wrench.
+
+        Returns:
+            the wrench, or itself if it has that frame.
+
+        Raises:
+            ShapeError: for a motion of fewer derivatives.
+            LiedynError: for another frame.
+
+        >>> motion = Twists(ld.pose([1.0, 0.0, 0.0]), np.zeros((1, 6)), BODY)
+        >>> Wrenches([[0.0, 0.0, 0.0, 0.0, 2.0, 0.0]], BODY).to(SPATIAL, motion).time_derivatives
+        array([[0., 0., 2., 0., 2., 0.]])
         """
         if require_frame(frame) == self.frame:
             return self
@@ -127,7 +188,24 @@ class Wrenches:
 
 
 def twists_of(poses: ArrayLike, frame: str) -> Twists:
-    """Return the motion whose pose and derivatives (n + 1, 4, 4) are given, n at least 1."""
+    """
+    Return the motion of a frame from its pose and the derivatives of that.
+
+    Args:
+        poses: (n + 1, 4, 4), n at least 1; m and s.
+        frame: BODY or SPATIAL, the frame that twists are to be seen from.
+
+    Returns:
+        the motion, with a twist and n - 1 derivatives.
+
+    Raises:
+        LiedynError: for another frame, or a singular or wrong array.
+
+    >>> motion = Twists(np.eye(4), np.ones((2, 6)), BODY)
+    >>> twists_of(motion.poses(), BODY).time_derivatives.round(12)
+    array([[1., 1., 1., 1., 1., 1.],
+           [1., 1., 1., 1., 1., 1.]])
+    """
     poses = as_array('poses', poses, (-1, 4, 4))
     if len(poses) < 2:
         raise ShapeError(f'poses: expected a pose and at least one derivative, got {len(poses)}')

@@ -9,6 +9,7 @@
 """Trees of rigid bodies and joints: described in URDF, YAML or Python, immutable once built."""
 
 from liedyn_ros.model.builder import ModelBuilder
+from liedyn_ros.model.configuration import DifferenceDerivatives, RetractionDerivatives
 from liedyn_ros.model.io.loading import load_model
 from liedyn_ros.model.io.mjcf.reader import load_mjcf
 from liedyn_ros.model.io.mjcf_writer import to_mjcf
@@ -18,17 +19,15 @@ from liedyn_ros.model.io.urdf import load_urdf, to_urdf, updated_urdf
 from liedyn_ros.model.io.yaml_reader import annotate, load_yaml, updated_yaml
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import Body, Visual
+from liedyn_ros.model.parts.body import Body, Frame, Visual
 from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES, Coupling
-from liedyn_ros.model.parts.frame import Frame
 from liedyn_ros.model.parts.geometry import pose
 from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.parts.rotors import Rotor, RotorAllocation, RotorCommand
 from liedyn_ros.model.replacement import (
-    inertia_of, with_armatures, with_gravity, with_inertias, with_placements, with_resistances)
-from liedyn_ros.model.retraction_derivatives import DifferenceDerivatives, RetractionDerivatives
-from liedyn_ros.model.scaling import scale_masses
+    inertia_of, scale_masses, with_armatures, with_gravity, with_inertias, with_placements,
+    with_resistances)
 
 __all__ = [
     'annotate', 'Body', 'Closure', 'CLOSURE_TYPES', 'Coupling', 'DifferenceDerivatives', 'Frame',

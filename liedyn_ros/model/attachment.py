@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError
+from liedyn_ros.model.parts.body import Frame
 from liedyn_ros.model.parts.constraints import Closure, Coupling
-from liedyn_ros.model.parts.frame import Frame
 from liedyn_ros.model.parts.geometry import checked_pose
 from liedyn_ros.model.parts.joints import Joint
 from liedyn_ros.model.parts.rotors import Rotor

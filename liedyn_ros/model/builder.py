@@ -11,33 +11,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-from functools import lru_cache
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import (
-    Array, as_array, as_number, as_numbers, listed, require_kind, unknown_name)
+    as_array, as_number, as_numbers, listed, require_kind, unknown_name)
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.attachment import Attachment
+from liedyn_ros.model.builder_checks import (
+    axis_names, check_names, depth_first, joint_axes, joint_limits, unlimited, X_AXIS, Z_AXIS)
 from liedyn_ros.model.expansion import expand, numbered
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import Body, Visual
+from liedyn_ros.model.parts.body import Body, Frame, Visual
 from liedyn_ros.model.parts.constraints import Closure, Coupling, make_closure
-from liedyn_ros.model.parts.frame import Frame
-from liedyn_ros.model.parts.geometry import checked_pose, IDENTITY, perpendicular, unit_axis
+from liedyn_ros.model.parts.geometry import checked_pose, IDENTITY
 from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.parts.joint_forces import joint_forces, no_forces
-from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES, Limits
+from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES
 from liedyn_ros.model.parts.rotors import Rotor
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
-_PERPENDICULAR = 1e-9
 _COUPLED = 1e-6  # rad or m, by which locked joints may miss their coupling
-_BOUNDS = [field.name for field in fields(Limits)]
-_Z = unit_axis('z', (0.0, 0.0, 1.0))
-_X = perpendicular(_Z)
 
 
 class ModelBuilder:
@@ -68,7 +64,21 @@ class ModelBuilder:
 
     @classmethod
     def of(cls, model: Model) -> ModelBuilder:
-        """Start from a model, to add to it. Raises LiedynError for anything but a Model."""
+        """
+        Return a builder that begins with a model, to add to it.
+
+        Args:
+            model: a Model.
+
+        Returns:
+            the builder.
+
+        Raises:
+            LiedynError: for anything but a Model.
+
+        >>> ModelBuilder.of(model).build().nv
+        6
+        """
         require_kind('model', model, Model, 'as load_model returns')
         builder = cls(model.name, model.gravity)
         builder._bodies = {body.name: body for body in model.body_list}
@@ -85,7 +95,20 @@ class ModelBuilder:
         return tuple(self._closures)
 
     def make_passive(self, joint: str) -> None:
-        """Note that no actuator drives a joint. Raises ModelError for a missing joint."""
+        """
+        Note that no actuator drives a joint.
+
+        Args:
+            joint: its name.
+
+        Raises:
+            ModelError: for a missing joint.
+
+        >>> builder = ModelBuilder.of(model)
+        >>> builder.make_passive('wrist_3')
+        >>> builder.build().actuated.tolist()
+        [True, True, True, True, True, False]
+        """
         for child, each in self._joints.items():
             if each.name == joint:
                 self._joints[child] = replace(each, actuated=False)
@@ -97,7 +120,19 @@ class ModelBuilder:
         """
         Make a joint one of another type at its place, without limits and forces of its own.
 
-        Raises ModelError for a missing joint, and the errors of add_joint.
+        Args:
+            joint: its name.
+            type_name: a key of JOINT_TYPES.
+            axis: unit vector (3,) in the joint frame, for types that have one.
+            second_axis: as in Joint.
+
+        Raises:
+            ModelError: for a missing joint, and the errors of add_joint.
+
+        >>> builder = ModelBuilder.of(model)
+        >>> builder.replace_joint('wrist_3', 'fixed')
+        >>> builder.build().nv
+        5
         """
         for child, each in list(self._joints.items()):
             if each.name == joint:
@@ -131,11 +166,11 @@ class ModelBuilder:
             if each.name == joint:
                 placement = each.placement @ each.motion(position)
                 locked = {**self._locked, **dict(zip(
-                    _axes_of(each), np.atleast_1d(as_numbers('position', position)).tolist()))}
+                    axis_names(each), np.atleast_1d(as_numbers('position', position)).tolist()))}
                 self._couplings, self._locked = self._not_locked(locked), locked
                 self._joints[child] = replace(
                     each, type_name='fixed', placement=checked_pose(f'joint {joint}', placement),
-                    axis=_Z, second_axis=_X, pitch=0.0, limits=_unlimited(0),
+                    axis=Z_AXIS, second_axis=X_AXIS, pitch=0.0, limits=unlimited(0),
                     **no_forces())
                 return
         raise unknown_name(ModelError, 'joint', sorted(self._joint_names), joint)
@@ -259,19 +294,45 @@ class ModelBuilder:
             rest: ArrayLike = 0.0, armature: ArrayLike = 0.0, stop_stiffness: ArrayLike = 0.0,
             stop_width: ArrayLike = 0.0, actuated: bool = True) -> None:
         """
-        Add a joint; Joint explains the arguments.
+        Add a joint, see Joint.
 
-        placement is the identity by default. An axis is needed by the types that have one, a
-        second axis by universal joints; planar joints may have one. limits holds any of lower,
-        upper, velocity and effort, as for Limits. damping and what follows but actuated are one
-        number, or one for each degree of freedom. Raises ModelError, LimitError, ShapeError,
-        NotFiniteError or NotInGroupError.
+        Args:
+            name: a new name.
+            type_name: a key of JOINT_TYPES.
+            parent: name of the body that holds it, None for the ground.
+            child: name of the body that it moves.
+            placement: pose (4, 4) of the joint frame in the parent body, m; by default the
+                identity.
+            axis: (3,) in the joint frame, for types that have one.
+            second_axis: (3,) in the joint frame: needed by universal joints, planar ones may have
+                one.
+            pitch: of helical joints; m/rad.
+            limits: any of lower, upper, velocity and effort, as for Limits.
+            damping: one number, or one for each degree of freedom, as what follows; N m s/rad or N
+                s/m.
+            friction: N m or N.
+            stiffness: of springs; N m/rad or N/m.
+            rest: position where a spring is free; rad or m.
+            armature: inertia of motors, reduced to the joint; kg m^2 or kg.
+            stop_stiffness: of end stops; N m/rad or N/m.
+            stop_width: how softly end stops begin; rad or m.
+            actuated: whether the joint has a motor.
+
+        Raises:
+            ModelError: for a wrong type, name or axis.
+            LiedynError: for a number out of its range, another shape, or a wrong pose.
+
+        >>> builder = ModelBuilder('pendulum')
+        >>> builder.add_body('rod', ld.SpatialInertia(1.0, [0.0, 0.0, -0.5], np.zeros((3, 3))))
+        >>> builder.add_joint('pivot', 'revolute', None, 'rod', axis=[0.0, 1.0, 0.0])
+        >>> builder.build().nv
+        1
         """
         self._check_new_joint(name, type_name, child)
-        z, x = _axes(name, type_name, axis, second_axis)
+        z, x = joint_axes(name, type_name, axis, second_axis)
         if pitch != 0.0 and type_name != 'helical':
             raise ModelError(f'joint {name}: expected no pitch for type {type_name}, got {pitch}')
-        bounds = _limits(name, type_name, limits or {})
+        bounds = joint_limits(name, type_name, limits or {})
         self._joints[child] = Joint(
             name, type_name, parent, child,
             placement=IDENTITY if placement is None else checked_pose(
@@ -293,7 +354,21 @@ class ModelBuilder:
                              f'{child}, which joint {self._joints[child].name} moves')
 
     def add_rotor(self, rotor: Rotor) -> None:
-        """Add a propeller. Raises ModelError on a known name."""
+        """
+        Add a propeller.
+
+        Args:
+            rotor: a Rotor with a new name, on a body of the model.
+
+        Raises:
+            ModelError: for a name that is used.
+
+        >>> builder = ModelBuilder.of(model)
+        >>> builder.add_rotor(Rotor('fan', 'tool', np.eye(4), force_coefficient=1e-5,
+        ...                         moment_coefficient=1e-7, spin=1, max_speed=800.0))
+        >>> len(builder.build().rotors)
+        1
+        """
         if any(other.name == rotor.name for other in self._rotors):
             raise ModelError(f'rotor {rotor.name}: expected a name not yet used, got it twice')
         self._rotors.append(rotor)
@@ -303,15 +378,34 @@ class ModelBuilder:
         """
         Note that q_joint = multiplier * q_leader + offset.
 
-        Each name is one of Model.coordinate_names, about or along one axis: that of a joint of one
-        coordinate, or as 'slide/angle'. further are other leaders with their multipliers, whose
-        products are added.
+        Args:
+            joint: one of Model.coordinate_names, about or along one axis: of a joint of one
+                coordinate, or as 'slide/angle'.
+            leader: another one.
+            multiplier: rad or m by rad or m.
+            offset: rad or m.
+            further: other leaders with their multipliers, whose products are added.
+
+        >>> builder = ModelBuilder.of(model)
+        >>> builder.add_coupling('wrist_3', 'wrist_2', -1.0, 0.0)
+        >>> len(builder.build().couplings)
+        1
         """
         self._couplings.append(Coupling(
             joint, leader, multiplier, offset, tuple((further or {}).items())))
 
     def add_warning(self, *texts: str) -> None:
-        """Keep remarks on the description, for users of the model."""
+        """
+        Keep remarks on the description, for users of the model.
+
+        Args:
+            texts: sentences.
+
+        >>> builder = ModelBuilder.of(model)
+        >>> builder.add_warning('the tool has no mass')
+        >>> builder.build().warnings[-1]
+        'the tool has no mass'
+        """
         self._warnings.extend(texts)
 
     def add_closure(
@@ -320,14 +414,31 @@ class ModelBuilder:
             axis: ArrayLike | None = None, second_axis: ArrayLike | None = None,
             pitch: float = 0.0, length: float = 0.0, tolerance: float = 0.0) -> None:
         """
-        Close a loop by a joint between two bodies, None for the ground; see Closure.
+        Close a loop by a joint between two bodies, see Closure.
 
-        placement_a and placement_b are the poses (4, 4) of the closure frame in its bodies, the
-        identity by default. axis (3,) in the closure frame is z by default. A universal closure
-        takes two, of body a and of body b, by default x and y. tolerance (m) is the gap accepted
-        where rounded numbers contradict each other, by default none.
+        Args:
+            name: a new name.
+            type_name: a key of CLOSURE_TYPES.
+            body_a: name of a body, None for the ground.
+            body_b: name of another one, None for the ground.
+            placement_a: pose (4, 4) of the closure frame in body a, m; by default the identity.
+            placement_b: the same in body b.
+            axis: (3,) in the closure frame, by default z; of a universal closure that of body a,
+                by default x.
+            second_axis: of a universal closure, that of body b, by default y.
+            pitch: of a helical closure; m/rad.
+            length: of a rod; m.
+            tolerance: gap accepted where rounded numbers contradict each other, by default none;
+                m.
 
-        Raises ModelError, ShapeError, NotFiniteError or NotInGroupError.
+        Raises:
+            ModelError: for a wrong type, name or axis.
+            LiedynError: for another shape or a wrong pose.
+
+        >>> builder = ModelBuilder.of(model)
+        >>> builder.add_closure('grip', 'spherical', None, 'tool')
+        >>> len(builder.build().closures)
+        1
         """
         if any(closure.name == name for closure in self._closures):
             raise ModelError(f'closure {name}: expected a name not yet used, got it twice')
@@ -348,8 +459,11 @@ class ModelBuilder:
         >>> ld.ModelBuilder.of(model).build().nv
         6
         """
-        self._check_names()
-        joints = numbered(self._depth_first())
+        if not self._bodies:
+            raise ModelError(f'model {self._name}: expected at least one body, got none')
+        check_names(
+            self._bodies, self._joints, self._rotors, self._closures, self._couplings)
+        joints = numbered(depth_first(self._joints))
         bodies = tuple(self._bodies[joint.child] for joint in joints)
         model = Model(self._name, bodies, joints, expand(bodies, joints, self._gravity),
                       tuple(self._rotors), tuple(self._couplings), tuple(self._closures),
@@ -357,102 +471,3 @@ class ModelBuilder:
         for frame in self._frames:
             model = model.with_frame(frame.name, frame.body, frame.placement)
         return model
-
-    def _check_names(self) -> None:
-        if not self._bodies:
-            raise ModelError(f'model {self._name}: expected at least one body, got none')
-        for joint in self._joints.values():
-            for role, body in (('parent', joint.parent), ('child', joint.child)):
-                if body is not None and body not in self._bodies:
-                    raise unknown_name(ModelError, f'joint {joint.name}', self._bodies, body,
-                                       f'a {role} body')
-        for rotor in self._rotors:
-            if rotor.body not in self._bodies:
-                raise unknown_name(ModelError, f'rotor {rotor.name}', self._bodies, rotor.body,
-                                   'a body')
-        for closure in self._closures:
-            for body in (closure.body_a, closure.body_b):
-                if body is not None and body not in self._bodies:
-                    raise unknown_name(ModelError, f'closure {closure.name}', self._bodies, body,
-                                       'a body')
-        single = [name for j in self._joints.values() for name in _axes_of(j)]
-        for coupling in self._couplings:
-            names = [name for name, _ in coupling.terms]
-            if len({coupling.joint, *names}) <= len(names):
-                raise ModelError(f'coupling of joint {coupling.joint}: expected leaders that are '
-                                 f'others, each once, got {names}')
-            for role, name in (('one', coupling.joint),
-                               *(('a leader', leader) for leader, _ in coupling.terms)):
-                if name not in single:
-                    raise ModelError(f'coupling of joint {coupling.joint}: expected {role} of the '
-                                     f'coordinates about or along one axis, {listed(single)}, '
-                                     f'got {name!r}')
-        idle = [name for name in self._bodies if name not in self._joints]
-        if idle:
-            raise ModelError(
-                f'bodies {listed(idle)}: expected a joint that holds or moves each, got none')
-
-    def _depth_first(self) -> list[Joint]:
-        children: dict[str | None, list[Joint]] = {}
-        for joint in self._joints.values():
-            children.setdefault(joint.parent, []).append(joint)
-        ordered: list[Joint] = []
-        waiting = children.get(None, [])[::-1]
-        while waiting:
-            joint = waiting.pop()
-            ordered.append(joint)
-            waiting += children.get(joint.child, [])[::-1]
-        looped = sorted(self._joints.keys() - {joint.child for joint in ordered})
-        if looped:
-            raise ModelError(
-                f'bodies {listed(looped)}: expected a path of joints to the ground, got a loop')
-        return ordered
-
-
-def _axes(name: str, type_name: str, axis: ArrayLike | None,
-          second_axis: ArrayLike | None) -> tuple[Array, Array]:
-    """Return the z and x axes of the frame in which the elementary links are laid."""
-    spec = JOINT_TYPES[type_name]
-    if (axis is not None) != spec.has_axis:
-        raise ModelError(f'joint {name}: expected {"an" if spec.has_axis else "no"} axis for type '
-                         f'{type_name}, got {axis!r}')
-    if second_axis is not None and not spec.has_second_axis:
-        raise ModelError(
-            f'joint {name}: expected no second axis for type {type_name}, got {second_axis!r}')
-    if second_axis is None and type_name == 'universal':
-        raise ModelError(f'joint {name}: expected a second axis for type {type_name}, got none')
-    if axis is None:
-        return _Z, _X
-    z = unit_axis(f'joint {name}: axis', axis)
-    if second_axis is None:
-        return z, perpendicular(z)
-    x = unit_axis(f'joint {name}: second axis', second_axis)
-    if abs(z @ x) > _PERPENDICULAR:
-        raise ModelError(f'joint {name}: expected perpendicular axes, got {z} and {x}')
-    return z, unit_axis(f'joint {name}: second axis', x - (z @ x) * z)
-
-
-def _axes_of(joint: Joint) -> tuple[str, ...]:
-    """Return the names of the coordinates of a joint that are about or along one axis."""
-    spec = JOINT_TYPES[joint.type_name]
-    return joint.coordinate_names if spec.nq == spec.nv else ()
-
-
-def _limits(name: str, type_name: str, limits: Mapping[str, ArrayLike]) -> Limits:
-    spec = JOINT_TYPES[type_name]
-    if not limits:
-        return _unlimited(spec.nv)
-    unknown = [key for key in limits if key not in _BOUNDS]
-    if unknown:
-        raise ModelError(f'joint {name}: expected limits of {_BOUNDS}, got {unknown}')
-    bounds = Limits(**limits, nv=spec.nv, name=f'joint {name}: limits')
-    if not spec.has_bounds and ('lower' in limits or 'upper' in limits) and np.isfinite(
-            [bounds.lower, bounds.upper]).any():
-        raise ModelError(f'joint {name}: expected no bounds of position for type {type_name}, '
-                         f'got {bounds.lower.tolist()} to {bounds.upper.tolist()}')
-    return bounds
-
-
-@lru_cache
-def _unlimited(nv: int) -> Limits:
-    return Limits(nv=nv)

@@ -6,13 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Configurations of a model: checked, made, moved and compared."""
+"""Configurations of a model: checked, made, moved, compared, and the derivatives of that (2.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 import math
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,10 +23,32 @@ from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.kernels import configuration as kernels
-from liedyn_ros.model.kernels.kinds import PRISMATIC
+from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, SPHERICAL
 from liedyn_ros.model.link_table import LinkTable, QUATERNION_AT
 from liedyn_ros.model.parts.geometry import IDENTITY
 from liedyn_ros.model.parts.joints import Joint, Limits
+
+
+def carriers(joints: Iterable[Joint]) -> dict[str | None, tuple[str | None, Array]]:
+    """
+    Return for each body the one that carries it on fixed joints, and its pose there.
+
+    A carrier moves, and is its own; None is the ground. joints come in the order of their bodies.
+    """
+    at: dict[str | None, tuple[str | None, Array]] = {None: (None, IDENTITY)}
+    for joint in joints:
+        carrier, pose = at[joint.parent]
+        at[joint.child] = (carrier, pose @ joint.placement) if joint.type_name == 'fixed' else (
+            joint.child, IDENTITY)
+    return at
+
+
+def children_of(joints: Iterable[Joint]) -> dict[str | None, list[Joint]]:
+    """Return the joints that stand on each body that has some, and on None, the ground."""
+    children: dict[str | None, list[Joint]] = {}
+    for joint in joints:
+        children.setdefault(joint.parent, []).append(joint)
+    return children
 
 
 def body_poses(joints: Iterable[Joint], q: Array | None = None) -> dict[str | None, Array]:
@@ -179,3 +201,46 @@ class _Check:
 def _too_large(name: str, what: str, array: Array) -> LimitError:
     return LimitError(f'{name}: expected {what} whose result is finite, got one with an entry '
                       f'of {np.abs(array).max():.3g}')
+
+
+class RetractionDerivatives(NamedTuple):
+    """
+    Derivatives (nv, nv) of q (+) dv, in tangents at the result.
+
+    by_q is along the tangents at q, by_dv by the numbers of dv.
+    """
+
+    by_q: Array
+    by_dv: Array
+
+
+class DifferenceDerivatives(NamedTuple):
+    """Derivatives (nv, nv) of the dv with q0 (+) dv = q1, along the tangents at q0 and at q1."""
+
+    by_q0: Array
+    by_q1: Array
+
+
+def retraction_derivatives(table: LinkTable, dv: Array) -> RetractionDerivatives:
+    """Return the derivatives of q (+) dv, which do not depend on q."""
+    return RetractionDerivatives(
+        _blocks(table, dv, lambda group, x: group.adjoint(group.exp(-x))),  # (0.5)
+        _blocks(table, dv, lambda group, x: group.right_jacobian(x)))  # (1.14)
+
+
+def difference_derivatives(table: LinkTable, dv: Array) -> DifferenceDerivatives:
+    """Return the derivatives of a difference dv, which depend on dv alone."""
+    return DifferenceDerivatives(
+        -_blocks(table, dv, lambda group, x: group.left_jacobian_inverse(x)),  # (1.14)
+        _blocks(table, dv, lambda group, x: group.right_jacobian_inverse(x)))
+
+
+def _blocks(table: LinkTable, dv: Array, of: Callable[..., Array]) -> Array:
+    """Return the matrix of the block of each group; that of all other coordinates is 1."""
+    result = np.eye(table.nv)
+    for kind, at in zip(table.kind, table.vi):
+        if kind in (SPHERICAL, FREE):
+            group, size = (so3, 3) if kind == SPHERICAL else (se3, 6)
+            place = slice(at, at + size)
+            result[place, place] = of(group, dv[place])
+    return result

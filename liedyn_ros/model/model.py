@@ -23,16 +23,15 @@ from liedyn_ros.common.errors import ModelError, spelled
 from liedyn_ros.common.other_names import missing, MODEL
 from liedyn_ros.jit.bound_kernel import Direct, direct
 from liedyn_ros.model import configuration
+from liedyn_ros.model.configuration import (
+    difference_derivatives, DifferenceDerivatives, retraction_derivatives, RetractionDerivatives)
 from liedyn_ros.model.digest import digest_of
 from liedyn_ros.model.link_table import LinkTable
-from liedyn_ros.model.parts.body import Body
+from liedyn_ros.model.parts.body import Body, Frame
 from liedyn_ros.model.parts.constraints import Closure, Coupling
-from liedyn_ros.model.parts.frame import Frame
 from liedyn_ros.model.parts.geometry import IDENTITY
 from liedyn_ros.model.parts.joints import concatenate, Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.parts.rotors import Rotor
-from liedyn_ros.model.retraction_derivatives import (
-    difference_derivatives, DifferenceDerivatives, retraction_derivatives, RetractionDerivatives)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,10 +142,20 @@ class Model(Direct):
 
     def rough_configuration(self, text: str) -> Array:
         """
-        Return the neutral configuration (nq,) with positions that a text names, in rad or m.
+        Return the neutral configuration, but for positions that a text names.
 
-        The text is as 'knee:=0.5 ankle:=-1.2', of joints of one coordinate. Raises ModelError for
-        others, DescriptionError for another form, and NotFiniteError.
+        Args:
+            text: such as 'knee:=0.5 ankle:=-1.2', of joints of one coordinate; rad or m.
+
+        Returns:
+            q (nq,).
+
+        Raises:
+            ModelError: for other joints.
+            DescriptionError: for another form.
+
+        >>> model.rough_configuration('elbow:=0.5')
+        array([0. , 0. , 0.5, 0. , 0. , 0. ])
         """
         q = self.neutral()
         for name, value in named_values('start', text).items():
@@ -205,7 +214,22 @@ class Model(Direct):
         return self._retraction.integrate.answer(q, dv, out)
 
     def integrate_batch(self, q: ArrayLike, dv: ArrayLike) -> Array:
-        """Return integrate (K, nq) of K configurations (K, nq) and dv (K, nv), on one core."""
+        """
+        Return the configurations after displacements of K configurations, on one core.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+            dv: displacements (K, nv); rad and m.
+
+        Returns:
+            q (K, nq).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> model.integrate_batch([q, q], np.ones((2, 6))).shape
+        (2, 6)
+        """
         return self._retraction.integrate_states(q, dv)
 
     @direct
@@ -250,28 +274,115 @@ class Model(Direct):
         return self.integrate(q0, as_number('fraction', fraction) * self.difference(q0, q1))
 
     def integrate_derivatives(self, q: ArrayLike, dv: ArrayLike) -> RetractionDerivatives:
-        """Return the derivatives of q (+) dv by q and by dv; raises the errors of integrate."""
+        """
+        Return the derivatives of integrate, q (+) dv.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            dv: displacement (nv,); rad and m.
+
+        Returns:
+            by_q and by_dv (nv, nv), in tangents at the result.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> model.integrate_derivatives(q, np.ones(6)).by_q.shape
+        (6, 6)
+        """
         self.check_configuration(q)
         return retraction_derivatives(self.link_table, as_array('dv', dv, (self.nv,)))
 
     def difference_derivatives(self, q0: ArrayLike, q1: ArrayLike) -> DifferenceDerivatives:
-        """Return the derivatives of difference by q0 and by q1; the errors of integrate."""
+        """
+        Return the derivatives of difference.
+
+        Args:
+            q0: configuration (nq,); rad and m.
+            q1: configuration (nq,); rad and m.
+
+        Returns:
+            by_q0 and by_q1 (nv, nv), along the tangents at q0 and at q1.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> np.array_equal(model.difference_derivatives(q, q).by_q1, np.eye(6))
+        True
+        """
         return difference_derivatives(self.link_table, self.difference(q0, q1))
 
     def check_configuration(self, q: ArrayLike) -> Array:
-        """Return q as float64 (nq,), with the errors of integrate."""
+        """
+        Return a configuration as float64, or raise the error of a wrong one.
+
+        Args:
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            q (nq,), quaternions of norm 1.
+
+        Raises:
+            NotInGroupError: for a quaternion whose norm is off 1 by more than 1e-4.
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> model.check_configuration([0, 0, 0, 0, 0, 0]).dtype
+        dtype('float64')
+        """
         return configuration.check('q', self.link_table, q)
 
     def body(self, name: str) -> Body:
-        """Return a body, or raise ModelError naming the bodies there are."""
+        """
+        Return a body by name.
+
+        Args:
+            name: one of model.bodies.
+
+        Returns:
+            the body.
+
+        Raises:
+            ModelError: naming the bodies there are.
+
+        >>> model.body('tool').name
+        'tool'
+        """
         return self.body_list[self.body_index(name)]
 
     def body_index(self, name: str) -> int:
-        """Return the place of a body in bodies, or raise ModelError."""
+        """
+        Return the place of a body in model.bodies.
+
+        Args:
+            name: one of model.bodies.
+
+        Returns:
+            the place, from 0.
+
+        Raises:
+            ModelError: naming the bodies there are.
+
+        >>> model.body_index(model.bodies[2])
+        2
+        """
         return _index('body', self._body_index, name)
 
     def joint(self, name: str) -> Joint:
-        """Return a joint, or raise ModelError naming the joints there are."""
+        """
+        Return a joint by name.
+
+        Args:
+            name: one of model.joints.
+
+        Returns:
+            the joint.
+
+        Raises:
+            ModelError: naming the joints there are.
+
+        >>> model.joint('elbow').type_name
+        'revolute'
+        """
         return self.joint_list[_index('joint', self._joint_index, name)]
 
     def frame_index(self, name: str) -> int:
@@ -293,7 +404,21 @@ class Model(Direct):
         return _index('frame', self._frame_index, name)
 
     def place(self, frame: str) -> tuple[str | None, Array]:
-        """Return the body that carries a frame, None for the ground, and its pose (4, 4) there."""
+        """
+        Return where a frame is fixed.
+
+        Args:
+            frame: name of a frame or body.
+
+        Returns:
+            the body that carries it, None for the ground, and its pose (4, 4) there, m.
+
+        Raises:
+            ModelError: for an unknown frame.
+
+        >>> model.place('tool')[0]
+        'tool'
+        """
         at = self.frame_index(frame)
         if at < len(self.bodies):
             return self.bodies[at], IDENTITY

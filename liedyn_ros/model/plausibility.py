@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.checks import Array
 from liedyn_ros.model.configuration import body_poses
 from liedyn_ros.model.model import Model
 
@@ -30,13 +30,14 @@ _SEEN = 1e-6  # of mass times size squared: below, six digits of a file show not
 
 
 def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda body: ()
-                ) -> Iterator[str]:
+                ) -> Iterator[tuple[str, str, str]]:
     """
     Name masses, inertias and centres of mass that are far from what the lengths allow.
 
-    The lengths are the distances between joints at zero, and the sizes of visuals. shapes returns
-    those of a body; it is asked where a centre of mass is beyond its joints, and off by half of
-    what is between all joints: meshes take a process to read.
+    Each is the kind of a part, a text and the part's name; the first and last are empty for the
+    whole machine. The lengths are the distances between joints at zero, and the sizes of visuals.
+    shapes returns those of a body; it is asked where a centre of mass is beyond its joints, and
+    off by half of what is between all joints: meshes take a process to read.
     """
     spans, arms, wide = _lengths(model)
     size = wide + max(spans.values(), default=0.0)
@@ -44,25 +45,28 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
     if not size > 0.0:
         return
     if model.mass > DENSEST * size**3:
-        yield (f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints: '
-               'denser than any metal; masses in g, or lengths in another unit than m?')
-    asked, dense = list[str](), 0.0
-    far, off, broad, ratios = list[str](), list[str](), list[str](), list[float]()
+        yield '', (f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints: '
+                   'denser than any metal; masses in g, or lengths in another unit than m?'), ''
+    asked, dense, ratios = 0, 0.0, list[float]()
     for body in model.body_list:
-        inertia = body.inertia
+        name, inertia, span = body.name, body.inertia, spans.get(body.name, 0.0)
         if inertia is None or not inertia.mass > 0.0:
             continue
         away = float(np.linalg.norm(inertia.center_of_mass))
         if away > size:
-            far.append(f'{body.name} ({away:.3g} m)')
-        elif len(asked) < MAX_MESHES and away > max(
-                0.5 * wide, spans.get(body.name, 0.0), arms.get(body.name, 0.0)):
-            asked.append(body.name)
+            yield 'centres of mass of', (
+                'farther from the frame of their body than the machine is wide, '
+                f'{size:.3g} m; in mm?'), f'{name} ({away:.3g} m)'
+        elif asked < MAX_MESHES and away > max(0.5 * wide, span, arms.get(name, 0.0)):
+            asked += 1
             there = [(float(np.linalg.norm(inertia.center_of_mass - at)), reach)
-                     for at, reach in shapes(body.name) if reach > 0.0]
+                     for at, reach in shapes(name) if reach > 0.0]
             if there and all(apart > 2.0 * reach for apart, reach in there):
                 apart, reach = min(there)
-                off.append(f'{body.name} ({apart:.3g} m from a shape that ends at {reach:.3g} m)')
+                yield 'centres of mass of', (
+                    'more than twice as far out as the farthest point of each shape of the body; '
+                    'in the frame of another body?'
+                    ), f'{name} ({apart:.3g} m from a shape that ends at {reach:.3g} m)'
         # A ball of the densest metal has the least trace of all bodies of a mass.
         ball = (0.75 * inertia.mass / (math.pi * DENSEST))**(2.0 / 3.0)
         if np.trace(inertia.inertia_about_com) < 1.2 * inertia.mass * ball:
@@ -70,52 +74,40 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
         moment = float(np.linalg.eigvalsh(inertia.inertia_about_com)[-1])
         radius = math.sqrt(max(0.0, moment / inertia.mass))
         if radius > size and moment > _SEEN * model.mass * size**2:
-            broad.append(f'{body.name} ({moment:.3g} kg m^2 for {inertia.mass:.3g} kg: on average '
-                         f'{radius:.3g} m from its centre)')
-        if moment > 0.0 and spans.get(body.name, 0.0) > 0.0:
-            ratios.append(radius / spans[body.name])
+            yield 'inertias of', (
+                f'wider than the machine, {size:.3g} m; in kg mm^2, or about another point than '
+                'the centre of mass?'), (f'{name} ({moment:.3g} kg m^2 for {inertia.mass:.3g} kg: '
+                                         f'on average {radius:.3g} m from its centre)')
+        if moment > 0.0 and span > 0.0:
+            ratios.append(radius / span)
     if dense > 0.5 * model.mass:
-        yield (f'masses: {dense:.6g} kg of {model.mass:.6g} kg are in bodies whose inertias make '
-               'them denser than any metal: masses in g, or inertias made up?')
-    if far:
-        yield (f'centres of mass of {listed(far)}: farther from the frame of their body than the '
-               f'machine is wide, {size:.3g} m; in mm?')
-    if off:
-        yield (f'centres of mass of {listed(off)}: more than twice as far out as the farthest '
-               'point of each shape of the body; in the frame of another body?')
-    if broad:
-        yield (f'inertias of {listed(broad)}: wider than the machine, {size:.3g} m; in kg mm^2, '
-               'or about another point than the centre of mass?')
+        yield '', (f'masses: {dense:.6g} kg of {model.mass:.6g} kg are in bodies whose inertias '
+                   'make them denser than any metal: masses in g, or inertias made up?'), ''
     if ratios and float(np.median(ratios)) < 1.0 / DENSITY_FACTOR:
-        yield (f'lengths of {size:.3g} m beside inertias of bodies that are '
-               f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths in '
-               'mm, or inertias made up?')
+        yield '', (f'lengths of {size:.3g} m beside inertias of bodies that are '
+                   f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths '
+                   'in mm, or inertias made up?'), ''
 
 
-def _limits(model: Model, size: float) -> Iterator[str]:
+def _limits(model: Model, size: float) -> Iterator[tuple[str, str, str]]:
     """Name limits of one coordinate that look like degrees or mm, and those of one position."""
     bodies = {body.name for body in model.body_list if body.inertia is not None}
-    turns, travels, still = list[str](), list[str](), list[str]()
     for joint in model.joint_list:
         if joint.type_name in ('revolute', 'prismatic'):
             lower, upper = float(joint.limits.lower[0]), float(joint.limits.upper[0])
             if lower == upper:
-                still.append(joint.name)
+                yield 'joint', (
+                    'a range of one position in limit, used as it is: they cannot move in it; in '
+                    'URDF 1.0 and 1.1 lower and upper are 0 where not given'), joint.name
             elif joint.type_name == 'revolute' and any(
                     MAX_TURNS * 2.0 * math.pi < abs(each) < NO_LIMIT for each in (lower, upper)):
-                turns.append(joint.name)
+                yield 'joint', (f'limits beyond {MAX_TURNS} turns; they are in rad, and these '
+                                'look like degrees'), joint.name
             elif joint.type_name == 'prismatic' and joint.parent in bodies and (
                     0.0 < DENSITY_FACTOR * size < upper - lower < math.inf):
-                travels.append(f'{joint.name} ({upper - lower:.3g} m)')
-    if turns:
-        yield (f'joints {listed(turns)}: limits beyond {MAX_TURNS} turns; they are in rad, and '
-               'these look like degrees')
-    if travels:
-        yield (f'joints {listed(travels)}: a travel of more than {DENSITY_FACTOR:.0f} times the '
-               f'size of the machine, {size:.3g} m; in mm?')
-    if still:
-        yield (f'joints {listed(still)}: a range of one position in limit, used as it is: they '
-               'cannot move in it; in URDF 1.0 and 1.1 lower and upper are 0 where not given')
+                yield 'joint', (f'a travel of more than {DENSITY_FACTOR:.0f} times the size of '
+                                f'the machine, {size:.3g} m; in mm?'
+                                ), f'{joint.name} ({upper - lower:.3g} m)'
 
 
 def _lengths(model: Model) -> tuple[dict[str, float], dict[str, float], float]:

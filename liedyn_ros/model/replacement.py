@@ -6,12 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A model with other inertias, and with other resistances and armatures at its joints."""
+"""A model with other inertias, resistances and armatures, or with scaled masses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+import math
 from typing import Any
 
 import numpy as np
@@ -26,22 +27,51 @@ from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.parts.joints import Joint, per_coordinate
 
 
-def inertia_of(parameters: ArrayLike) -> SpatialInertia:
+def inertia_of(parameters: ArrayLike, physical: bool = True) -> SpatialInertia:
     """
-    Return the inertia of ten parameters (10,), SpatialInertia.parameters undone.
+    Return the inertia of ten parameters, the inverse of SpatialInertia.parameters.
 
-    Raises ShapeError, NotFiniteError, or InertiaError for numbers that no body has.
+    Args:
+        parameters: (10,): m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the origin; kg, kg m, kg
+            m^2.
+        physical: whether numbers that no body has are refused.
+
+    Returns:
+        the inertia.
+
+    Raises:
+        InertiaError: for numbers that no body has.
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> inertia_of([2.0, 0.0, 0.0, 0.2, 0.1, 0.0, 0.0, 0.1, 0.0, 0.05]).center_of_mass
+    array([0. , 0. , 0.1])
     """
     mass, *rest = as_array('parameters', parameters, (10,)).tolist()
     xx, xy, xz, yy, yz, zz = rest[3:]
     center = np.array(rest[:3]) / mass if mass > 0.0 else np.zeros(3)
     about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return SpatialInertia(mass, center, about_origin - mass * (
-        center @ center * np.eye(3) - np.outer(center, center)))
+        center @ center * np.eye(3) - np.outer(center, center)), physical)
 
 
 def with_inertias(model: Model, parameters: Mapping[str, ArrayLike]) -> Model:
-    """Return the model with ten parameters (10,) for bodies by name; other bodies stay."""
+    """
+    Return a model with other inertias; bodies not named stay.
+
+    Args:
+        model: a Model.
+        parameters: (10,) by body, as SpatialInertia.parameters has them.
+
+    Returns:
+        the model.
+
+    Raises:
+        ModelError: for an unknown name.
+        InertiaError: for numbers that no body has.
+
+    >>> with_inertias(model, {'tool': [1.0] + [0.0] * 9}).body('tool').inertia.mass
+    1.0
+    """
     require_known(ModelError, 'parameters', model.bodies, parameters)
     bodies = tuple(
         replace(body, inertia=inertia_of(parameters[body.name])) if body.name in parameters
@@ -53,28 +83,65 @@ def with_inertias(model: Model, parameters: Mapping[str, ArrayLike]) -> Model:
 def with_resistances(model: Model, damping: Mapping[str, float], friction: Mapping[str, float]
                      ) -> Model:
     """
-    Return the model with damping and Coulomb friction of coordinates by name; others stay.
+    Return a model with other damping and Coulomb friction; coordinates not named stay.
 
-    In N m s/rad or N s/m, and N m or N. Raises ModelError for an unknown name, and LimitError for
-    a negative number.
+    Args:
+        model: a Model.
+        damping: by coordinate, 0 or more; N m s/rad or N s/m.
+        friction: by coordinate, 0 or more; N m or N.
+
+    Returns:
+        the model.
+
+    Raises:
+        ModelError: for an unknown name.
+        LimitError: for a negative number.
+
+    >>> with_resistances(model, {'elbow': 2.0}, {}).joint('elbow').damping
+    array([2.])
     """
     return _with(model, damping=damping, friction=friction)
 
 
 def with_armatures(model: Model, armatures: Mapping[str, float]) -> Model:
     """
-    Return the model with armatures of coordinates by name, kg m^2 or kg; others stay.
+    Return a model with other armatures; those not named stay.
 
-    Raises ModelError for an unknown name, and LimitError for a negative number.
+    Args:
+        model: a Model.
+        armatures: by coordinate, 0 or more; kg m^2 or kg.
+
+    Returns:
+        the model.
+
+    Raises:
+        ModelError: for an unknown name.
+        LimitError: for a negative number.
+
+    >>> with_armatures(model, {'elbow': 0.3}).joint('elbow').armature
+    array([0.3])
     """
     return _with(model, armature=armatures)
 
 
 def with_placements(model: Model, placements: Mapping[str, ArrayLike]) -> Model:
     """
-    Return the model with placements (4, 4), m, of joints by name in their parents; others stay.
+    Return a model with other placements of joints in their parents; those not named stay.
 
-    Raises ModelError for an unknown name, and NotInGroupError.
+    Args:
+        model: a Model.
+        placements: poses (4, 4) by joint; m.
+
+    Returns:
+        the model.
+
+    Raises:
+        ModelError: for an unknown name.
+        NotInGroupError: for a matrix that is no pose.
+
+    >>> moved = with_placements(model, {'elbow': ld.pose([0.0, 0.0, 1.0])})
+    >>> moved.joint('elbow').placement[2, 3].item()
+    1.0
     """
     require_known(ModelError, 'joints', model.joints, placements, 'joints')
     given = {name: se3.require_pose(name, placement) for name, placement in placements.items()}
@@ -85,7 +152,22 @@ def with_placements(model: Model, placements: Mapping[str, ArrayLike]) -> Model:
 
 
 def with_gravity(model: Model, gravity: ArrayLike) -> Model:
-    """Return the model with another gravity, the acceleration (3,) in the ground frame, m/s^2."""
+    """
+    Return a model with another gravity.
+
+    Args:
+        model: a Model.
+        gravity: acceleration (3,) in the ground; m/s^2.
+
+    Returns:
+        the model.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> with_gravity(model, [0.0, 0.0, -1.62]).gravity
+    array([ 0.  ,  0.  , -1.62])
+    """
     return replace(model, link_table=expand(
         model.body_list, model.joint_list, as_array('gravity', gravity, (3,))))
 
@@ -112,3 +194,39 @@ def _changed(joint: Joint, given: Mapping[str, float], old: Array) -> Array:
     names = joint.coordinate_names
     return per_coordinate(joint.name, np.array(
         [given.get(name, before) for name, before in zip(names, old.tolist())]), len(names))
+
+
+def scale_masses(model: Model, factor: float) -> Model:
+    """
+    Return a model with all masses and inertias multiplied by a factor, armatures too.
+
+    So the mass matrix has that factor. Springs, damping and friction stay.
+
+    Args:
+        model: a Model.
+        factor: above 0.
+
+    Returns:
+        the model.
+
+    Raises:
+        LimitError: for another factor.
+
+    >>> heavy = ld.Dynamics(scale_masses(model, 2.0))
+    >>> np.allclose(heavy.mass_matrix(q), 2.0 * robot.mass_matrix(q))
+    True
+    """
+    if not 0.0 < factor < math.inf:
+        raise LimitError(f'factor: expected a number above 0, got {factor}')
+    bodies = tuple(replace(body, inertia=_scaled(body.inertia, factor))
+                   for body in model.body_list)
+    joints = tuple(replace(joint, armature=factor * joint.armature) for joint in model.joint_list)
+    return replace(model, body_list=bodies, joint_list=joints,
+                   link_table=expand(bodies, joints, model.gravity))
+
+
+def _scaled(inertia: SpatialInertia | None, factor: float) -> SpatialInertia | None:
+    if inertia is None:
+        return None
+    return SpatialInertia(factor * inertia.mass, inertia.center_of_mass,
+                          factor * inertia.inertia_about_com, physical=False)

@@ -18,6 +18,7 @@ PROGRAMS = {
     'aerial_manipulator_simulator': 'liedyn_ros.nodes.aerial.simulator',
     'dynamics_server': 'liedyn_ros.nodes.dynamics.server',
     'loop_state_publisher': 'liedyn_ros.nodes.loops.state_publisher',
+    'mujoco_simulator': 'liedyn_ros.nodes.dynamics.mujoco_simulator',
     'path_runner': 'liedyn_ros.nodes.path_runner.node',
     'robot_view': 'liedyn_ros.view.__main__',
     'stewart_controller': 'liedyn_ros.nodes.stewart.controller',

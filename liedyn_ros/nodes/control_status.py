@@ -13,7 +13,9 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from liedyn_ros.control import Drives, Follower, Phase
+from liedyn_ros.common.errors import LimitError, NameSetError
+from liedyn_ros.control import Drives
+from liedyn_ros.control.follower import Follower, Phase
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 
 _LEVELS = {Phase.STANDING: DiagnosticStatus.OK, Phase.FOLLOWING: DiagnosticStatus.OK,
@@ -21,11 +23,14 @@ _LEVELS = {Phase.STANDING: DiagnosticStatus.OK, Phase.FOLLOWING: DiagnosticStatu
 NORMAL_STATES = Drives.STANDING, Drives.COMMANDED
 
 
-def report_of(control: Follower[Any], fault: str = '') -> tuple[bytes, str, dict[str, str]]:
-    """Return level, message and values of a follower; fault: what is wrong besides, an error."""
+def report_of(control: Follower[Any], what: str, publishers: Sequence[str]
+              ) -> tuple[bytes, str, dict[str, str]]:
+    """Return level, message and values of a follower; publishers: of its states, by name."""
+    fault = f'{what} of {len(publishers)} nodes' if len(publishers) > 1 else ''
     level = DiagnosticStatus.ERROR if fault else _LEVELS.get(control.phase, DiagnosticStatus.ERROR)
     return level, '; '.join(filter(None, (control.phase.value, fault))), {
         'pace': f'{control.pace:.3f}',
+        f'{what} from': ', '.join(publishers),
         'bound of silence of states, s': f'{control.blind_time:.2f}'}
 
 
@@ -38,6 +43,23 @@ def drives_status(name: str, drives: Drives, before: Drives, bound: float) -> Di
         level, message = DiagnosticStatus.WARN, f'{message}; before: {before.value}'
     return DiagnosticStatus(level=level, message=message, name=name, values=[
         KeyValue(key='bound of silence of commands, s', value=f'{bound:g}')])
+
+
+def publishers_of(node: ManagedNode, topic: str) -> list[str]:
+    """Return the names of all nodes that publish a topic, with their namespaces."""
+    return [f'{each.node_namespace.rstrip("/")}/{each.node_name}' for each in
+            node.get_publishers_info_by_topic(node.resolve_topic_name(topic))]
+
+
+def refuse_jump(node: ManagedNode, topic: str, alone: bool) -> None:
+    """Raise NameSetError where a jump may be of two nodes, LimitError where it is alone."""
+    names = publishers_of(node, topic)
+    if len(names) > 1:
+        raise NameSetError(f'{topic}: expected one publisher, got {", ".join(names)}, whose '
+                           'poses are apart', names=tuple(names))
+    if alone:
+        raise LimitError(f'{topic}: expected a position that a motion leads to, got another that '
+                         'none confirms yet', names=(topic,))
 
 
 class ControlStatus:

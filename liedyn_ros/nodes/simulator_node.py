@@ -18,7 +18,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from std_srvs.srv import Trigger
 
 from liedyn_ros.common.errors import LiedynError, StampError
-from liedyn_ros.control import COMMAND_TIMEOUT, Drives
+from liedyn_ros.control import Drives
+from liedyn_ros.control.actuators import COMMAND_TIMEOUT
 from liedyn_ros.nodes.control_status import drives_status, NORMAL_STATES
 from liedyn_ros.ros.node.lifecycle import LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.parameters.parameter_set import Parameter
@@ -43,6 +44,8 @@ SIMULATOR_CHOICE = Parameter(
 INTEGRATION_RATE = Parameter(
     'integration_rate', 1000.0, 'steps of the simulation a second', 'Hz', least=100.0,
     most=10000.0)
+PUBLISH_RATE = Parameter(
+    'publish_rate', 250.0, 'states a second', 'Hz', least=1.0, most=1000.0)
 TIME = (
     Parameter('command_timeout', COMMAND_TIMEOUT, 'time in motion without an accepted command '
               'after which the drives do what is safe by themselves, and the silence is reported; '

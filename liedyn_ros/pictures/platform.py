@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart import leg_ends, StewartGeometry
+from liedyn_ros.stewart import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
-from liedyn_ros.stewart.platform.kinematics import driven_platform
+from liedyn_ros.stewart.platform.kinematics import driven_platform, leg_ends
 
 NUMBERS_AT = np.linspace(0.2, 0.7, 11)  # of a leg, from its base joint: where its number may stand
 PLACEMENT_ROUNDS = 4  # in which the numbers are placed, each far from the others

@@ -8,15 +8,13 @@
 
 """Recordings of machines, without ROS: bags, CSV and Parquet into arrays of named joints."""
 
-from liedyn_ros.recordings.model_samples import (
-    measured_joints, model_samples, ModelSamples, read_samples)
+from liedyn_ros.recordings.model_samples import ModelSamples, read_samples
 from liedyn_ros.recordings.pose_samples import PoseSamples
 from liedyn_ros.recordings.pose_tables import pose_table, PoseColumns
-from liedyn_ros.recordings.samples import joined, JointSamples, samples_of
+from liedyn_ros.recordings.samples import JointSamples
 from liedyn_ros.recordings.tables import Columns, table_samples
-from liedyn_ros.recordings.units import require_units, UNITS
+from liedyn_ros.recordings.units import UNITS
 
 __all__ = [
-    'Columns', 'joined', 'JointSamples', 'measured_joints', 'model_samples', 'ModelSamples',
-    'pose_table', 'PoseColumns', 'PoseSamples', 'read_samples', 'require_units', 'samples_of',
-    'table_samples', 'UNITS']
+    'Columns', 'JointSamples', 'ModelSamples', 'pose_table', 'PoseColumns', 'PoseSamples',
+    'read_samples', 'table_samples', 'UNITS']

@@ -24,13 +24,13 @@ from liedyn_ros.common.extras import require_extra
 from liedyn_ros.common.stamps import gaps_in
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.recordings.samples import JointSamples
-from liedyn_ros.recordings.tables import Columns, in_units, table_samples, TABLES
+from liedyn_ros.recordings.tables import Columns, in_units, is_table, table_samples
 from liedyn_ros.recordings.units import require_units
 
 _TURN = 2.0 * math.pi
-_NEAR = 0.1  # of a turn, by which an angle that starts over may miss it
-_TIMES = 8.0  # the steps beside it and the usual ones, from which a step is a jump
-_BESIDE = 2  # steps on each side
+_RESTART_TOLERANCE = 0.1  # of a turn, by which an angle that starts over may miss it
+_JUMP_RATIO = 8.0  # the steps beside it and the usual ones, from which a step is a jump
+_NEIGHBOURS = 2  # steps on each side
 
 
 def without_turns(model: Model, names: tuple[str, ...], time: Array, q: Array
@@ -51,7 +51,7 @@ def without_turns(model: Model, names: tuple[str, ...], time: Array, q: Array
         if model.joint(name).type_name != 'prismatic':
             near = np.round(steps / _TURN)
             turns = np.where(
-                jumps & (np.abs(steps - _TURN * near) < _NEAR * _TURN), near, 0.0)
+                jumps & (np.abs(steps - _TURN * near) < _RESTART_TOLERANCE * _TURN), near, 0.0)
         others = np.flatnonzero(jumps & (turns == 0.0))
         if len(others):
             at = int(others[0])
@@ -70,12 +70,12 @@ def _jumps(steps: Array) -> NDArray[np.bool_]:
     """Return whether steps (n,) stand out of those beside them, and of the usual ones."""
     size = np.abs(steps)
     moving = size[size > 0.0]
-    if len(size) <= 2 * _BESIDE or not len(moving):
+    if len(size) <= 2 * _NEIGHBOURS or not len(moving):
         return np.zeros(len(size), dtype=bool)
-    padded = np.pad(size, _BESIDE)
-    beside = np.max([padded[_BESIDE + k:_BESIDE + k + len(size)]
-                     for k in range(-_BESIDE, _BESIDE + 1) if k], axis=0)
-    return np.asarray(size > _TIMES * np.maximum(beside, np.quantile(moving, 0.9)))
+    padded = np.pad(size, _NEIGHBOURS)
+    beside = np.max([padded[_NEIGHBOURS + k:_NEIGHBOURS + k + len(size)]
+                     for k in range(-_NEIGHBOURS, _NEIGHBOURS + 1) if k], axis=0)
+    return np.asarray(size > _JUMP_RATIO * np.maximum(beside, np.quantile(moving, 0.9)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,21 +96,39 @@ class ModelSamples:
 
 def read_samples(paths: Sequence[str | Path], names: Sequence[str], *, topic: str | None = None,
                  arrival: bool = False, columns: Columns = Columns()) -> JointSamples:
-    """
+    r"""
     Return the samples of named joints in a bag, or in tables whose rows belong together.
 
-    topic and arrival as of joint_samples, columns as of table_samples; errors of both, and
-    ModuleNotFoundError where a bag is read without rosbags and mcap.
+    Args:
+        paths: of one bag, or of the tables.
+        names: of joints.
+        topic: of a bag, by default the only one of JointState.
+        arrival: whether time is that of arrival, in place of the stamps.
+        columns: of tables, where they have other names or units.
+
+    Returns:
+        the samples; SI.
+
+    Raises:
+        DescriptionError: for files that cannot be read.
+        NameSetError: for joints, topics and columns that are missing.
+        ModuleNotFoundError: where a bag is read without rosbags and mcap.
+
+    >>> table = folder / 'arm.csv'
+    >>> _ = table.write_text('time,elbow_position\n0.0,0.1\n0.1,0.2\n')
+    >>> read_samples([table], ['elbow']).position.tolist()
+    [[0.1], [0.2]]
     """
     if not paths:
         raise DescriptionError('recording: expected a file or more, got none')
-    if Path(paths[0]).suffix in TABLES:
+    if is_table(paths[0]):
         return table_samples(paths, names, columns)
     if len(paths) > 1:
         raise DescriptionError('recording: expected one bag, got '
                                f'{listed([str(each) for each in paths])}')
     require_extra('bags', 'rosbags', 'mcap')
-    from liedyn_ros.recordings.bags import Bag, joint_samples
+    from liedyn_ros.recordings.bags import Bag
+    from liedyn_ros.recordings.bags.joint_states import joint_samples
     return in_units(joint_samples(Bag(paths[0]), names, topic, arrival=arrival), columns)
 
 
@@ -130,12 +148,13 @@ def measured_joints(model: Model) -> tuple[str, ...]:
                  if numbers[joint.name] and (joint.actuated or not looped))
 
 
-def model_samples(model: Model, samples: JointSamples) -> ModelSamples:
+def model_samples(model: Model, samples: JointSamples, named: bool = True) -> ModelSamples:
     """
     Return recorded samples as arrays in the order of the model.
 
     Angles that start over after a turn go on instead. Raises ModelError, ShapeError for joints
-    that are missing, and LimitError where numbers are in degrees or millimetres, or jump.
+    that are missing, and LimitError where numbers are in degrees or millimetres, or jump; its
+    message tells the options that name a unit where named, as the caller then has them.
     """
     wanted = measured_joints(model)
     missing = [name for name in wanted if name not in samples.names]
@@ -146,7 +165,7 @@ def model_samples(model: Model, samples: JointSamples) -> ModelSamples:
     at = [model.joint(name).vi for name in wanted]
     position, remarks = without_turns(model, wanted, samples.time, samples.position[:, order])
     velocity = None if samples.velocity is None else samples.velocity[:, order]
-    require_units(model, wanted, samples.time, position, velocity)
+    require_units(model, wanted, samples.time, position, velocity, named)
     count = len(samples.time)
 
     def placed(block: Array | None, rest: float) -> Array | None:

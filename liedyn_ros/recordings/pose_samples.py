@@ -22,7 +22,7 @@ from liedyn_ros.common.errors import NameSetError, NotFiniteError, ShapeError
 from liedyn_ros.lie import SO3, so3
 from liedyn_ros.recordings.samples import MAX_LEFT_OUT
 
-NORM = 1e-3  # by which a quaternion of few digits may miss 1
+NORM_TOLERANCE = 1e-3  # by which a quaternion of few digits may miss 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +55,23 @@ class PoseSamples:
         if self.quaternions is None:
             return None
         norms = np.linalg.norm(self.quaternions, axis=1)
-        near = np.abs(norms - 1.0) < NORM
+        near = np.abs(norms - 1.0) < NORM_TOLERANCE
         scaled = self.quaternions / np.where(near, norms, 1.0)[:, None]
         return so3.from_quaternion(scaled)
 
     def rows(self, chosen: NDArray[Any]) -> PoseSamples:
-        """Return the samples of some poses, by index or truth."""
+        """
+        Return the samples of some poses.
+
+        Args:
+            chosen: indices, or a mask.
+
+        Returns:
+            the samples.
+
+        >>> PoseSamples(('a', 'b'), np.ones((3, 2)), {}).rows(np.array([0, 2])).readings.shape
+        (2, 2)
+        """
         return replace(
             self, readings=self.readings[chosen],
             points={name: each[chosen] for name, each in self.points.items()},

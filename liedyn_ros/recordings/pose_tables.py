@@ -56,13 +56,30 @@ class PoseColumns:
 def pose_table(
         path: str | Path, names: Sequence[str], columns: PoseColumns = PoseColumns()
         ) -> PoseSamples:
-    """
+    r"""
     Return the rows of a table as samples of named legs.
 
     A leg's column has its name. x, y and z are a position, tip.x, tip.y and tip.z that of a point
-    tip. roll, pitch and yaw are an orientation, or qx, qy, qz and qw. Raises DescriptionError
-    for files that cannot be read, and NameSetError for columns that are missing or come twice,
-    and for units of no quantity. LimitError is for degrees; others are those of `checked`.
+    tip. roll, pitch and yaw are an orientation, or qx, qy, qz and qw.
+
+    Args:
+        path: of the file.
+        names: of the legs.
+        columns: where they have other names or units.
+
+    Returns:
+        the samples.
+
+    Raises:
+        DescriptionError: for files that cannot be read.
+        NameSetError: for columns that are missing or come twice, and for units of no quantity.
+        LimitError: for angles that look like degrees.
+
+    >>> table = folder / 'poses.csv'
+    >>> _ = table.write_text('a,b,x,y,z\n0.5,0.5,0,0,1\n0.6,0.5,0,0,1\n')
+    >>> pose_table(table, ('a', 'b')).readings
+    array([[0.5, 0.5],
+           [0.6, 0.5]])
     """
     require_known(NameSetError, 'unit', FITTING, columns.units or (), 'kinds')
     file = Path(path)

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array, as_numbers, listed
-from liedyn_ros.common.errors import NotFiniteError, ShapeError, StampError
+from liedyn_ros.common.errors import LimitError, NotFiniteError, ShapeError, StampError
 from liedyn_ros.common.stamps import GAP, GAP_STEPS
 
 Stamps = NDArray[np.int64]
 MAX_LEFT_OUT = 0.1  # share of the samples that may be left out
-SLOW = 0.5  # s between samples, from which times without a unit are in doubt
+SLOW_PERIOD = 0.5  # s between samples, from which times without a unit are in doubt
 UNIT_SAMPLES = 30  # samples, in which a unit shows
+MAX_LEAP = 3.0  # steps of two samples, which a step of one does not exceed: a motion goes on
 LEAP_NS = 86400 * 10**9  # between two samples: they are not of one clock
 
 
@@ -78,6 +79,7 @@ def samples_of(where: str, names: Sequence[str], stamps: Stamps, position: Array
     positions = chosen['position']
     if positions is None:
         raise ShapeError(f'{where}: expected positions, got none')
+    _require_one_source(where, names, positions)
     return JointSamples(tuple(names), first, (stamps - first) / 1e9, positions,
                         chosen['velocity'], chosen['effort'], tuple(told))
 
@@ -126,12 +128,30 @@ def stamps_of_seconds(where: str, time: Array) -> Stamps:
 def require_seconds(where: str, time: Array) -> None:
     """Raise StampError where times (n,) without a unit are so far apart that they are no s."""
     usual = float(np.median(np.abs(np.diff(time)))) if len(time) >= UNIT_SAMPLES else 0.0
-    if not usual > SLOW:
+    if not usual > SLOW_PERIOD:
         return
-    fits = next((unit for unit, factor in (('ms', 1e-3), ('us', 1e-6)) if usual * factor <= SLOW),
+    fits = next((unit for unit, factor in (('ms', 1e-3), ('us', 1e-6))
+                 if usual * factor <= SLOW_PERIOD),
                 'ns')
     raise StampError(f'{where}: expected times in s, got steps of {usual:.4g}: name the unit, '
                      f'such as {fits} (--unit time={fits}); for s that is --unit time=s')
+
+
+def _require_one_source(where: str, names: Sequence[str], position: Array) -> None:
+    """Raise LimitError where every second sample is of another motion."""
+    if len(position) < UNIT_SAMPLES:
+        return
+    steps = [np.abs(position[k:] - position[:-k]) for k in (1, 2)]
+    (one, two), means = ([of(each, axis=0) for each in steps] for of in (np.median, np.mean))
+    # By means too, and of more than two positions: a joint may rest between two counts.
+    apart = (one > MAX_LEAP * two) & (means[0] > MAX_LEAP * means[1]) & np.array(
+        [len(np.unique(each)) > 2 for each in position.T])
+    if apart.any():
+        name = names[int(apart.argmax())]
+        raise LimitError(
+            f'{where}: expected one motion of {name}, got positions that leap by '
+            f'{float(one[apart.argmax()]):.4g} back and forth between samples: do two nodes '
+            'publish the topic? Record each alone', names=(name,))
 
 
 def _many_gaps(kind: str, names: Sequence[str], block: Array | None) -> tuple[str, str] | None:

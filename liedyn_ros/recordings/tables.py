@@ -30,10 +30,10 @@ from liedyn_ros.recordings.samples import (
     JointSamples, require_seconds, samples_of, stamps_of_seconds)
 from liedyn_ros.recordings.units import factor_of
 
-TABLES = '.csv', '.parquet'
+TABLES = '.csv', '.tsv', '.txt', '.parquet'
 MAX_COLUMNS = 10_000  # of a table; the log of a humanoid has some hundred
 MAX_NUMBERS = 2**28  # that are read of a table, 2 GiB
-CHECKED = 2**16  # rows, between looks at how many there are
+ROWS_PER_CHECK = 2**16  # rows, between looks at how many there are
 WORDS = {'position': ('position', 'pos', 'q', 'angle'),
          'velocity': ('velocity', 'vel', 'v', 'dq', 'qd'),
          'effort': ('effort', 'torque', 'tau', 'force')}
@@ -69,12 +69,27 @@ class Columns:
 
 def table_samples(paths: Sequence[str | Path], names: Sequence[str],
                   columns: Columns = Columns()) -> JointSamples:
-    """
+    r"""
     Return the samples of named joints in tables whose rows belong together.
 
-    Raises DescriptionError for files that cannot be read. NameSetError is for columns that are
-    missing or fit twice, and for units and scales that do not fit. Other errors are those of
-    samples_of.
+    Args:
+        paths: of CSV or Parquet files.
+        names: of joints.
+        columns: where they have other names or units.
+
+    Returns:
+        the samples; SI.
+
+    Raises:
+        DescriptionError: for files that cannot be read.
+        NameSetError: for columns that are missing or fit twice, and for units and scales that do
+            not fit.
+
+    >>> table = folder / 'arm.csv'
+    >>> _ = table.write_text('time,elbow_pos [deg]\n0.0,180\n0.1,180\n')
+    >>> named = Columns(position='{joint}_pos')
+    >>> table_samples([table], ['elbow'], named).position.round(3).tolist()
+    [[3.142], [3.142]]
     """
     _require_names(columns, names)
     tables = [Path(each) for each in paths]
@@ -275,15 +290,20 @@ def _count(where: str, tables: Sequence[Path], read: Sequence[dict[str, Array]])
     return counts[0]
 
 
+def is_table(path: str | Path) -> bool:
+    """Return whether a file is a table, by its suffix."""
+    return Path(path).suffix.lower() in TABLES
+
+
 def header_of(path: Path) -> list[str]:
     """
     Return the names of the columns: their numbers, from 1, where the first line has numbers.
 
     Raises DescriptionError.
     """
-    if path.suffix not in TABLES:
+    if not is_table(path):
         raise DescriptionError(f'{path}: expected a file {" or ".join(TABLES)}')
-    if path.suffix == '.parquet':
+    if path.suffix.lower() == '.parquet':
         with _parquet(path) as table:
             header = list(table.schema_arrow.names)
     else:
@@ -302,7 +322,7 @@ def header_of(path: Path) -> list[str]:
 def read_columns(path: Path, wanted: set[str], told: list[str] | None = None
                  ) -> dict[str, Array]:
     """Return columns of a table; a last row that is cut is left out, and told."""
-    if path.suffix == '.parquet':
+    if path.suffix.lower() == '.parquet':
         with _parquet(path, wanted) as file:
             _require_numbers(path, file.metadata.num_rows, wanted)
             table = file.read(sorted(wanted))
@@ -317,7 +337,7 @@ def read_columns(path: Path, wanted: set[str], told: list[str] | None = None
     for number, row in enumerate(rows, 2):
         if not row:
             continue
-        if number % CHECKED == 0:
+        if number % ROWS_PER_CHECK == 0:
             _require_numbers(path, number, wanted)
         cells = [row[place] if place < len(row) else '' for place in at.values()]
         numbers = [_number(each) if each.strip() else np.nan for each in cells]

@@ -30,9 +30,9 @@ UNITS: dict[str, tuple[float, str]] = {
     's': (1.0, 'time'), 'ms': (1e-3, 'time'), 'us': (1e-6, 'time'), 'ns': (1e-9, 'time')}
 _CURRENTS = 'A', 'mA'
 _NAMES = {'deg': 'degrees', 'mm': 'mm'}
-_LIKE = 0.05  # by which the ratio of two units may be missed
+_RATIO_TOLERANCE = 0.05  # by which the ratio of two units may be missed
 _SAMPLES = 30  # in which a ratio shows
-_FAR = 2.0 * _TURN  # no joint with limits counts as far in rad, or in m
+_MAX_POSITION = 2.0 * _TURN  # no joint with limits counts as far in rad, or in m
 
 
 def factor_of(unit: str, quantity: str, where: str) -> float:
@@ -47,13 +47,14 @@ def factor_of(unit: str, quantity: str, where: str) -> float:
 
 
 def require_units(model: Model, names: tuple[str, ...], time: Array, q: Array,
-                  v: Array | None) -> None:
+                  v: Array | None, named: bool = True) -> None:
     """
     Raise LimitError where numbers (n, joints) show that they are in degrees or millimetres.
 
     Such positions are beyond the limits of the model, and within them in the other unit. A joint
     that counts from elsewhere is beyond them too, but moves no further than they allow. Such
-    velocities are a multiple of the rate of the positions.
+    velocities are a multiple of the rate of the positions. named: whether the caller has options
+    that name a unit.
     """
     for k, name in enumerate(names):
         joint = model.joint(name)
@@ -61,20 +62,22 @@ def require_units(model: Model, names: tuple[str, ...], time: Array, q: Array,
             math.radians(1.0), 'deg', 'rad')
         if _beyond(joint, q[:, k]) and not _beyond(joint, factor * q[:, k]) and (
                 np.ptp(q[:, k]) > float(joint.limits.upper[0] - joint.limits.lower[0])
-                or np.abs(q[:, k]).max() > _FAR):
+                or np.abs(q[:, k]).max() > _MAX_POSITION):
             raise LimitError(
                 f'position of {name}: expected {wanted} within {_range(joint)}, got '
                 f'{q[:, k].min():.6g} to {q[:, k].max():.6g}, which '
-                f'are {_NAMES[unit]} that fit: name the unit, as in --unit position={unit}',
-                names=(name,))
+                f'are {_NAMES[unit]} that fit' + (
+                    f': name the unit, as in --unit position={unit}, or of this joint alone '
+                    f'--reads {name}={factor:.7g}*{name}' if named else ''), names=(name,))
         if v is not None:
             ratio = _ratio(time, q[:, k], v[:, k])
             for times in (factor, 1.0 / factor):
-                if abs(ratio * times - 1.0) < _LIKE:
+                if abs(ratio * times - 1.0) < _RATIO_TOLERANCE:
                     raise LimitError(
                         f'velocity of {name}: expected the rate of its positions, got {ratio:.4g} '
-                        f'times it: one of them is in {_NAMES[unit]}, not in {wanted}: name '
-                        f'the unit, as in --unit position={unit}', names=(name,))
+                        f'times it: one of them is in {_NAMES[unit]}, not in {wanted}' + (
+                            f': name the unit, as in --unit position={unit}' if named else ''),
+                        names=(name,))
 
 
 def _beyond(joint: Joint, q: Array) -> bool:

@@ -15,16 +15,15 @@ from liedyn_ros.retiming.online.scaling import (
     OnlineScaling, ScaledInstant, ScalingStatus, speed_for_lag)
 from liedyn_ros.retiming.paths import (
     BlendedPath, JoinedPath, LoopPath, MovingEnd, Path, path_through, PathPart, PathSamples,
-    PlatformPath, position_names, SplinePath)
-from liedyn_ros.retiming.phase_plane import phase_plane, PhasePlane
+    PlatformPath, SplinePath)
 from liedyn_ros.retiming.replanning.replanning import replan
 from liedyn_ros.retiming.replanning.stopping import Stop, stop_along, stop_run
 from liedyn_ros.retiming.result import Retimed, RetimedSamples
 from liedyn_ros.retiming.retime import retime
 
-__all__ = ['BlendedPath', 'ClosureLimits', 'contact_limits', 'FrameLimits', 'JoinedPath',
-           'LoopPath', 'MotionLimits', 'MovingEnd', 'OnlineScaling', 'Path', 'path_through',
-           'PathPart', 'PathSamples', 'phase_plane', 'PhasePlane', 'PlatformPath',
-           'position_names', 'replan', 'retime', 'Retimed', 'RetimedSamples', 'RetimingBudget',
-           'ScaledInstant', 'ScalingStatus', 'speed_for_lag', 'SplinePath', 'Stop',
-           'stop_along', 'stop_run']
+__all__ = [
+    'BlendedPath', 'ClosureLimits', 'contact_limits', 'FrameLimits', 'JoinedPath', 'LoopPath',
+    'MotionLimits', 'MovingEnd', 'OnlineScaling', 'Path', 'path_through', 'PathPart',
+    'PathSamples', 'PlatformPath', 'replan', 'retime', 'Retimed', 'RetimedSamples',
+    'RetimingBudget', 'ScaledInstant', 'ScalingStatus', 'speed_for_lag', 'SplinePath', 'Stop',
+    'stop_along', 'stop_run']

@@ -28,11 +28,31 @@ class RetimingBudget(Budget):
         return max(self.max_seconds - self.seconds, 1e-3)
 
     def look(self) -> None:
-        """Count an evaluation; raise BudgetError beyond a bound, or what the watch raises."""
+        """
+        Count an evaluation.
+
+        Raises:
+            BudgetError: beyond a bound.
+
+        >>> RetimingBudget(evaluations=10).look()
+        """
         self.spend(0.0)
 
     def finish_round(self, duration: float) -> None:
-        """Take the duration of a round, s."""
+        """
+        Take the duration of a round.
+
+        Args:
+            duration: s.
+
+        Raises:
+            BudgetError: beyond a bound.
+
+        >>> budget = RetimingBudget()
+        >>> budget.finish_round(1.5)
+        >>> budget.rounds, budget.duration
+        (1, 1.5)
+        """
         self.rounds += 1
         self.duration = duration if self.rounds == 1 else min(self.duration, duration)
         self.look()

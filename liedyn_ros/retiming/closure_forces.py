@@ -75,10 +75,23 @@ def contact_limits(dynamics: ConstrainedDynamics, contacts: Mapping[str, Contact
     """
     Return the limits within which contacts with the ground push and do not slip.
 
-    dynamics is the result of Contacts.holding, with the contacts that hold; contacts are all that
-    Contacts was given. least is of the normal force, N. A finite friction keeps the force
-    within a pyramid of so many sides inside its cone. Raises LimitError for less than 3 sides, and
-    what ClosureLimits raises.
+    Args:
+        dynamics: the result of Contacts.holding, with the contacts that hold.
+        contacts: all that Contacts was given.
+        least: of the normal force; N.
+        sides: of the pyramid inside the cone of a finite friction, 3 or more.
+
+    Returns:
+        a limit of each contact that holds.
+
+    Raises:
+        LimitError: for less than 3 sides.
+
+    >>> from liedyn_ros.dynamics.constrained import Contact, Contacts
+    >>> places = {'tip': Contact('tool', friction=0.5)}
+    >>> held = Contacts(model, places).holding(['tip'], q + 0.5)
+    >>> len(contact_limits(held, places))
+    9
     """
     if sides < 3:
         raise LimitError(f'sides: expected 3 or more, got {sides}')

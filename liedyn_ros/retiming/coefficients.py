@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Torques along a path and their rates, as polynomials of the speed along it."""
+"""Torques along a path and their rates as polynomials of the speed, and the motion of frames."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.retiming.closure_forces import ClosureForce
+from liedyn_ros.retiming.limits import FrameLimits
 from liedyn_ros.retiming.machine import Machine
 from liedyn_ros.retiming.paths.path import PathSamples
 
@@ -101,3 +103,29 @@ def torques(dynamics: Machine, q: Array, v: Array, a: Array, external: Array | N
         return np.stack([*np.moveaxis(found.tau, 2, 0), *(each.of(found) for each in closures)],
                         axis=2)
     return dynamics.inverse.time_derivatives_batch(q, v, a, rows)
+
+
+class FrameMotion(NamedTuple):
+    """
+    Twist along pdot and acceleration along pddot + across pdot^2 of a frame (15.15).
+
+    along and across (K, 6) are angular first, in the axes of the frame, of the point of limits.
+    """
+
+    limits: FrameLimits
+    along: Array
+    across: Array
+
+
+def frame_motion(dynamics: Machine, path: PathSamples, limits: FrameLimits) -> FrameMotion:
+    """Return the motion of a frame at the places of a path; raises ModelError if unknown."""
+    tree: Dynamics = dynamics.tree if isinstance(dynamics, ConstrainedDynamics) else dynamics
+    along = np.array([tree.frames.twist(q, v, limits.frame) for q, v in zip(path.q, path.v)])
+    across = np.array([
+        tree.frames.acceleration(q, v, a, limits.frame, classical=True)
+        for q, v, a in zip(path.q, path.v, path.a)])
+    point = np.asarray(limits.point)
+    turn = along[:, :3]
+    across[:, 3:] += np.cross(across[:, :3], point) + np.cross(turn, np.cross(turn, point))
+    along[:, 3:] += np.cross(turn, point)
+    return FrameMotion(limits, along, across)

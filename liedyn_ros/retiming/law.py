@@ -19,8 +19,7 @@ from numpy.polynomial.polynomial import polyval
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.retiming.paths.moving_end import MovingEnd
-from liedyn_ros.retiming.paths.path import Path, PathSamples
+from liedyn_ros.retiming.paths.path import MovingEnd, Path, PathSamples
 
 _QUINTIC = Polynomial([0.0, 0.0, 0.0, 10.0, -15.0, 6.0])
 _CUBIC, _SQUARE = Polynomial([0.0, 0.0, 0.0, 1.0]), Polynomial([0.0, 0.0, 1.0])

@@ -134,11 +134,21 @@ class MotionLimits:
 
     def of(self, model: Model) -> dict[str, Array]:
         """
-        Return each limit of joints as an array (nv,), infinite where there is none.
+        Return the limits of joints by name.
 
-        Raises ShapeError, and NameSetError for an unknown joint, or a frame or a force of a
-        closure that is given twice. Raises LimitError for a limit not above zero, or a least
-        torque not below the torque.
+        Args:
+            model: a Model.
+
+        Returns:
+            arrays (nv,), infinite where there is none.
+
+        Raises:
+            NameSetError: for an unknown joint, or a frame or a force of a closure that is given
+                twice.
+            LimitError: for a limit not above zero, or a least torque not below the torque.
+
+        >>> MotionLimits(acceleration=2.0).of(model)['acceleration']
+        array([2., 2., 2., 2., 2., 2.])
         """
         for name in ('frames', 'closures'):
             labels = [each.label for each in getattr(self, name)]
@@ -160,16 +170,38 @@ class MotionLimits:
         return found
 
     def of_model(self, model: Model) -> tuple[str, ...]:
-        """Return the names of the limits of a model that hold, as none are given here."""
+        """
+        Return the names of the limits of a model that hold, as none are given here.
+
+        Args:
+            model: a Model.
+
+        Returns:
+            names.
+
+        >>> MotionLimits(velocity=1.0).of_model(model)
+        ('torque',)
+        """
         return tuple(name for name, bound in OF_MODEL.items() if getattr(self, name) is None
                      and np.isfinite(getattr(model.limits, bound)).any())
 
     def lines(self, model: Model) -> Array:
         """
-        Return the lines of torque curves, (K, 3): coordinate, torque at rest, fall with speed.
+        Return the lines of torque curves.
 
-        Raises NameSetError for an unknown joint, and ModelError for one of more than one
-        coordinate. Raises ShapeError, and LimitError for a curve that begins elsewhere or rises.
+        Args:
+            model: a Model.
+
+        Returns:
+            (K, 3): coordinate, torque at rest (N m or N), fall with speed.
+
+        Raises:
+            NameSetError: for an unknown joint.
+            LimitError: for a curve that begins elsewhere or rises.
+
+        >>> MotionLimits(torque_curves={'elbow': [(0.0, 50.0), (2.0, 30.0)]}).lines(model)
+        array([[ 2., 50.,  0.],
+               [ 2., 50., 10.]])
         """
         known = {joint.name: joint for joint in model.joint_list}
         require_known(NameSetError, 'torque_curves', sorted(known), self.torque_curves or {},
@@ -185,13 +217,41 @@ class MotionLimits:
         return np.concatenate(found)
 
     def of_rates(self, model: Model) -> bool:
-        """Return whether rates of accelerations or forces are limited; raises as of does."""
+        """
+        Return whether rates of accelerations or forces are limited.
+
+        Args:
+            model: a Model.
+
+        Returns:
+            whether they are.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> MotionLimits(torque_rate=100.0).of_rates(model)
+        True
+        """
         given = self.of(model)
         return bool(np.isfinite([given['jerk'], given['torque_rate']]).any()) or any(
             np.isfinite(each.rate) for each in self.closures)
 
     def by_name(self, model: Model) -> dict[tuple[str, str], float]:
-        """Return all limits by name and coordinate, frame or closure, as rows have them."""
+        """
+        Return all limits by name and coordinate, frame or closure.
+
+        Args:
+            model: a Model.
+
+        Returns:
+            numbers by pair of names.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> MotionLimits(acceleration=2.0).by_name(model)['acceleration', 'elbow']
+        2.0
+        """
         return {(name, coordinate): float(value) for name, values in self.of(model).items()
                 for coordinate, value in zip(model.coordinate_names, values)} | {
             (f'frame_{name}', each.label): getattr(each, name)

@@ -189,7 +189,22 @@ class Retimed:
         return [keys[k] for k in values.argmax(axis=0)]
 
     def at(self, t: ArrayLike) -> RetimedSamples:
-        """Return the run at instants t (K,) from 0 to duration, s; raises LimitError beyond."""
+        """
+        Return the run at instants.
+
+        Args:
+            t: (K,) from 0 to duration; s.
+
+        Returns:
+            the samples.
+
+        Raises:
+            LimitError: for an instant beyond.
+
+        >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+        >>> run.at([0.0, run.duration]).q.round(6)[-1]
+        array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
+        """
         t = as_array('t', t, (-1,))
         if len(t) and not (t.min() >= 0.0 and t.max() <= self.duration):
             raise LimitError(f't: expected instants from 0 to {self.duration:.9g} s, '
@@ -201,7 +216,23 @@ class Retimed:
 
     def passed(self, t: Array, p: Array, speed: Array, acceleration: Array, jerk: Array
                ) -> RetimedSamples:
-        """Return the path passed at p (K,), whose derivatives by time are given, at times t."""
+        """
+        Return the path passed at places whose derivatives by time are given.
+
+        Args:
+            t: times (K,); s.
+            p: places (K,) of the law.
+            speed: their derivatives (K,); 1/s.
+            acceleration: second ones; 1/s^2.
+            jerk: third ones; 1/s^3.
+
+        Returns:
+            the samples.
+
+        >>> run, none = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20), np.zeros(1)
+        >>> run.passed(none, none, none, none, none).v.any().item()
+        False
+        """
         path = self.law(p)
         p1, p2, p3 = (each[:, None] for each in (speed, acceleration, jerk))
         v, a = path.v * p1, path.a * p1**2 + path.v * p2
@@ -214,7 +245,19 @@ class Retimed:
                               dds * speed**2 + ds * acceleration)
 
     def place(self, t: Array) -> Array:
-        """Return p at instants, by Newton's method in the interval of each."""
+        """
+        Return the places of the law at instants, by Newton's method in the interval of each.
+
+        Args:
+            t: (K,) from 0 to duration; s.
+
+        Returns:
+            p (K,).
+
+        >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+        >>> run.place(np.array([0.0, run.duration])).round(9)
+        array([0., 1.])
+        """
         last = self.grid.intervals - 1
         k = np.clip(np.searchsorted(self.interval_times, t, side='right') - 1, 0, last)
         start, width = self.grid.ends[k], np.diff(self.grid.ends)[k]

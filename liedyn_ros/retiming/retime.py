@@ -19,28 +19,25 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.closure_forces import closure_force, ClosureForce
-from liedyn_ros.retiming.coefficients import Coefficients, coefficients
-from liedyn_ros.retiming.frame_motion import frame_motion
+from liedyn_ros.retiming.coefficients import Coefficients, coefficients, frame_motion
 from liedyn_ros.retiming.grid import Grid, Speed
 from liedyn_ros.retiming.law import Law
 from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.machine import Machine
-from liedyn_ros.retiming.paths.moving_end import MovingEnd
-from liedyn_ros.retiming.paths.path import Path, PathSamples
+from liedyn_ros.retiming.paths.path import MovingEnd, Path, PathSamples
 from liedyn_ros.retiming.program.fastest_speed import PathEnd
 from liedyn_ros.retiming.program.rounds import (
     AnyRun, coarse_start, lower_bound, RetimingProblem, rounds, warm_start)
-from liedyn_ros.retiming.program.slowing import SLOWEST
-from liedyn_ros.retiming.program.strict import within_intervals
+from liedyn_ros.retiming.program.strict import MIN_SPEED, within_intervals
 from liedyn_ros.retiming.result import Margins, Retimed, travel_time
 from liedyn_ros.retiming.rows import limit_rows, Rows
 
 # Intervals; below these limits between the grid cost more than slowing uniformly
 MIN_INTERVALS = 10
-CHECKS = 11  # places an interval, where strict holds the limits
+CHECK_PLACES = 11  # places an interval, where strict holds the limits
 UNBOUNDED = ('retiming: expected a limit that bounds the speed along the path, got none; give '
              'velocity, acceleration, torque or torque_rate')
-FASTEST = 1e16  # of z, where no limit binds
+UNLIMITED_SPEED = 1e16  # of z, where no limit binds
 ROUNDING = 1e-6  # of a limit, exceeded by the rounding of a given speed and its acceleration
 RELAXED_LIMIT = 1.002  # of a limit, which runs without strict may take between the grid
 
@@ -50,19 +47,34 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
            intervals: int = 100, strict: bool = True, external: ArrayLike | None = None,
            warm: Retimed | None = None, budget: RetimingBudget | None = None) -> Retimed:
     """
-    Return the fastest run along a path within limits, from rest to rest or passing its ends.
+    Return the fastest run along a path within limits (15.1-15.10).
 
-    dynamics has damping and friction where it was made with dissipation. Without limits, those of
-    velocity and effort of the model hold. start and end are speeds along the path at its ends;
-    None means at rest. The speed along the path is a quadratic spline in
-    intervals. Limits hold at eleven places of each and in between: with strict in full, without
-    it to 0.2 %, for a run that is faster. external (B, 6) are wrenches that keep still on the
-    bodies, as a payload's in its frame. warm is a run along the same path under other limits,
-    from which the rounds begin. budget bounds the work.
+    It goes from rest to rest or passes its ends. The speed along the path is a quadratic spline in
+    intervals. Limits hold at eleven places of each and in between.
 
-    Raises LimitError where the path cannot be held at rest, or cannot be passed at the speeds of
-    start and end. It names the joint and the place. Raises it too where no limit binds. Raises
-    BudgetError, and what MotionLimits.of and inverse dynamics raise (15.1-15.10).
+    Args:
+        dynamics: with damping and friction where it was made with dissipation.
+        path: any Path.
+        limits: by default those of velocity and effort of the model.
+        start: motion along the path at its begin; by default at rest.
+        end: motion along the path at its end; by default at rest.
+        intervals: of the spline.
+        strict: limits hold in full; without it to 0.2 %, for a run that is faster.
+        external: wrenches (B, 6) that keep still on the bodies, as a payload's in its frame; N m
+            and N.
+        warm: a run along the same path under other limits, from which the rounds begin.
+        budget: bound of the work.
+
+    Returns:
+        the run.
+
+    Raises:
+        LimitError: naming the joint and the place where the path cannot be held at rest, or be
+            passed at the speeds of start and end; also where no limit binds.
+        BudgetError: where it takes too much work.
+
+    >>> retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20).duration < 1.0
+    True
     """
     limits = limits or MotionLimits()
     law = Law(_require_length(path), limits.of_rates(dynamics.model), start, end)
@@ -110,7 +122,7 @@ def fastest_along(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,
     _require_moving(law, grid)
     _require_some(states, rates)
     _require_kept(margins, law, grid, 0.0)
-    _require_kept(margins, law, grid, SLOWEST)
+    _require_kept(margins, law, grid, MIN_SPEED)
     z0 = max(end.z for end in ends) if ends else _uniform(states, rates)
     problem = RetimingProblem(grid, states.scaled(z0), rates.at(grid.places).scaled(z0),
                               tuple(end.scaled(z0) for end in ends), z0)
@@ -197,8 +209,8 @@ def _coefficients(dynamics: Machine, law: Law, p: Array, path: PathSamples,
 def find_margins(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,
                  external: Array | None) -> Margins:
     """Return the rows at the checks of each interval."""
-    p = grid.split(CHECKS - 1)
-    index = (CHECKS - 1) * np.arange(grid.intervals)[:, None] + np.arange(CHECKS)
+    p = grid.split(CHECK_PLACES - 1)
+    index = (CHECK_PLACES - 1) * np.arange(grid.intervals)[:, None] + np.arange(CHECK_PLACES)
     states, rates = (rows.at(index.ravel())
                      for rows in _rows(dynamics, law, p, limits, external))
     return Margins(dynamics.model, p[index], states, rates)
@@ -244,8 +256,9 @@ def _require_kept(margins: Margins, law: Law, grid: Grid, z: float) -> None:
         if not used.size or used.max() < 1.0:
             continue
         interval, row = map(int, np.unravel_index(np.argmax(used), used.shape))
-        word, bound, got = rows.told(interval * CHECKS + CHECKS // 2, row, float(used.max()))
-        s = law.derivatives(margins.p[interval, [CHECKS // 2]])[0, 0]
+        word, bound, got = rows.told(
+            interval * CHECK_PLACES + CHECK_PLACES // 2, row, float(used.max()))
+        s = law.derivatives(margins.p[interval, [CHECK_PLACES // 2]])[0, 0]
         doing = f'to hold {rows.of[row]} still on the path' if z == 0.0 else \
             f'of {rows.of[row]} in a run at any speed'
         raise LimitError(f'{rows.names[row]}: expected {word} than {bound:.6g} {doing}, got '
@@ -260,10 +273,10 @@ def _uniform(states: Rows, rates: Rows) -> float:
         return all(not rows.bound.size or rows.used(speed).max() <= 1.0
                    for rows in (states, rates))
 
-    z = SLOWEST
+    z = MIN_SPEED
     while keeps_limits(4.0 * z):
         z *= 4.0
-        if z > FASTEST:
+        if z > UNLIMITED_SPEED:
             raise LimitError(UNBOUNDED)
     low, high = z, 4.0 * z
     while high > low * (1.0 + 1e-9):

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.retiming.coefficients import Coefficients
-from liedyn_ros.retiming.frame_motion import FrameMotion
+from liedyn_ros.retiming.coefficients import Coefficients, FrameMotion
 from liedyn_ros.retiming.grid import Speed
 from liedyn_ros.retiming.limits import CLOSURE, ClosureLimits
 from liedyn_ros.retiming.paths.path import PathSamples

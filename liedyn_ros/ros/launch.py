@@ -27,7 +27,7 @@ SWITCHES = {'true': 'true', '1': 'true', 'false': 'false', '0': 'false'}  # in a
 OF_ROS2_LAUNCH = 'launch-prefix', 'launch-prefix-filter'
 
 
-class Word(DeclareLaunchArgument):
+class ChoiceArgument(DeclareLaunchArgument):
     """An argument of few words: what each is read as, and the switches that some need."""
 
     def __init__(self, name: str, default: str, description: str, known: Mapping[str, str],
@@ -50,20 +50,20 @@ class Word(DeclareLaunchArgument):
             raise ValueError(f'{self.name}: expected {needed}:=true beside {word}, got false')
 
 
-def switch(name: str, default: str, description: str, **words: str) -> Word:
+def switch(name: str, default: str, description: str, **words: str) -> ChoiceArgument:
     """
     Return an argument that is true or false, or True, FALSE, 1, ..., or another word.
 
     words: the switch that has to be on beside each of those.
     """
-    return Word(name, default, description,
-                {**SWITCHES, **{each: each for each in words}}, words)
+    return ChoiceArgument(name, default, description,
+                          {**SWITCHES, **{each: each for each in words}}, words)
 
 
-def choice(name: str, description: str, *words: str) -> Word:
+def choice(name: str, description: str, *words: str) -> ChoiceArgument:
     """Return an argument that sets the parameter of its name, where it is given, to a word."""
-    return Word(name, '', f'{description}; empty: that of params_file',
-                {each: each for each in ('', *words)}, {})
+    return ChoiceArgument(name, '', f'{description}; empty: that of params_file',
+                          {each: each for each in ('', *words)}, {})
 
 
 def file(name: str, description: str) -> DeclareLaunchArgument:
@@ -97,14 +97,14 @@ def description(
             'respawn_delay', default_value='2.0', description='time before that, s'),
         *arguments]
     names = [argument.name for argument in declared]
-    choices = [argument for argument in declared if isinstance(argument, Word)]
+    choices = [argument for argument in declared if isinstance(argument, ChoiceArgument)]
     return LaunchDescription([
         *declared, OpaqueFunction(function=_check, args=[names, choices]), *entities])
 
 
 def node(executable: str, *, name: str = '', when: str = '', unless: str = '',
          clock: str = 'use_sim_time', prefixed: bool = False, files: Sequence[str] = (),
-         words: Sequence[str] = (),
+         words: Sequence[str] = (), switches: Sequence[str] = (),
          values: Mapping[str, str] | None = None) -> OpaqueFunction:
     """
     Return a node of this package with the parameters and the namespace of the arguments.
@@ -112,7 +112,8 @@ def node(executable: str, *, name: str = '', when: str = '', unless: str = '',
     name: of the node, where it is not the executable's. when: the launch argument that enables the
     node. unless: one that disables it. clock: the parameter that the argument use_sim_time sets.
     prefixed: whether its frames get the namespace as a prefix. files: arguments made by `file`.
-    words: by `choice`, or by `switch` with other words. values: parameters in place of
+    words: by `choice`, or by `switch` with other words. switches: that are parameters, where they
+    are on. values: parameters in place of
     params_file. The node is named, as its entries in params_file would otherwise override the
     arguments.
     """
@@ -125,7 +126,8 @@ def node(executable: str, *, name: str = '', when: str = '', unless: str = '',
                **{name: _text(_path(given)) for name in files
                   if (given := _given(context, name))},
                **{name: _text(given) for name in words
-                  if (given := _given(context, name)) not in ('', *SWITCHES.values())}}
+                  if (given := _given(context, name)) not in ('', *SWITCHES.values())},
+               **{name: True for name in switches if _is_on(context, name)}}
         others = [_given(context, 'params_file')] if values is None else [dict(values)]
         return [Node(package='liedyn_ros', executable=executable, name=name or executable,
                      output='screen', namespace=_given(context, 'namespace'),
@@ -171,7 +173,7 @@ def with_tf_prefix(path: Path, prefix: str) -> Path:
 
 
 def _check(context: LaunchContext, names: Sequence[str],
-           choices: Sequence[Word]) -> None:
+           choices: Sequence[ChoiceArgument]) -> None:
     """Refuse arguments that launch would pass over, and write words as launch reads them."""
     _require_known(context, names)
     for each in choices:

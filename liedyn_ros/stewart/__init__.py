@@ -21,13 +21,11 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, AssemblyModeSolver
     from liedyn_ros.stewart.certificate.path import ForceLimits, PathProof, PathProver, SpeedLimits
     from liedyn_ros.stewart.certificate.pose import Certificate, PoseCertifier
-    from liedyn_ros.stewart.control.controller import LegForceCommand, PlatformController
-    from liedyn_ros.stewart.description import PlatformTree
+    from liedyn_ros.stewart.control.controller import PlatformController
     from liedyn_ros.stewart.dynamics.closed_loop_model import model_state, platform_model
     from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
     from liedyn_ros.stewart.dynamics.forces import (
         Energy, ForceDistribution, HeldForces, StewartMotion)
-    from liedyn_ros.stewart.input.actuators import ActuatorSynchronizer, LegActuators, Reading
     from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
     from liedyn_ros.stewart.platform.description.leg_types import (
         Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
@@ -35,51 +33,43 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.platform.description.tool_frame import with_tool
     from liedyn_ros.stewart.platform.flags import Flag
     from liedyn_ros.stewart.platform.io.geometry_file import (
-        geometry_of, is_geometry_file, load_geometry, updated_geometry)
+        geometry_of, load_geometry, updated_geometry)
     from liedyn_ros.stewart.platform.kinematics import (
-        leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
+        leg_lengths, leg_rates, length_jacobian, Trivialization)
     from liedyn_ros.stewart.platform.limits import LimitMargins
-    from liedyn_ros.stewart.platform.picture import PlatformPicture, PlatformShapes
-    from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState, time_until
-    from liedyn_ros.stewart.simulation.leg_simulation import LegSample, LegSimulation
+    from liedyn_ros.stewart.platform.state import PlatformState
+    from liedyn_ros.stewart.simulation.leg_simulation import LegSimulation
     from liedyn_ros.stewart.simulation.platform_simulation import (
         MujocoPlatformSimulation, PlatformSimulation)
-    from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajectory
+    from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
     from liedyn_ros.stewart.solver.least_squares import LengthFit
     from liedyn_ros.stewart.solver.pose_solver import (
         LevenbergMarquardt, PoseSolver, Solution, Solutions, Status)
     from liedyn_ros.stewart.tracking.bias_monitor import BiasFit
-    from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
+    from liedyn_ros.stewart.tracking.branch.monitor import Branch
     from liedyn_ros.stewart.tracking.branch_evidence import BranchSource
-    from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegFindings, LegMonitor
+    from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegFindings
     from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
     from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
-    from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose, MonitoredTracker
+    from liedyn_ros.stewart.tracking.monitored_pose import MonitoredPose
+    from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredTracker
     from liedyn_ros.stewart.tracking.prediction import (
-        GeometryNoise, in_fixed_axes, joint_covariance, LegNoise, linear_first, MotionEstimate,
-        MotionEstimator)
-    from liedyn_ros.stewart.tracking.sensor_monitor import (
-        LengthSensor, OrientationSensor, Sensor, SensorFit, SensorMonitor)
+        linear_first, MotionEstimate, MotionEstimator)
+    from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit
     from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 else:
     __getattr__, __dir__ = on_demand(__name__, __file__)
 
 __all__ = [
-    'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'BiasFit',
-    'Branch', 'BranchMonitor', 'BranchSource', 'Certificate', 'Crank', 'Energy', 'Flag',
-    'ForceDistribution', 'ForceLimits', 'GeometryNoise', 'HeldForces', 'LegActuators',
-    'LegFaults', 'LegFindings', 'LegForceCommand', 'LegMasses', 'LegMonitor', 'LegNoise',
-    'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthFit', 'LengthSensor',
+    'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'BiasFit', 'Branch', 'BranchSource',
+    'Certificate', 'Crank', 'Energy', 'Flag', 'ForceDistribution', 'ForceLimits', 'HeldForces',
+    'LegFaults', 'LegFindings', 'LegMasses', 'LegPart', 'LegSimulation', 'LegType', 'LengthFit',
     'LevenbergMarquardt', 'LimitMargins', 'MonitorConfig', 'MonitoredPose', 'MonitoredTracker',
-    'MotionEstimate', 'MotionEstimator', 'MujocoPlatformSimulation', 'NoiseReport',
-    'OffsetStrut', 'OrientationSensor', 'PathProof', 'PathProver', 'PlatformController',
-    'PlatformMasses', 'PlatformMeter', 'PlatformPicture', 'PlatformShapes',
-    'PlatformSimulation', 'PlatformState', 'PlatformTree', 'PoseCertifier', 'PoseSolver',
-    'PoseTracker', 'Rail', 'Reading', 'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor',
+    'MotionEstimate', 'MotionEstimator', 'MujocoPlatformSimulation', 'NoiseReport', 'OffsetStrut',
+    'PathProof', 'PathProver', 'PlatformController', 'PlatformMasses', 'PlatformSimulation',
+    'PlatformState', 'PoseCertifier', 'PoseSolver', 'PoseTracker', 'Rail', 'SensorFit',
     'SmoothTrajectory', 'Solution', 'Solutions', 'SpeedLimits', 'Stage', 'Start', 'Status',
     'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
-    'Trivialization', 'Wire', 'geometry_of', 'in_fixed_axes', 'is_geometry_file',
-    'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian',
-    'linear_first', 'load_geometry', 'model_state', 'platform_model', 'time_until',
-    'transmissions', 'updated_geometry', 'with_tool',
-]
+    'Trivialization', 'Wire', 'geometry_of', 'leg_lengths', 'leg_rates', 'length_jacobian',
+    'linear_first', 'load_geometry', 'model_state', 'platform_model', 'updated_geometry',
+    'with_tool']

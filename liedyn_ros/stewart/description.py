@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.lie import se3, so3
+from liedyn_ros.lie.se3 import from_rotation_translation as _pose
 from liedyn_ros.model import Model, ModelBuilder, Visual
 from liedyn_ros.stewart.dynamics.closed_loop_model import universal_axes
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
@@ -157,9 +158,3 @@ def _axes(geometry: StewartGeometry, leg: int) -> Array:
 def _limits(bounds: Array) -> dict[str, float]:
     """Return the limits of a drive that has two."""
     return dict(zip(('lower', 'upper'), bounds.tolist())) if np.isfinite(bounds).all() else {}
-
-
-def _pose(rotation: Array, position: Array) -> Array:
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = rotation, position
-    return pose

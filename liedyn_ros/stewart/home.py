@@ -86,6 +86,10 @@ def require_home(
     if other is not None and _fault(geometry, other, solve) is None:
         hint = ('; home_orientation: expected the order x, y, z, w, got '
                 f'{list(settings["home_orientation"])}, which fits as w, x, y, z')
+    position = 1e-3 * home[:3, 3]
+    if not hint and _fault(geometry, se3.from_rotation_translation(
+            home[:3, :3], position), solve) is None:
+        fault += f': in mm? {position.tolist()} m fits'
     raise LimitError(f'home pose: {fault}; home_position is where yours stands{hint}',
                      names=('home_orientation',) if hint else ('home_position',))
 

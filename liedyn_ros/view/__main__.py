@@ -14,14 +14,25 @@ from functools import partial
 from liedyn_ros.common.extras import require_module
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the node and its page."""
+def main(args: Sequence[str] | None = None, *, stays: bool = True) -> None:
+    """
+    Run the node and its page.
+
+    stays: whether a node that does not start waits, for a lifecycle manager; else SystemExit(2).
+    """
     require_module('rclpy', 'the view listens by ROS 2: source one, or . tools/env.sh')
     from liedyn_ros.nodes.view.node import ViewNode
     from liedyn_ros.ros.process.run import run
     from liedyn_ros.view.page import LivePage
 
-    run(partial(ViewNode, LivePage), args)
+    def started() -> ViewNode:
+        node = ViewNode(LivePage)
+        if node.parameters['autostart'] and not node.active and node.context.handle.ok():
+            node.destroy_node()
+            raise SystemExit(2)
+        return node
+
+    run(partial(ViewNode, LivePage) if stays else started, args)
 
 
 if __name__ == '__main__':

@@ -34,6 +34,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
+import rich
 import viser
 from viser.infra import _infra
 from websockets.asyncio.server import serve, ServerConnection
@@ -76,13 +77,16 @@ def open_server(address: str, port: int, label: str) -> viser.ViserServer:
     family = socket.getaddrinfo(address, None, type=socket.SOCK_STREAM)[0][0]
     socket.create_server((address, 0), family=family).close()  # viser would wait without end
     gate = Gate(address)
+    console = rich.get_console()
     with _OPENING:
         library = _infra.websockets
         _infra.websockets = _With(library, asyncio=_With(library.asyncio, server=_With(
             library.asyncio.server, serve=gate.serve)))
         try:
+            console.quiet = True  # viser's banner has an address without the token
             server = viser.ViserServer(host=address, port=port, label=label, verbose=False)
         finally:
+            console.quiet = False
             _infra.websockets = library
     if not gate.stands:
         server.stop()
@@ -181,7 +185,8 @@ class Gate:
         _, token, *rest = f'{path}/'.split('/')
         if not compare_digest(token.encode(), TOKEN.encode()):
             return _refused(connection, HTTPStatus.FORBIDDEN,
-                            'expected the whole address, which the log of the view has')
+                            'expected the whole address, with its token: it is in the terminal '
+                            "of the view, in the line 'the view is on http...'")
         if 'Upgrade' in request.headers and self._browsers >= MAX_BROWSERS:
             return _refused(connection, HTTPStatus.SERVICE_UNAVAILABLE,
                             f'expected at most {MAX_BROWSERS} browsers')

@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
+import re
 from threading import Lock, Thread
 import time
 from typing import Any
@@ -35,7 +36,7 @@ from liedyn_ros.view.plots import Plots
 from liedyn_ros.view.recording import ViewRecording
 from liedyn_ros.view.trees.scene import TreeScene
 from liedyn_ros.view.trees.what_if import TreeWhatIf
-from liedyn_ros.view_state import Description, Machine, Seen
+from liedyn_ros.view_state import Description, Machine, ViewInput
 
 
 class Waiting:
@@ -48,7 +49,7 @@ class Waiting:
     def end(self, fault: str = '') -> None:
         """Take the notice away; a fault takes its place."""
         if fault:
-            self._text.content = f'**{as_text(fault)}**'
+            self._text.content = f'**{_wrapped(fault)}**'
         else:
             self._text.remove()
 
@@ -173,7 +174,7 @@ class LivePage:
                 scene, model), daemon=True).start())
         if scene.faults:
             server.gui.add_markdown('\n'.join(
-                f'- not shown: {as_text(fault)}' for fault in scene.faults[:MAX_LINES]))
+                f'- not shown: {_wrapped(fault)}' for fault in scene.faults[:MAX_LINES]))
         return 1.3 * scene.size, scene.middle
 
     def _prepare_pulls(self, scene: TreeScene, model: Model) -> None:
@@ -240,7 +241,7 @@ class LivePage:
                     camera.position = camera.position + step
                     camera.look_at = target
 
-    def show(self, seen: Seen, now: float | None = None) -> None:
+    def show(self, seen: ViewInput, now: float | None = None) -> None:
         """Show the machine as heard, now, or at a time of a recording that is written, s."""
         if self._scene is None or not self._adopting.acquire(blocking=False):
             return
@@ -249,7 +250,7 @@ class LivePage:
         finally:
             self._adopting.release()
 
-    def _show(self, seen: Seen, now: float) -> None:
+    def _show(self, seen: ViewInput, now: float) -> None:
         assert self._scene is not None
         with self.server.atomic():
             self._scene.show(seen, now)
@@ -298,13 +299,13 @@ def _state_of(scene: TreeScene) -> Array:
     return scene.q.copy()
 
 
-def describe(seen: Seen, units: Mapping[str, str] | None = None) -> str:
+def describe(seen: ViewInput, units: Mapping[str, str] | None = None) -> str:
     """Return, in Markdown, what a person reads of what was heard; units of efforts by joint."""
     units = {} if units is None else units
     lines = []
     if seen.fault:
-        lines.append(f'**No pose:** {as_text(seen.fault)}')
-    lines += [f'- **{as_text(warning)}**' for warning in seen.warnings[:MAX_LINES]]
+        lines.append(f'**No pose:** {_wrapped(seen.fault)}')
+    lines += [f'- **{_wrapped(warning)}**' for warning in seen.warnings[:MAX_LINES]]
     if not lines and seen.tracks:
         lines.append('Tracking, no warning.')
     if seen.quiet:
@@ -324,6 +325,11 @@ def describe(seen: Seen, units: Mapping[str, str] | None = None) -> str:
         if len(seen.efforts) > MAX_LINES:
             lines.append(f'\n{len(seen.efforts) - MAX_LINES} more are not shown.')
     return '\n'.join(lines) or '*nothing heard yet*'
+
+
+def _wrapped(text: str) -> str:
+    """Return a text of others as Markdown; a line may end within its paths and names."""
+    return re.sub(r'([/_])(?=\w)', '\\1\u200b', as_text(text))
 
 
 def _silence(quiet: Mapping[str, float]) -> str:

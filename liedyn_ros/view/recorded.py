@@ -18,13 +18,13 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.view.page import LivePage
 from liedyn_ros.view.recording import MAX_DURATION
-from liedyn_ros.view_state import Description, Machine, Seen
+from liedyn_ros.view_state import Description, Machine, ViewInput
 
 PICTURE_RATE = 30.0  # pictures a second
 PORT = 18_080  # or the next that is free; no address is printed
 
 
-def write_recording(path: Path, machine: Machine, shown: Iterable[tuple[float, Seen]],
+def write_recording(path: Path, machine: Machine, shown: Iterable[tuple[float, ViewInput]],
                     home: Array | None = None, description: Description | None = None) -> None:
     """
     Write pictures at rising times, s, as a page that plays without a network.

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from support.refusals import refused
 
-from liedyn_ros.aerial import AerialManipulator, FlightSimulation, Lags
+from liedyn_ros.aerial import AerialManipulator, FlightSimulation
+from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.control import Drives, Feedback, Gains, tracking_error
 from liedyn_ros.dynamics import Dynamics
@@ -142,13 +143,12 @@ def test_without_a_bound_the_last_command_holds(machine, reference):
 
 def test_refused_commands_change_nothing(machine, reference):
     simulation = FlightSimulation(machine, reference.at(0.0).q)
-    for command, value, reason in (
-            (simulation.command_rotors, np.full(6, 1500.0), 'speed of rotor rotor_0: expected 0'),
-            (simulation.command_rotors, np.zeros(5), r'speeds: expected shape \(6,\), got \(5,\)'),
-            (simulation.command_wrench, [np.nan] * 6, r'wrench\[0\]: expected a finite number'),
-            (simulation.command_torques, [0, 0, 9, 0, 0, 0],
-             'effort of left_elbow: expected -8 to 8 N m, got 9')):
-        with pytest.raises(LiedynError, match=reason):
+    for command, value, named in (
+            (simulation.command_rotors, np.full(6, 1500.0), 'speed of rotor rotor_0'),
+            (simulation.command_rotors, np.zeros(5), 'speeds'),
+            (simulation.command_wrench, [np.nan] * 6, 'wrench'),
+            (simulation.command_torques, [0, 0, 9, 0, 0, 0], 'left_elbow')):
+        with refused(LiedynError, named):
             command(value)
     assert not simulation.moves
 

@@ -10,11 +10,15 @@
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
-from liedyn_ros.aerial import FlightControl
-from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.control import Feedback, Gains, PathTime, Phase, tracking_error
+from liedyn_ros.aerial.flight import FlightControl
+from liedyn_ros.common.errors import LiedynError, NotFiniteError
+from liedyn_ros.control import Feedback, Gains, tracking_error
+from liedyn_ros.control.follower import Phase
+from liedyn_ros.control.path_time import PathTime
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.lie import so3
 
 
 def test_authority_is_what_the_actuators_leave_beyond_the_weight(machine, reference):
@@ -51,6 +55,30 @@ def test_feedback_asks_for_no_more_than_its_authority(machine, reference):
         back = feedback.acceleration(error, 0.1) - error.acceleration
         assert (np.abs(back) <= authority * (1.0 + 1e-12)).all()
         assert not feedback._integral[np.abs(error.error) > feedback.reach].any()
+
+
+def test_the_push_is_what_states_show_beside_the_wanted_acceleration(machine, reference):
+    """Compared with sums of arrays; a state that is none leaves it as it was."""
+    control, rng, gap = FlightControl(machine, reference), np.random.default_rng(1), 0.01
+    q, v = reference.at(0.0).q, np.zeros(12)
+    control.begin(0.0)
+    wanted = control.take(0.0, q, v)
+    push = mean = variance = np.zeros(12)
+    for k in range(1, 5):
+        before, v = v, v + gap * rng.normal(size=12)
+        q = machine.model.integrate(q, gap * v)
+        found, turn = (v - before) / gap - wanted.acceleration, so3.from_quaternion(q[3:7])
+        found[:6] = np.concatenate((turn @ found[:3], turn @ found[3:6]))
+        wanted = control.take(gap * k, q, v)
+        push = push + (1.0 - np.exp(-gap / control.hold)) * (found - push)
+        share = max(1.0 - np.exp(-gap / control.stop_time), 1.0 / k)
+        mean, away = mean + share * (push - mean), push - mean
+        variance = (1.0 - share) * (variance + share * away**2)
+    np.testing.assert_allclose(control._push, push, rtol=1e-12)
+    np.testing.assert_allclose(control.spread, np.sqrt(variance), rtol=1e-12)
+    with refused(NotFiniteError, 'v', indices=(7,)):
+        control.take(gap * k + gap, q, np.where(np.arange(12) == 7, np.nan, v))
+    np.testing.assert_allclose(control._push, push, rtol=1e-12)
 
 
 @pytest.mark.parametrize('wrong', [0.0, -1.0])

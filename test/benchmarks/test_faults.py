@@ -10,7 +10,7 @@
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import pytest
-from support.bench.executables import NODES
+from support.bench.command_lines import NODES
 
 from benchmarks.faults.__main__ import of, QUICK_FAULTS, QUICK_NODES
 from benchmarks.faults.faults import FAULTS

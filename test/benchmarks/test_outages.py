@@ -13,7 +13,8 @@ import pytest
 from benchmarks.outages import flights, platforms
 from benchmarks.outages.outage import Outage
 from liedyn_ros.aerial import Reference
-from liedyn_ros.control import Drives, Phase
+from liedyn_ros.control import Drives
+from liedyn_ros.control.follower import Phase
 
 
 @pytest.mark.parametrize('outage', [
@@ -29,7 +30,7 @@ def test_a_flight_survives_in_wind(outage, mass):
     assert passed.end < 0.1
 
 
-@pytest.mark.parametrize('mujoco', [False, True])
+@pytest.mark.parametrize('mujoco', [False, pytest.param(True, marks=pytest.mark.full)])
 def test_a_flight_without_commands_hovers_by_itself_and_goes_on(mujoco):
     """Rotors that held the last command turned it over within 2 s."""
     if mujoco:
@@ -59,6 +60,70 @@ def test_silence_in_strong_wind_ends_in_a_stop_that_was_told_before_it_turns_ove
                          mass=0.8, duration=8.0)
     assert passed.phase == Phase.STOPPED.value and passed.attitude < 60.0
     assert Phase.BLIND.value in passed.phases
+
+
+def flight(outage, falsify=None, answer=None):
+    """Fly 6 s; falsify gets time and velocity of each state, answer time and forces of each."""
+    class Lied(flights.Flight):
+
+        def _see(self, now, stamp, q, v):
+            if falsify is not None:
+                falsify(now, v)
+            super()._see(now, stamp, q, v)
+
+    one = Lied(flights.vehicle(), Reference(), outage, 1, 0.9, (1.5, 0.7), False)
+    if answer is not None:
+        honest = one.control.answer
+        one.control.answer = lambda wanted, tau: honest(wanted, answer(wanted.time, tau))
+    return one.run(6.0)
+
+
+@pytest.mark.parametrize(('place', 'velocity'), [(0, 100.0), (4, 1e4), (8, 1e160)])
+@pytest.mark.parametrize('time', [2.5, 2.996])
+def test_a_stray_velocity_counts_as_none_also_before_a_silence(place, velocity, time):
+    """It was taken for a push: rotors stopped at the next pause, or the vehicle turned over."""
+    def falsify(now, v):
+        if abs(now - time) < 1e-6:
+            v[place] = velocity
+
+    passed = flight(Outage('states', 'states', 0.3, begin=3.0), falsify)
+    assert passed.attitude < 1.0 and passed.phase == Phase.FOLLOWING.value
+
+
+@pytest.mark.parametrize(('place', 'force'), [(0, 1e3), (5, 1e200), (8, 1e6)])
+def test_an_answer_that_no_actuator_gives_counts_as_none(place, force):
+    """It was learnt, and where the server died then the vehicle turned over."""
+    def answer(time, tau):
+        if abs(time - 2.992) < 3e-3:
+            tau[place] = force
+        return tau
+
+    passed = flight(Outage('server', 'server', 99.0, begin=3.0), answer=answer)
+    assert passed.attitude < 1.0 and passed.phase == Phase.HOVERING.value
+
+
+@pytest.mark.parametrize(('latency', 'most', 'end'), [
+    (0.08, 4.0, Phase.FOLLOWING), (0.2, 45.0, Phase.STOPPED)])
+def test_states_that_come_late_are_reckoned_on_or_count_as_none(latency, most, end):
+    """A flight by states of 0.1 s turned over."""
+    passed = flight(Outage('late', 'states', latency=latency))
+    assert passed.attitude < most and passed.phase == end.value
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(('latency', 'end'), [(0.08, Phase.FOLLOWING), (0.2, Phase.FEELING)])
+def test_poses_that_come_late_are_reckoned_on_or_count_as_none(latency, end):
+    passed = platforms.move(Outage('late', latency=latency), 1, duration=5.0, mass=1.2)
+    assert not passed.crashed and passed.attitude < 6.0 and passed.phase == end.value
+
+
+@pytest.mark.full
+def test_a_gust_that_turns_after_the_last_state_is_in_the_bound_of_silence():
+    """It turned to 90 degrees in MuJoCo, and 78 in ours."""
+    pytest.importorskip('mujoco')
+    passed = flights.fly(flights.vehicle(), Reference(), Outage('states', 'states', 99.0), 5,
+                         mass=1.122, duration=7.0, mujoco=True)
+    assert not passed.crashed and passed.attitude < 75.0 and passed.phase == Phase.STOPPED.value
 
 
 @pytest.mark.full

@@ -30,7 +30,7 @@ from benchmarks.nodes.memory import grows, growth, shows
 from benchmarks.recorder import Record
 from benchmarks.together.causes import CAUSES, causes, Count, MACHINE, NODE, NONE, RECORDER
 from benchmarks.together.flows import Flow, Reports
-from benchmarks.together.soak import verdicts
+from benchmarks.together.soak import Soak, verdicts
 from liedyn_ros.demo.verdict import Outcome
 from liedyn_ros.ros.qos import SERVICES
 from liedyn_ros.ros.streams.stream import UnservedCallbackGroup
@@ -257,3 +257,14 @@ def test_a_loss_across_two_minutes_is_told_once():
     found = [flow.figures(begin * MS, end * MS, Reports(), NEVER).lost[NONE]
              for begin, end in ((900, 1000), (1000, 1090))]
     assert found == [2, 0]
+
+
+def test_what_a_machine_loses_while_it_is_put_back_is_no_loss(monkeypatch):
+    monkeypatch.setattr('benchmarks.together.soak.SETTLED', 0.0)
+    begin, asked = time.time_ns(), []
+    flows = [Flow(place, RATE, None, None, (f'{place}/node: input',)) for place in ('a', 'b')]
+    Soak._put_back(SimpleNamespace(
+        _caller=SimpleNamespace(ask=asked.append), _resets={'a': ['calls of a']}, members=[],
+        _flows=SimpleNamespace(flows=flows)), ['a'])
+    assert asked == [['calls of a']]
+    assert flows[0].counted >= begin and flows[1].counted == 0

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from support.recordings import leg_recordings
 from support.recordings.bag_files import as_messages, joint_state, write_bag, write_mcap
-from support.recordings.recorded_arm import arm_recording, JOINTS, wrong_urdf
+from support.recordings.recorded_motion import arm_recording, JOINTS, wrong_urdf
 
 from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.bags.job import JobCurves

@@ -42,7 +42,7 @@ def test_a_watcher_gets_the_share_and_may_end_the_work() -> None:
     for part in range(2):
         budget.begin(part, 4)
         budget.spend(0.5)
-    with pytest.raises(BudgetError, match='enough'):
+    with pytest.raises(BudgetError):
         budget.begin(3, 4)
     assert shares == [0.0, 0.125, 0.25, 0.375, 0.75]
     assert (budget.part, budget.evaluations) == (3, 2)

@@ -10,7 +10,6 @@
 
 import os
 from pathlib import Path
-import re
 
 import pytest
 from support.refusals import ANY, refused
@@ -24,17 +23,17 @@ MANY = ''.join(f'<xacro:macro name="m{i}">{f"<xacro:m{i + 1}/>" * 10}</xacro:mac
                for i in range(10)) + '<xacro:macro name="m10"/><xacro:m0/>'
 BOMB = '\n'.join(['a0: &a0 [x]', *(
     f'a{i}: &a{i} [{", ".join([f"*a{i - 1}"] * 10)}]' for i in range(1, 12))])
-PROCESSOR, MEMORY = r'within 1 s of processor time, got more', r'within 256 MB of memory, got more'
-REGULAR = r'/pipe: expected a regular file, got a directory, pipe or device'
+PROCESSOR, MEMORY = {1}, {256}  # s, MB
+REGULAR = {'a file that xacro expands'}
 ENDLESS = {
     'an included pipe': ('<xacro:include filename="{}/pipe"/>', REGULAR),
     'a pipe as YAML': ('<a b="${{xacro.load_yaml(\'{}/pipe\')}}"/>', REGULAR),
-    'an included device': ('<xacro:include filename="/dev/zero"/>',
-                           '/dev/zero: expected a regular file'),
+    'an included device': ('<xacro:include filename="/dev/zero"/>', REGULAR),
     'a power': ('<a b="${{9**9**9}}"/>', PROCESSOR),
     'nested macros': (MANY, PROCESSOR),
     'a comprehension': ('<a b="${{[10**6 * [x] for x in python.range(10**12)]}}"/>', MEMORY),
-    'an alias bomb': ('<a b="${{xacro.load_yaml(\'{}/bomb.yaml\')}}"/>', f'{PROCESSOR}|{MEMORY}')}
+    'an alias bomb': ('<a b="${{xacro.load_yaml(\'{}/bomb.yaml\')}}"/>', PROCESSOR | MEMORY)}
+ALIKE = 'a pipe as YAML', 'an included device', 'nested macros'  # to others, in the core
 
 
 @pytest.fixture
@@ -45,16 +44,18 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> None:
         processor_time=1, time=1800, memory=2**28))
 
 
-@pytest.mark.parametrize('name', ENDLESS)
+@pytest.mark.parametrize('name', [
+    pytest.param(name, marks=[pytest.mark.full] if name in ALIKE else []) for name in ENDLESS])
 @pytest.mark.usefixtures('limits')
 def test_an_endless_expansion_is_refused(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / 'pipe')
     (tmp_path / 'bomb.yaml').write_text(BOMB)
-    content, reason = ENDLESS[name]
+    content, bounds = ENDLESS[name]
     path = tmp_path / 'robot.xacro'
     path.write_text(ROBOT.format(content.format(tmp_path)))
-    with pytest.raises(DescriptionError, match=f'^{path}: .*({reason})'):
+    with refused(DescriptionError, str(path)) as caught:
         load_model(path)
+    assert caught.value.expected in bounds
 
 
 def test_an_expansion_that_waits_is_refused(
@@ -93,6 +94,5 @@ def test_values_of_yaml_are_bounded_before_they_are_kept(
     monkeypatch.setattr(yaml_reader, 'MAX_VALUES', 1000)
     path = tmp_path / 'robot.yaml'
     path.write_text('\n'.join(line.format(i) for i in range(1000)) + '\n[')  # no YAML at its end
-    reason = re.escape('expected at most 1000 keys and values, got more at line ')
-    with pytest.raises(DescriptionError, match=reason):
+    with refused(DescriptionError, str(path), expected=1000):
         load_model(path)

@@ -11,10 +11,11 @@
 from pathlib import Path
 
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.resources import config_file, named_file
 from liedyn_ros.model import load_model
 from liedyn_ros.stewart import load_geometry
 
@@ -34,6 +35,18 @@ def test_a_name_without_a_file_is_refused_by_name(case: str) -> None:
     assert str(refused.value).startswith(
         f'configuration file {abbreviate(name)}: not found in any of [')
     assert len(abbreviate(name)) < 100
+
+
+def test_a_bare_name_is_never_one_of_two_files(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert named_file('arm.urdf') == config_file('arm.urdf')
+    for name in ('arm.urdf', 'own.urdf'):
+        (tmp_path / name).touch()
+        with refused(LiedynError, f'./{name}'):
+            named_file(name)
+        assert named_file(f'./{name}') == f'./{name}'
+    monkeypatch.chdir(config_file('arm.urdf').parent)
+    assert named_file('arm.urdf') == config_file('arm.urdf')
 
 
 @pytest.mark.parametrize('load', [load_model, load_geometry])

@@ -8,7 +8,7 @@
 
 """A motion is none; a teleport is detected, though the twist after it explains it."""
 
-from liedyn_ros.control import JumpDetector
+from liedyn_ros.control.jump_detector import JumpDetector
 
 PERIOD_NS = 10_000_000
 
@@ -27,6 +27,14 @@ def test_a_motion_is_no_jump():
 def test_a_teleport_is_a_jump_also_where_a_difference_of_poses_gives_its_speed():
     assert jumps(((0.0,) * 6, 0.0), ((0.1,) * 6, 0.0)) == [False, True]
     assert jumps(((0.0,) * 6, 0.0), ((0.1,) * 6, 25.0)) == [False, True]
+
+
+def test_one_jump_alone_is_a_stray_and_the_next_confirms_it():
+    """Beside a second publisher all places of the first stay a motion."""
+    detector, told = JumpDetector(0.01), []
+    for k, x in enumerate((0.0, 1.0, 0.0, 1.0, 1.0)):
+        told.append((detector.jumped(k * PERIOD_NS, (x,), 0.0), detector.alone))
+    assert told[1:4] == [(True, True), (False, True), (True, True)] and told[4] == (True, False)
 
 
 def test_after_a_reset_any_position_is_the_first():

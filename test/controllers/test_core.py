@@ -27,7 +27,8 @@ from liedyn_ros.export import write_loops, write_model, write_platform
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.model import load_model
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, load_geometry, PoseSolver, StewartDynamics)
+    leg_lengths, leg_rates, load_geometry, model_state, platform_model, PoseSolver,
+    StewartDynamics)
 from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
 
 pytestmark = pytest.mark.full
@@ -212,19 +213,25 @@ def test_the_plugin_refuses_a_state_without_numbers(program, tmp_path):
 
 
 @HOST
-def test_the_plugin_is_not_configured_without_its_file(program, tmp_path):
+@pytest.mark.parametrize(('file', 'reason'), [
+    ('none', 'none that can be opened'), ('', 'model_file: expected a file of liedyn export')])
+def test_the_plugin_is_not_configured_without_its_file(program, tmp_path, file, reason):
     done = subprocess.run(
         [program.with_name('cycles'), program.with_name('libcomputed_torque_controller.so'),
-         tmp_path / 'none', '0', '0.001', '-', '-'], capture_output=True, check=False)
-    assert done.returncode == 3 and 'none that can be opened' in done.stderr.decode()
+         file and tmp_path / file, '0', '0.001', '-', '-'], capture_output=True, check=False)
+    assert done.returncode == 3 and reason in done.stderr.decode()
 
 
 @HOST
 def test_an_activation_without_numbers_is_refused_and_may_be_tried_again(program, tmp_path):
     model = load_model(example_robot('ur_description/urdf/ur5_robot.urdf'))
     write_model(tmp_path / 'arm', model)
-    done = manager(program, tmp_path / 'arm', 0.0, 1e-3, (), np.full((1, 12 + 18), np.nan))
+    none = np.full((1, 12 + 18), np.nan)
+    done = manager(program, tmp_path / 'arm', 0.0, 1e-3, (), none)
     assert done.returncode == 5 and 'state: shoulder_pan_joint: ' in done.stderr.decode()
+    good = np.concatenate((np.zeros(12), none[0, 12:]))
+    done = manager(program, tmp_path / 'arm', 0.0, 1e-3, (), [none[0], good])
+    assert done.returncode == 0 and np.frombuffer(done.stdout)[0] == 1.0
 
 
 @HOST
@@ -283,6 +290,10 @@ def test_loops_start_on_the_assembly_that_is_asked_for(program, tmp_path):
         assert f'{free.name} ' in log
         found.append(given[0])
     assert np.abs(found[0] - found[1]).max() > 0.1
+    rows = states.repeat(3, axis=0)
+    rows[1, 1] = np.nan
+    done, _, log = cycled(program, tmp_path / 'loops', 0.0, 1e-3, (), rows)
+    assert done.tolist() == [True, False, True] and f'state: {tracker.measured[1]}: ' in log
     done = manager(program, tmp_path / 'loops', 0.0, 1e-3, (), states, start='knee')
     assert done.returncode == 3 and 'start: expected joint:=position' in done.stderr.decode()
 
@@ -298,7 +309,15 @@ def test_a_platform_needs_a_home_and_says_where_it_is(program, tmp_path):
     assert done.returncode == 3 and 'home: expected x, y, z' in done.stderr.decode()
     _, _, log = cycled(program, tmp_path / 'platform', 0.0, 1e-3, (), states, home='0,0,0.5')
     assert 'platform at ' in log and '0.5 m' in log
+    states = states.repeat(3, axis=0)
+    states[1, 2] = np.nan
+    done, _, log = cycled(program, tmp_path / 'platform', 0.0, 1e-3, (), states, home='0,0,0.5')
+    assert done.tolist() == [True, False, True] and f'state: {geometry.leg_names[2]}: ' in log
+    states[1, 2] = 9.0  # the others do not reach there: no pose, and no effort of a wrong one
+    done, _, _ = cycled(program, tmp_path / 'platform', 0.0, 1e-3, (), states, home='0,0,0.5')
+    assert done.tolist() == [True, False, True]
     states[0, 0] *= 9.0  # one leg, which the others do not reach
+    states = states[:1]
     done = manager(program, tmp_path / 'platform', 0.0, 1e-3, (), states, home='0,0,0.5')
     assert done.returncode == 5 and '`home`' in done.stderr.decode()
 
@@ -320,6 +339,42 @@ def test_the_efforts_of_what_touches_an_arm_are_exported(program, tmp_path):
     _, given, found, _ = exporting(program, tmp_path / 'arm', 0.0, period, (), still)
     weight = dynamics.inverse(still[1, :6], np.zeros(6), np.zeros(6))
     np.testing.assert_allclose(found[-1], weight - given[-1], rtol=1e-6)
+
+
+@HOST
+@pytest.mark.parametrize('machine', ['five-bar', 'platform'])
+def test_the_efforts_of_what_touches_loops_and_platforms_are_exported(program, tmp_path, machine):
+    """As Python's observer has them on the way, up to the period squared."""
+    period, time = 1e-3, 1e-3 * np.arange(200)
+    if machine == 'five-bar':
+        model = load_model(config_file('five_bar.yaml'))
+        write_loops(tmp_path / 'model', model, order=1)
+        tracker = LoopTracker(robot := ConstrainedDynamics(model))
+        at = np.array([2.0, 1.1]) + 0.2 * np.sin(np.outer(time, [3.0, 5.0]))
+        rates = 0.2 * np.array([3.0, 5.0]) * np.cos(np.outer(time, [3.0, 5.0]))
+        samples = [tracker.update(*row)[:2] for row in zip(at, rates)]
+        names, home = tracker.measured, '-'
+    else:
+        geometry = load_geometry(config_file('stewart_geometry.yaml'))
+        write_platform(tmp_path / 'model', geometry)
+        robot, names = ConstrainedDynamics(platform_model(geometry)), geometry.leg_names
+        twist = np.array([0.5, -0.8, 1.0, 0.1, 0.05, -0.1])
+        poses = [(SE3.from_rotation_translation(SO3.from_rpy(0.0, 0.0, 0.0), [0.0, 0.0, 0.5])
+                  @ SE3.exp(each * twist)).matrix for each in time]
+        at = np.array([leg_lengths(geometry, pose) for pose in poses])
+        rates = np.array([leg_rates(geometry, pose, twist) for pose in poses])
+        samples, home = [model_state(geometry, pose, twist) for pose in poses], '0,0,0.5'
+    observer, places = MomentumObserver(robot, by=names), [
+        robot.model.joint(name).vi for name in names]
+    states = np.concatenate((at, rates, np.full((200, 3 * len(names)), np.nan)), axis=1)
+    done, given, found, _ = exporting(
+        program, tmp_path / 'model', 0.0, period, (), states, home=home)
+    assert done.all()
+    want, tau = [], np.zeros(robot.model.nv)
+    for (q, v), row in zip(samples, given):
+        want.append(observer(q, v, tau, period))
+        tau[places] = row
+    np.testing.assert_allclose(found, want, atol=2e-3 * np.abs(want).max())
 
 
 @HOST

@@ -31,7 +31,7 @@ def test_what_fails_is_raised(tmp_path) -> None:
 
 
 def test_what_takes_too_long_is_left_out(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(drawing, 'LIMIT', 5.0)
+    monkeypatch.setattr(drawing, 'DRAWING_TIMEOUT', 5.0)
     with Drawings() as drawings:
         drawings.draw(Path.touch, tmp_path / 'one')
         drawings.draw(time.sleep, 3600.0)

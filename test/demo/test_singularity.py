@@ -18,7 +18,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.demo.stewart import crossing_plots
 from liedyn_ros.demo.stewart.crossing import Crossing, WRONG_DISTANCE
 from liedyn_ros.demo.stewart.singularity import (
-    DURATION, FREQUENCY, HOME_POSITION, HOME_TURN, judge, NOISE, RATE, report, SEED, TURN)
+    DURATION, FREQUENCY, HOME_POSITION, HOME_TURN, judge, NOISE, report, SAMPLE_RATE, SEED, TURN)
 from liedyn_ros.demo.verdict import NotShownError, Outcome
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.ros.messages.conversions import stamp_of, to_pose
@@ -27,7 +27,7 @@ from liedyn_ros.stewart import (
 from liedyn_ros.stewart.reports.health import SINGULARITY
 
 pytestmark = pytest.mark.ros
-BEGIN, STEP = 1_000_000_000, round(1e9 / RATE)  # ns
+BEGIN, STEP = 1_000_000_000, round(1e9 / SAMPLE_RATE)  # ns
 GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
 
 
@@ -49,12 +49,12 @@ def recording():
     home = se3.from_rotation_translation(so3.exp(HOME_TURN), HOME_POSITION)
     motion = SmoothTrajectory(home, np.array([0.0, 0.0, TURN, 0.0, 0.0, 0.0]),
                               np.full(6, FREQUENCY), np.zeros(6))
-    simulation = LegSimulation(GEOMETRY, motion, RATE, length_noise=NOISE,
+    simulation = LegSimulation(GEOMETRY, motion, SAMPLE_RATE, length_noise=NOISE,
                                dropout_probability=0.0, seed=SEED)
     tracker = MonitoredTracker(GEOMETRY, home, config=MonitorConfig(
         leg_noise=NOISE, hold_hypotheses=True))
     truths, legs, poses, statuses = [], [], [], []
-    for k in range(round(DURATION * RATE)):
+    for k in range(round(DURATION * SAMPLE_RATE)):
         stamp, sample = BEGIN + k * STEP, simulation.take()
         found = tracker.track(stamp, sample.lengths)
         truths.append(posed(stamp, sample.pose))

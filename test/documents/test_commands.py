@@ -29,6 +29,10 @@ QUOTED = re.compile(r"(?<= )'[^']*\n[^']*'")  # messages in YAML of several line
 SCRIPTS = dict(re.findall(r"'(\w+)': '(liedyn_ros[\w.]+)'", (
     ROOT / 'liedyn_ros/nodes/__init__.py').read_text(encoding='utf-8')))
 OPTION = re.compile(r'(?<![\w-])--?[a-z][\w-]*')
+VERB = re.compile(r'(?<!commands\.)(?<=\bliedyn )(?!import\b)[a-z]{2,}(?: [a-z][a-z-]+)?')
+FORMER = re.compile(  # commands before there were verbs, whose names mean nothing else
+    r'(?<!out/)\b(?:stewart_(?:check|path|workspace)|calibrate_stewart|liedyn_export|'
+    r'reproduce_(?:stewart|higher_order))\b')
 ARGUMENT = re.compile(r'(\w+):=')
 
 
@@ -63,6 +67,22 @@ def program(words):
     if words[0] in SCRIPTS:
         return SCRIPTS[words[0]], words[1:]
     return None
+
+
+def written():
+    """Yield the texts of files whose messages may name a command."""
+    for folder in ('liedyn_ros', 'config', 'launch', 'examples', 'docs'):
+        for path in (ROOT / folder).rglob('*.*'):
+            if path.suffix in ('.py', '.yaml', '.xml', '.md'):
+                yield path, path.read_text(encoding='utf-8')
+
+
+def test_no_message_names_a_command_that_is_not_there():
+    for path, text in written():
+        joined = re.sub(r"'\n *f?'|\n# *|\n *", lambda end: '' if "'" in end[0] else ' ', text)
+        assert not FORMER.findall(joined), path
+        for words in () if path.suffix == '.md' else VERB.findall(joined):  # pages: below
+            assert words.split()[0] in VERBS or words in VERBS, (path, words)
 
 
 def runs_of(module):

@@ -27,7 +27,7 @@ NEEDS = {'04_a_bag_to_parameters': ('clarabel', 'rosbags', 'mcap'),
          '07_trajectories': ('clarabel',)}
 NUMBER = re.compile(r'[+-]?\d[\d.]*(e[+-]\d+)?')
 RULE = re.compile('--+')  # below the head of a table
-FILES = {'02_your_hexapod': {'my_hexapod.yaml', 'my_hexapod_nodes.yaml'},
+FILES = {'02_your_hexapod': {'strut_hexapod.yaml', 'my_hexapod_nodes.yaml'},
          '04_a_bag_to_parameters': {'my_bag', 'robot.urdf', 'identified'}}  # beside the picture's
 
 

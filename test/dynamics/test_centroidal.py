@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import Case, rate_along
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import NotFiniteError, ShapeError, SingularError
 from liedyn_ros.dynamics import Dynamics
@@ -123,7 +123,7 @@ def test_compiled_calls_write_into_nothing_else(case: Case) -> None:
                     with refused(ShapeError, 'out'):
                         call(q, out=np.empty(other))
             memory[:len(q)] = q
-            with pytest.raises(ShapeError, match=r'^out: expected its own memory'):
+            with refused(ShapeError, ANY):
                 call(memory[:len(q)], out=memory[:int(np.prod(shape))].reshape(shape))
             np.testing.assert_array_equal(memory[:len(q)], q)
             np.testing.assert_array_equal(call(q), wanted)

@@ -26,7 +26,7 @@ def test_forward_undoes_inverse(case: Case) -> None:  # (Kim Table 4)
 def test_inverse_is_mass_matrix_coriolis_gravity_and_wrenches(case: Case) -> None:
     # (Kim 13, 32, 42, Park 11)
     d = case.dynamics
-    applied = sum(d.body_jacobian(case.q, body).T @ wrench
+    applied = sum(d.frames.jacobian(case.q, body).T @ wrench
                   for body, wrench in zip(case.model.bodies, case.external))
     wanted = (d.mass_matrix(case.q) @ case.a + d.coriolis_matrix(case.q, case.v) @ case.v
               + d.gravity_vector(case.q) - applied)

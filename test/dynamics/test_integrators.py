@@ -74,6 +74,17 @@ def test_order_of_convergence(tree: tuple[int, bool], step: Step, order: int,
     np.testing.assert_allclose(measured, order, atol=0.15)
 
 
+@pytest.mark.parametrize('tree', TREES[:4])
+def test_a_whole_step_has_the_bits_of_its_stages(tree: tuple[int, bool]) -> None:
+    """The kernel of a step does what `advance` does with any acceleration."""
+    case = make_case(*tree)
+    d, wrenches = case.dynamics, np.full((len(case.model.bodies), 6), 0.3)
+    stages = runge_kutta_munthe_kaas.advance(
+        d, lambda q, v: d.forward(q, v, case.a, wrenches), case.q, case.v, 0.01)
+    for whole, found in zip(RKMK(d, case.q, case.v, 0.01, case.a, wrenches), stages):
+        np.testing.assert_array_equal(whole, found)
+
+
 @pytest.fixture(scope='module')
 def weightless() -> Dynamics:
     """Return the aerial manipulator without gravity."""

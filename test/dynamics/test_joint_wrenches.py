@@ -21,7 +21,7 @@ def test_parts_along_the_screws_are_the_forces_of_the_joints(case: Case) -> None
     wrenches = joint_wrenches(case.dynamics, case.q, case.v, case.a, case.external)
     tau = case.dynamics.inverse(case.q, case.v, case.a, case.external)
     for joint, wrench in zip(case.model.joint_list, wrenches):
-        screws = case.dynamics.body_jacobian(case.q, joint.child)[:, joint.v_slice]
+        screws = case.dynamics.frames.jacobian(case.q, joint.child)[:, joint.v_slice]
         np.testing.assert_allclose(screws.T @ wrench, tau[joint.v_slice], atol=1e-9)
 
 

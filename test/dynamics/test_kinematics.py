@@ -13,6 +13,7 @@ import pytest
 from support.machines.dynamics_cases import Case, make_case, rate_along
 from support.witnesses.link_kinematics import body_poses
 
+from liedyn_ros.dynamics import WORLD
 from liedyn_ros.lie import se3
 from liedyn_ros.model.kernels.kinds import FREE
 
@@ -32,9 +33,9 @@ def test_twists_are_the_rates_of_poses(case: Case) -> None:  # (Kim 37)
 def test_jacobians_map_velocities_to_twists(case: Case) -> None:  # (Kim 11)
     motion = case.dynamics.kinematics(case.q, case.v)
     for body, pose, twist in zip(case.model.bodies, motion.poses, motion.twists):
-        jacobian = case.dynamics.body_jacobian(case.q, body)
+        jacobian = case.dynamics.frames.jacobian(case.q, body)
         np.testing.assert_allclose(jacobian @ case.v, twist, atol=1e-12)
-        np.testing.assert_allclose(case.dynamics.spatial_jacobian(case.q, body),
+        np.testing.assert_allclose(case.dynamics.frames.jacobian(case.q, body, WORLD),
                                    se3.adjoint(pose) @ jacobian, atol=1e-12)
 
 
@@ -44,7 +45,8 @@ def test_accelerations_are_the_rates_of_twists(case: Case) -> None:  # (Kim 41)
     rates = rate_along(case, lambda q: d.kinematics(q, case.v).twists)
     for b, body in enumerate(case.model.bodies):
         np.testing.assert_allclose(
-            motion.accelerations[b], rates[b] + d.body_jacobian(case.q, body) @ case.a, atol=1e-8)
+            motion.accelerations[b], rates[b] + d.frames.jacobian(case.q, body) @ case.a,
+            atol=1e-8)
 
 
 def test_linear_momentum_is_mass_times_the_rate_of_the_center(case: Case) -> None:  # (Kim 23)

@@ -13,13 +13,13 @@ from operator import attrgetter
 import numpy as np
 import pytest
 from support.machines.dynamics_cases import Case, make_case
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, ModelError, NotFiniteError, NotInGroupError, ShapeError,
     SingularError)
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
+from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_every_entry_must_be_finite(tree: Case, name: str, bad: float) -> None:
         values = {'q': tree.q, 'v': tree.v, 'a': tree.a}
         values[name] = values[name].copy()
         values[name][k] = bad
-        with pytest.raises(NotFiniteError, match=rf'^{name}\[{k}\]: expected a finite number'):
+        with refused(NotFiniteError, name, indices=(k,)):
             tree.dynamics.inverse(**values)
 
 
@@ -43,7 +43,7 @@ def test_every_entry_must_be_finite(tree: Case, name: str, bad: float) -> None:
 def test_every_force_must_be_finite(tree: Case, bad: float) -> None:
     for k in range(len(tree.a)):
         tau = np.where(np.arange(len(tree.a)) == k, bad, tree.a)
-        with pytest.raises(NotFiniteError, match=rf'^tau\[{k}\]: expected a finite number'):
+        with refused(NotFiniteError, 'tau', indices=(k,)):
             tree.dynamics.forward(tree.q, tree.v, tau)
 
 
@@ -62,7 +62,7 @@ def test_quaternions_must_be_of_unit_length(tree: Case) -> None:
     for call in (tree.dynamics.mass_matrix, tree.dynamics.kinematics,
                  tree.dynamics.center_of_mass, tree.dynamics.gravity_vector,
                  lambda q: tree.dynamics.coriolis_matrix(q, tree.v),
-                 lambda q: tree.dynamics.body_jacobian(q, 'base'),
+                 lambda q: tree.dynamics.frames.jacobian(q, 'base'),
                  lambda q: tree.dynamics.forward(q, tree.v, tree.a)):
         with refused(NotInGroupError, 'q', indices=(3,)):
             call(q)
@@ -90,7 +90,7 @@ def test_results_are_finite_or_refused(tree: Case, huge: float) -> None:
 
 def test_shapes_and_types_are_checked(tree: Case) -> None:
     d, n = tree.dynamics, tree.model.nv
-    with pytest.raises(ShapeError, match=rf'^v: expected shape \({n},\), got \({n - 1},\)'):
+    with refused(ShapeError, 'v', expected=(n,), got=(n - 1,)):
         d.inverse(tree.q, tree.v[1:], tree.a)
     with refused(ShapeError, 'external'):
         d.forward(tree.q, tree.v, tree.a, tree.external[1:])
@@ -104,7 +104,7 @@ def test_shapes_and_types_are_checked(tree: Case) -> None:
     with refused(LiedynError, 'prescribed', got='int64'):
         d.hybrid(tree.q, tree.v, np.zeros(n, dtype=int), tree.a, tree.a)
     with refused(ModelError, 'tail', got='tail'):
-        d.body_jacobian(tree.q, 'tail')
+        d.frames.jacobian(tree.q, 'tail')
     for out in (np.empty(n + 1), np.empty(n, dtype=np.float32), np.empty(2 * n)[::2], [0.0] * n):
         with refused(ShapeError, 'out'):
             d.inverse(tree.q, tree.v, tree.a, out=out)
@@ -127,7 +127,7 @@ def test_kernels_that_are_compiled_take_no_other_size(
     for k, value in enumerate(good):
         size = np.array(value.shape)
         size[-1] += change  # the number of rows may be any
-        with pytest.raises(ShapeError, match=r'expected .*, got '):
+        with refused(ShapeError, ANY):
             method(*good[:k], np.resize(value, size), *good[k + 1:])
 
 
@@ -147,8 +147,9 @@ def test_kernels_that_are_compiled_meet_no_other_type(tree: Case, odd: object) -
     for call, good in zip(calls, (tree.v, tree.v, tree.v, tree.q, rows, tree.v, rows,
                                   tree.external)):
         call(good)
-        with pytest.raises(LiedynError, match=r'expected .*, got '):
+        with refused(LiedynError, ANY) as caught:
             call(odd)
+        assert len(caught.value.names) == 1
 
 
 def test_out_is_written_and_returned(tree: Case) -> None:
@@ -194,9 +195,9 @@ BODY = SpatialInertia(1.0, (0.3, 0.2, 0.1), np.diag((0.1, 0.2, 0.15)))
 ], ids=['massless tip', 'massless ball', 'axis twice', 'slide twice', 'screw twice'])
 def test_a_coordinate_that_moves_no_inertia_is_named(dynamics: Dynamics, named: str) -> None:
     q, zero = dynamics.model.random(np.random.default_rng(0)), np.zeros(dynamics.model.nv)
-    with pytest.raises(SingularError, match=f'^{named}: expected to move inertia'):
+    with refused(SingularError, named):
         dynamics.forward(q, zero, zero)
-    with pytest.raises(SingularError, match=rf'^{named}\[0\]: expected to move inertia'):
+    with refused(SingularError, named):
         dynamics.forward.batch([q, q], *np.zeros((2, 2, dynamics.model.nv)))
     a, _ = dynamics.hybrid(q, zero, np.ones(len(zero), dtype=bool), zero, zero)
     np.testing.assert_array_equal(a, zero)  # nothing is solved for
@@ -237,6 +238,34 @@ def test_coaxial_joints_without_inertia_between_them_are_refused() -> None:
         dynamics.forward(np.zeros(2), np.zeros(2), np.ones(2))
     with refused(SingularError, 'ring_joint', indices=(0,)):
         dynamics.forward.batch(np.zeros((3, 2)), np.zeros((3, 2)), np.ones((3, 2)))
+
+
+def test_a_state_behind_a_small_pivot_is_refused_too() -> None:
+    dynamics = Dynamics(coaxial(SpatialInertia(1e-6, [0, 0, 0], 1e-12 * np.eye(3))))
+    rest, tau = np.zeros((40, 2)), np.ones((40, 2))
+    tau[20, 0] = np.nan
+    with refused(NotFiniteError, 'tau[20]', indices=(0,)):
+        dynamics.forward.batch(rest, rest, tau)
+
+
+def test_a_rod_has_no_inertia_about_itself_by_a_rounded_right_angle() -> None:
+    """Its moments about other axes leave 4e-33 kg m^2 about the hinge, beside its own 1e-40."""
+    builder = ModelBuilder('rod')
+    builder.add_body('hinged', None)
+    builder.add_body('rod', SpatialInertia(1.0, [0.0, 0.0, 0.0], np.diag([1.0, 1e-40, 1.0])))
+    builder.add_joint('hinge', 'revolute', None, 'hinged', axis=[0, 0, 1])
+    builder.add_joint('turned', 'fixed', 'hinged', 'rod',
+                      placement=pose((0.0, 0.0, 0.0), (0.5 * np.pi, 0.0, 0.0)))
+    with refused(SingularError, 'hinge', indices=(0,)):
+        Dynamics(builder.build()).forward([0.0], [0.0], [1.0])
+
+
+def test_an_armature_beyond_all_numbers_is_refused() -> None:
+    builder = ModelBuilder('wheel')
+    builder.add_body('wheel', SpatialInertia(1.0, [0.0, 0.0, 0.0], 1e308 * np.eye(3)))
+    builder.add_joint('axle', 'revolute', None, 'wheel', axis=[0, 0, 1], armature=1e308)
+    with refused(LimitError, 'q'):
+        Dynamics(builder.build()).mass_matrix([0.0])
 
 
 def coaxial(inertia: SpatialInertia | None) -> Model:

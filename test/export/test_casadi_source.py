@@ -49,7 +49,7 @@ def call(library, name, arguments, shapes):
 
 
 @HOST
-@pytest.mark.parametrize('floating', [False, True])
+@pytest.mark.parametrize('floating', [pytest.param(False, marks=pytest.mark.full), True])
 def test_values_and_jacobians_are_those_of_python(tmp_path, floating):
     model, rng = random_model(3, 6, floating), np.random.default_rng(3)
     frame = model.bodies[-1]

@@ -18,12 +18,13 @@ from support.machines.looped_machines import five_bar, four_bar, random_looped
 from support.machines.random_models import random_model
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics import Dynamics, LOCAL_WORLD_ALIGNED
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, InverseKinematics, MinimalCoordinates, MomentumObserver, POINT,
-    TaskSpace)
+    POSE, TaskSpace)
 from liedyn_ros.export import loops_bytes, model_bytes
-from liedyn_ros.model import load_model
+from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia
+from liedyn_ros.stewart import load_geometry, model_state, platform_model
 
 RANGE, NOT_POSE, NOT_CONVERGED, UNMOVED = 7, 17, 19, 23
 
@@ -86,32 +87,47 @@ def test_an_observer_has_the_digits_of_python(library, seed):
                         found) != 0
 
 
+def task_arrays(tasks, nv):
+    """Return arrays of response, mobility, inertia, directions and sizes of tasks."""
+    return [np.empty((tasks, nv)), *(np.empty((tasks, tasks)) for _ in range(3)), np.empty(tasks)]
+
+
 @HOST
+@pytest.mark.parametrize('frames', [1, 2])
 @pytest.mark.parametrize('seed', range(4))
-def test_task_space_is_that_of_python(library, seed):
+def test_task_space_is_that_of_python(library, seed, frames):
     model, rng = random_model(seed, 7, seed % 2 == 0), np.random.default_rng(seed)
-    machine, nv, frame = Machine(library, model_bytes(model), ''), model.nv, model.bodies[-1]
+    machine, nv, dynamics = Machine(library, model_bytes(model), ''), model.nv, Dynamics(model)
     q, (v, tau) = model.random(rng), rng.normal(size=(2, nv))
-    a, jacobian, response = np.empty(nv), np.empty((6, nv)), np.empty((6, nv))
-    mobility, inertia, directions = (np.empty((6, 6)) for _ in range(3))
-    sizes, index = np.empty(6), model.frame_index(frame)
-    assert machine.call('task_space', q, v, tau, None, index, LOCAL_WORLD_ALIGNED, a, jacobian,
-                        response, mobility, inertia, directions, sizes) == 0
-    dynamics = Dynamics(model)
-    at = TaskSpace(dynamics, frame)(q, v)
+    at = TaskSpace(dynamics, dict(zip(model.bodies[::-1], (POSE, POINT)[:frames])))(q, v)
+    a, jacobian, tasks = np.empty(nv), at.jacobian, len(at.jacobian)
+    arrays = response, mobility, inertia, _, sizes = task_arrays(tasks, nv)
+    assert machine.call('task_space', q, v, tau, None, tasks, jacobian, a, *arrays) == 0
     assert np.array_equal(a, dynamics.forward(q, v, tau))
-    assert np.array_equal(jacobian, dynamics.frames.jacobian(q, frame, LOCAL_WORLD_ALIGNED))
     assert_same(response, jacobian @ at.response, 1e-9)
     assert_same(mobility, jacobian @ at.response @ jacobian.T, 1e-9)
     assert (sizes > 1e-9 * sizes.max()).sum() == at.rank
-    assert_same(inertia, at.inertia, 1e-6)
-    assert machine.call('task_space', q, v, tau, None, 999, 0, a, jacobian, response, mobility,
-                        inertia, directions, sizes) == RANGE
+    assert np.array_equal(inertia, at.inertia)
+    assert machine.call('task_space', q, v, tau, None, 0, jacobian, a, *arrays) == RANGE
 
 
 MACHINES = {'four-bar': four_bar, 'five-bar': five_bar,
             'spherical': lambda: random_looped(80, ('spherical',), 10).model,
             'floating': lambda: random_looped(81, ('rod', 'revolute'), 9, floating=True).model}
+
+
+def coupled():
+    """Return a four-bar with a gear beside it, which its crank turns."""
+    builder = ModelBuilder.of(four_bar())
+    builder.add_body('gear', SpatialInertia(1.0, [0.1, 0.0, 0.0], 0.01 * np.eye(3)))
+    builder.add_joint('gear_joint', 'revolute', None, 'gear', axis=[0.0, 0.0, 1.0])
+    builder.add_coupling('gear_joint', four_bar().joints[0], -2.0, 0.0)
+    return builder.build()
+
+
+GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
+HOME = {'platform': model_state(GEOMETRY, GEOMETRY.home, np.zeros(6))[0]}
+OBSERVED = {**MACHINES, 'coupled': coupled, 'platform': lambda: platform_model(GEOMETRY)}
 
 
 @HOST
@@ -136,6 +152,58 @@ def test_minimal_coordinates_are_those_of_python(library, name):
         assert not other[~known].any()
     none = np.zeros(nv, dtype=np.uint8)
     assert machine.call('independent', q, v, none, None, motions, rate, mass, bias) == UNMOVED
+
+
+@HOST
+@pytest.mark.parametrize('name', MACHINES)
+def test_task_space_of_loops_is_that_of_python(library, name):
+    model = MACHINES[name]()
+    dynamics, nv = ConstrainedDynamics(model), model.nv
+    q, known = assemble(dynamics), np.array([
+        each in MinimalCoordinates(dynamics).by for each in model.coordinate_names])
+    machine = Machine(library, loops_bytes(model), 'loops_')
+    at = TaskSpace(dynamics, {model.bodies[-1]: POSE, model.bodies[0]: POINT})(q, np.zeros(nv))
+    arrays = response, mobility, inertia, _, sizes = task_arrays(len(at.jacobian), nv)
+    flags = known.astype(np.uint8)
+    for _ in range(2):  # which finds the work area as the first call leaves it
+        assert machine.call('task_space', q, flags, len(at.jacobian), at.jacobian, *arrays) == 0
+        assert_same(response, at.jacobian @ at.response, 1e-8, floor=1e-6)
+        assert_same(mobility, at.jacobian @ at.response @ at.jacobian.T, 1e-8, floor=1e-6)
+        assert (sizes > 1e-9 * sizes.max()).sum() == at.rank
+        assert_same(inertia, at.inertia, 1e-5, floor=1e-3)
+    assert machine.call('task_space', q, flags, -1, at.jacobian, *arrays) == RANGE
+    assert machine.call('task_space', q, 0 * flags, len(at.jacobian), at.jacobian, *arrays) == (
+        UNMOVED)
+
+
+@HOST
+@pytest.mark.parametrize('name', OBSERVED)
+def test_an_observer_of_loops_has_the_digits_of_python(library, name):
+    model, rng = OBSERVED[name](), np.random.default_rng(3)
+    dynamics, nv = ConstrainedDynamics(model), model.nv
+    observer, least = MomentumObserver(dynamics), MinimalCoordinates(dynamics)
+    q = HOME[name] if name in HOME else assemble(dynamics)
+    machine, zeros = Machine(library, loops_bytes(model), 'loops_'), np.zeros((1, nv))
+    known = np.array([each in least.by for each in model.coordinate_names])
+    jacobians = [np.empty((nv, nv)) for _ in range(3)]  # which share the work area
+    state, motions, found, flags = np.zeros((2, nv)), np.zeros((nv, nv)), np.empty(nv), (
+        known.astype(np.uint8))
+    for k in range(4):
+        v, tau = least.velocity(q, 0.1 * rng.normal(size=least.f)), rng.normal(size=nv)
+        wanted = observer(q, v, tau, 0.01)
+        assert machine.call('forward_jacobians', q, v, tau[None], None, zeros.copy(),
+                            *jacobians) == 0
+        settings = np.array([50.0, 0.01 if k else 0.0])
+        assert machine.call('observe_external', q, v, tau, flags, None, settings, state, motions,
+                            found) == 0
+        assert np.array_equal(found[known], wanted)
+        assert not found[~known].any()
+        assert_same(motions[:, known], least.motions(q), 1e-9)
+        q = least.integrate(q, 0.01 * v[known])
+    assert np.abs(wanted).max() > 0.1
+    settings[1] = -1.0
+    assert machine.call('observe_external', q, v, tau, flags, None, settings, state, motions,
+                        found) != 0
 
 
 @HOST

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS, V2
 from support.c_library.c_platform_answers import MASSIVE, platform
-from support.platforms.crossings import Crossing
+from support.platforms.stewart_motion import Crossing
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.export import write_platform
@@ -23,7 +23,7 @@ from liedyn_ros.export.kernels import tracking as tables
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    BranchSource, Flag, leg_lengths, MonitorConfig, MonitoredTracker, PoseTracker, ScrewMotion)
+    BranchSource, Flag, leg_lengths, MonitorConfig, MonitoredTracker, PoseTracker)
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
 motion_of = motion_bank.FILTER.view
@@ -81,8 +81,9 @@ def swinging(name, *, seconds=0.4, noise=0.0, rates=False):
     """Return a run about home with gaps, a late sample, one out of travel and one of no pose."""
     geometry, home = platform(name)
     count, scale = round(1000 * seconds), 0.1 * geometry.characteristic_length
-    motion = ScrewMotion(home, (0.1, -0.05, 0.2, scale, 0.5 * scale, -0.2 * scale), seconds)
-    poses = motion.pose(np.arange(count) / 1000)
+    share = 0.5 - 0.5 * np.cos(np.pi * np.arange(count) / count)
+    poses = se3.compose(home, se3.exp(np.multiply.outer(
+        share, (0.1, -0.05, 0.2, scale, 0.5 * scale, -0.2 * scale))))
     lengths = leg_lengths(geometry, poses)
     speeds = np.gradient(lengths, 1e-3, axis=0)
     lengths += noise * np.random.default_rng(3).normal(size=lengths.shape)

@@ -14,8 +14,8 @@ from support.machines.random_models import random_inertia
 from support.refusals import refused
 
 from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.identification import (
-    is_consistent, nearest_consistent, parameters_of, pseudo_inertia)
+from liedyn_ros.identification import is_consistent, nearest_consistent, pseudo_inertia
+from liedyn_ros.identification.consistency import parameters_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -17,8 +17,9 @@ from support.comparison import assert_same
 from support.machines.random_models import random_inertia
 
 from liedyn_ros.common.errors import ConvergenceError
-from liedyn_ros.identification import (
-    consistent_fit, lifted_prior, parameters_of, pseudo_inertia)
+from liedyn_ros.identification import pseudo_inertia
+from liedyn_ros.identification.consistency import parameters_of
+from liedyn_ros.identification.consistent_fit import consistent_fit, lifted_prior
 from liedyn_ros.identification.lumps import Lump
 from liedyn_ros.lie import se3
 
@@ -154,7 +155,7 @@ def test_a_program_without_a_solution_is_told(monkeypatch: pytest.MonkeyPatch) -
     """Not at any scale of its numbers; the error has the statuses of the solver."""
     matrix, target, priors, _ = problem(5, 30, 1.0)
     module = importlib.import_module('liedyn_ros.identification.consistent_fit')
-    monkeypatch.setattr(module, '_GOOD', -1.0)
+    monkeypatch.setattr(module, '_ALMOST_SOLVED_TOLERANCE', -1.0)
     with pytest.raises(ConvergenceError) as caught:
         consistent_fit(matrix, target, priors, np.array([True, False]))
     assert caught.value.names == ('identification',) and caught.value.got

@@ -18,9 +18,11 @@ from support.machines.random_models import random_inertia, random_model
 from support.recordings.recorded_motion import arm_motion, coloured
 
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.identification import (
-    equations_of, identify, motion_of, Recording, Regressor, robust_fit)
+from liedyn_ros.identification import identify, Recording, Regressor
+from liedyn_ros.identification.equations import equations_of
+from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.motion.spectrum import decimated, ORDER, response
+from liedyn_ros.identification.robust_fit import robust_fit
 from liedyn_ros.model import ModelBuilder, with_inertias
 
 ARM = random_model(3, 4, False, types=('revolute', 'prismatic', 'revolute'))
@@ -37,12 +39,14 @@ def noisy(seed: int, rate: float = 400.0) -> Recording:
 def test_the_filter_has_the_response_that_is_stated() -> None:
     """One half at its cut-off (16.2), beside the transfer function of scipy's filter."""
     cutoff, rate = 3.0, 200.0
-    weights = response(cutoff, rate, int(2.0 * rate / cutoff))
+    weights = response(cutoff, rate, int(16.0 * rate / cutoff))
     frequency = np.array([0.0, 0.5, 1.5, 3.0, 4.5, 6.0, 12.0])
     half = len(weights) // 2
     gain = np.cos(2.0 * np.pi * frequency[:, None] * np.arange(-half, half + 1) / rate) @ weights
     stated = np.abs(sosfreqz(butter(ORDER, cutoff, fs=rate, output='sos'), frequency, fs=rate)[1])
-    np.testing.assert_allclose(gain, stated**2, atol=0.07)  # of a faded end
+    # What fades over T smooths the response: by its second derivative, 7.3 / cutoff^2 at most,
+    # times half the variance 1 / (8 T^2) of the spectrum of what fades.
+    np.testing.assert_allclose(gain, stated**2, atol=7.3 / (16.0 * 16.0**2) * 2.0)
     assert gain[0] == pytest.approx(1.0) and abs(gain[-1]) < 1e-3
     coarse = response(cutoff, rate / 5.0, half // 5)
     assert_same(coarse, 5.0 * weights[half % 5::5][:len(coarse)], 1e-2)

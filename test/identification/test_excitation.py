@@ -12,7 +12,8 @@ import csv
 
 import numpy as np
 from support.machines.looped_machines import five_bar
-from support.recordings.recorded_arm import JOINTS, true_arm
+from support.machines.mimic_gripper import GRIPPER
+from support.recordings.recorded_motion import JOINTS, true_arm
 from support.refusals import refused
 import yaml
 
@@ -20,10 +21,10 @@ from liedyn_ros.commands.identification import excite as command
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
-from liedyn_ros.identification import Capsule, Clearance, ExcitationLimits, excite
-from liedyn_ros.identification.excitation.capsules import segment_distances
+from liedyn_ros.identification import ExcitationLimits, excite
+from liedyn_ros.identification.excitation.capsules import Capsule, Clearance, segment_distances
 from liedyn_ros.identification.excitation.excite import _Task
-from liedyn_ros.model import to_urdf
+from liedyn_ros.model import load_urdf, to_urdf
 
 ARM = ExcitationLimits(*np.array([[-1.5] * 3, [1.5] * 3, [2.0] * 3, [6.0] * 3,
                                   [25.0, 25.0, 12.0]]),
@@ -74,6 +75,16 @@ def test_the_joints_of_loops_follow():
     for q, v in zip(found.q[::10], found.v[::10]):
         dynamics.require_closed(q, v)
     assert np.isfinite(found.torque).all() and found.used['speed'] <= 1.0
+
+
+def test_the_default_start_is_amid_the_limits_of_a_leader():
+    model = load_urdf(GRIPPER)
+    limits = ExcitationLimits(*np.array([
+        [-0.7, 0.7, 1.0, 8.0, np.inf], [0.05, 0.75, 1.0, 8.0, np.inf]]).T)
+    found = excite(model, limits, period=5.0, rate=20.0, rounds=1)
+    at = [model.joint(name).qi for name in ('finger_joint', 'thumb_joint')]
+    np.testing.assert_allclose(found.q[:, at[1]], 0.1 - found.q[:, at[0]], atol=1e-9)
+    assert 0.05 <= found.q[:, at[0]].min() and found.q[:, at[0]].max() <= 0.75
 
 
 def test_distances_of_segments_are_those_of_a_search():

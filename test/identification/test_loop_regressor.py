@@ -125,8 +125,8 @@ def test_refusals() -> None:
     model = planar_linkage((0.2, 0.5), (0.4,), 0.45, ('left_0',))
     dynamics, rest = ConstrainedDynamics(model), np.zeros(3)
     q = assemble(dynamics)
-    for independent, reason in (([False] * 3, 'leave mobility 1'), ([True] * 3, 'break a loop')):
-        with pytest.raises(ModelError, match=f'^independent: expected .*{reason}'):
+    for independent in ([False] * 3, [True] * 3):
+        with refused(ModelError, 'independent'):
             LoopRegressor(model, independent=independent).torque(q, rest, rest)
     with refused(LiedynError, 'tip/force_x', 'tip/force_y'):
         LoopRegressor(model).torque(q + 0.1, rest, rest)

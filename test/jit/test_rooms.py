@@ -142,9 +142,11 @@ def test_a_room_that_is_not_there_names_the_cure():
 
 
 @pytest.mark.parametrize('given, variables, named', [
-    (['--processors', 'generic'], {}, 'x86_64_v3'), (['--jobs', '-1'], {}, 'jobs'),
+    (['--processors', 'generic'], {}, 'x86_64_v3'),
+    pytest.param(['--jobs', '-1'], {}, 'jobs', marks=pytest.mark.full),
     ([], {'CC': 'gcc "'}, 'CC'), ([], {'CC': '/no/compiler'}, 'CC'),
-    ([], {'LIEDYN_OBJECTS': '/dev/null/objects'}, '/dev/null')])
+    pytest.param([], {'LIEDYN_OBJECTS': '/dev/null/objects'}, '/dev/null',
+                 marks=pytest.mark.full)])
 def test_a_build_that_cannot_be_says_why(tmp_path, monkeypatch, capsys, given, variables, named):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)

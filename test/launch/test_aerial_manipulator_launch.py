@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from support.bench.launch_bench import assert_unconfigured, described_arguments, launched, refusal
+from support.bench.launch_bench import (
+    assert_unconfigured, described_arguments, launched, refusal, WITH_MUJOCO)
 from support.bench.pose_bench import ns
 import yaml
 
@@ -70,11 +71,13 @@ def test_a_simulator_that_is_none_is_refused():
     assert "simulator: expected own or mujoco, got 'true'" in refusal(FILE, 'simulator:=true')
 
 
-@pytest.mark.parametrize('namespace', ['', 'left/arm'])
-def test_it_follows_the_reference(bench, params_file, namespace):
+@pytest.mark.parametrize(('simulator', 'namespace'), [
+    ('own', ''), ('own', 'left/arm'), pytest.param('mujoco', 'left/arm', marks=WITH_MUJOCO)])
+def test_it_follows_the_reference(bench, params_file, simulator, namespace):
     """The simulator publishes /clock and waits for the others, however busy the machine is."""
     clocks = bench.collect(Clock, '/clock')
-    with launched(FILE, params_file, f'namespace:={namespace}', 'use_sim_time:=true'):
+    with launched(FILE, params_file, f'simulator:={simulator}', f'namespace:={namespace}',
+                  'use_sim_time:=true'):
         assert_flies(bench, f'/{namespace}' if namespace else '')
         assert clocks
 

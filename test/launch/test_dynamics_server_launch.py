@@ -14,10 +14,14 @@ import signal
 from liedyn_interfaces.srv import DescribeModel
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from support.bench.launch_bench import (
-    assert_unconfigured, described_arguments, launched, process_in, refusal)
+    assert_unconfigured, described_arguments, launched, process_in, refusal, WITH_MUJOCO)
 import yaml
+
+from benchmarks.processes import held_segments, remove_left
 
 pytestmark = pytest.mark.ros
 FILE = 'dynamics_server.launch.py'
@@ -41,7 +45,7 @@ def assert_served(bench, namespace, name):
 def test_every_argument_is_described():
     assert described_arguments(FILE) == [
         'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
-        'model_file', 'view']
+        'model_file', 'floating', 'simulator', 'view']
 
 
 def test_a_model_may_be_an_argument(bench, tmp_path):
@@ -49,6 +53,16 @@ def test_a_model_may_be_an_argument(bench, tmp_path):
     path.write_text(URDF)
     with launched(FILE, f'model_file:={path}'):
         assert_served(bench, '', 'arm')
+
+
+@WITH_MUJOCO
+def test_the_robot_may_be_simulated(bench):
+    clock, joints = bench.collect(Clock, '/clock'), bench.collect(JointState, 'left/joint_states')
+    with launched(FILE, 'model_file:=aerial_manipulator.yaml', 'simulator:=mujoco',
+                  'use_sim_time:=true', 'namespace:=left'):
+        assert_served(bench, 'left', 'aerial_manipulator')
+        bench.until(lambda: joints and clock, 'a state')
+    assert len(joints[-1].name) == 6
 
 
 @pytest.mark.parametrize('namespace', ['', 'left/arm'])
@@ -76,16 +90,20 @@ def test_a_killed_node_comes_back_and_serves(bench):
                   'model_file:=aerial_manipulator.yaml', killed=1):
         assert_served(bench, '/respawned', 'aerial_manipulator')
         first = process_in('respawned')
+        held = held_segments(first)
         os.kill(first, signal.SIGKILL)
         bench.until(lambda: process_in('respawned') not in (first, None), 'another process')
+        remove_left(held)
         assert_served(bench, '/respawned', 'aerial_manipulator')
 
 
 def test_a_killed_node_stays_away_without_respawn(bench):
     with launched(FILE, 'namespace:=alone', 'model_file:=aerial_manipulator.yaml', killed=1):
         assert_served(bench, '/alone', 'aerial_manipulator')
+        held = held_segments(process_in('alone'))
         os.kill(process_in('alone'), signal.SIGKILL)
         bench.until(lambda: process_in('alone') is None, 'its end')
+        remove_left(held)
 
 
 @pytest.mark.parametrize('delay', ['-1', 'nan', 'soon'])

@@ -16,7 +16,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from support.bench.launch_bench import (
-    assert_unconfigured, described_arguments, launched, refusal)
+    assert_unconfigured, described_arguments, launched, refusal, WITH_MUJOCO)
 from support.bench.pose_bench import matrix, ns, stamp_of
 import yaml
 
@@ -89,8 +89,10 @@ def test_the_pose_of_the_simulated_platform_is_published(bench, namespace):
         assert_tracks(bench, f'/{namespace}' if namespace else '')
 
 
-@pytest.mark.parametrize('namespace', ['', 'left/platform'])
-def test_leg_forces_move_the_platform(bench, tmp_path, namespace):
+@pytest.mark.parametrize(('simulator', 'namespace'), [
+    ('true', ''), ('true', 'left/platform'),
+    pytest.param('mujoco', 'left/platform', marks=WITH_MUJOCO)])
+def test_leg_forces_move_the_platform(bench, tmp_path, simulator, namespace):
     """In simulated time, which waits for commands; no other simulator is started beside it."""
     parameters = yaml.safe_load(config_file('stewart.yaml').read_text())
     parameters['/**/stewart_dynamics_simulator']['ros__parameters']['rate'] = 100.0
@@ -99,7 +101,7 @@ def test_leg_forces_move_the_platform(bench, tmp_path, namespace):
     prefix = f'/{namespace}' if namespace else ''
     errors = bench.collect(JointState, f'{prefix}/tracking_error')
     references = bench.collect(PoseStamped, f'{prefix}/reference')
-    with launched(FILE, 'simulator:=true', 'control:=true', 'use_sim_time:=true',
+    with launched(FILE, f'simulator:={simulator}', 'control:=true', 'use_sim_time:=true',
                   f'params_file:={path}', f'namespace:={namespace}'):
         assert_tracks(bench, prefix)
         bench.until(lambda: errors and references and ns(references[-1]) > ns(

@@ -21,15 +21,15 @@ XI = RNG.normal(size=(2, 3, 6))
 POSES = se3.exp(XI)
 QUATERNIONS = so3.to_quaternion(POSES[..., :3, :3])
 # Each function of one argument with a batch (2, 3) of arguments.
-ON_VECTORS = ('hat', 'exp', 'ad', 'ad_dual', 'left_jacobian', 'left_jacobian_inverse',
-              'right_jacobian', 'right_jacobian_inverse')
-ON_ELEMENTS = ('log', 'inverse', 'adjoint', 'adjoint_dual', 'normalize')
+ON_VECTORS = ('hat', 'exp', 'ad', 'left_jacobian', 'left_jacobian_inverse', 'right_jacobian',
+              'right_jacobian_inverse')
+ON_ELEMENTS = ('log', 'inverse', 'adjoint', 'normalize')
 CASES = [
     *((so3, f, XI[..., :3]) for f in ON_VECTORS),
     *((so3, f, POSES[..., :3, :3]) for f in (*ON_ELEMENTS, 'to_quaternion')),
     (so3, 'from_quaternion', QUATERNIONS), (so3, 'vee', so3.hat(XI[..., :3])),
-    *((se3, f, XI) for f in ON_VECTORS),
-    *((se3, f, POSES) for f in ON_ELEMENTS),
+    *((se3, f, XI) for f in (*ON_VECTORS, 'ad_dual')),
+    *((se3, f, POSES) for f in (*ON_ELEMENTS, 'adjoint_dual')),
     (se3, 'vee', se3.hat(XI))]
 each_case = pytest.mark.parametrize(
     'group, name, batch', CASES, ids=[f'{g.__name__[-3:]}.{f}' for g, f, _ in CASES])
@@ -65,14 +65,15 @@ def test_any_layout_gives_the_same_and_stays_untouched(group, name, batch):
 @each_case
 def test_wrong_shapes_and_numbers_are_refused(group, name, batch):
     function = getattr(group, name)
-    with pytest.raises(ShapeError, match=r'expected shape \(\.\.\., '):
+    with refused(ShapeError, ANY, got=(*batch.shape[:-1], batch.shape[-1] - 1)):
         function(batch[..., :-1])
     with pytest.raises(ShapeError):
         function(1.0)
     broken = batch.copy()
     broken[1, 2, 0] = np.nan
-    with pytest.raises(NotFiniteError, match=r'\[1, 2, 0'):
+    with refused(NotFiniteError, ANY) as caught:
         function(broken)
+    assert caught.value.indices[:3] == (1, 2, 0)
 
 
 def test_integers_are_numbers():
@@ -98,8 +99,9 @@ def test_leading_axes_broadcast():
                                  (so3.act, POSES[0, :, :3, :3], points),
                                  (se3.act, POSES[0], points),
                                  (se3.from_rotation_translation, POSES[0, :, :3, :3], points)):
-        with pytest.raises(ShapeError, match=r'leading axes that broadcast, got \(3,\) and \('):
+        with refused(ShapeError, ANY) as caught:
             function(*arguments)
+        assert len(caught.value.names) == 2 and caught.value.got[0] == (3,)
 
 
 def test_a_matrix_that_is_no_rotation_is_refused():
@@ -137,8 +139,7 @@ def test_a_matrix_that_is_no_pose_is_refused():
 
 @pytest.mark.parametrize('factor', [0.0, 0.999, 1.0002, -2.0])
 def test_a_quaternion_of_another_norm_is_refused(factor):
-    norm = f'{abs(factor):.7g}'
-    with pytest.raises(NotInGroupError, match=rf'quaternion\[1\]: expected norm 1 .* got {norm}$'):
+    with refused(NotInGroupError, 'quaternion', indices=(1,), got=abs(factor)):
         so3.from_quaternion([[0.0, 0.0, 0.0, 1.0], [0.0, factor * 0.6, 0.0, factor * 0.8]])
 
 
@@ -146,8 +147,8 @@ def test_a_quaternion_printed_with_five_digits_is_scaled_with_a_warning():
     exact = np.array([0.123456789, -0.5, 0.3, 0.0])
     exact[3] = np.sqrt(1.0 - exact @ exact)
     with pytest.warns(QuaternionWarning, match='scaled to norm 1'):
-        rotation = so3.from_quaternion(1.00005 * exact)
-    np.testing.assert_allclose(rotation, so3.from_quaternion(exact), atol=1e-15)
+        rotation = so3.from_quaternion([1.00005 * exact, exact])  # one of two is enough
+    np.testing.assert_allclose(rotation, [so3.from_quaternion(exact)] * 2, atol=1e-15)
 
 
 @pytest.mark.filterwarnings('error')

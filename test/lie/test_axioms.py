@@ -19,7 +19,7 @@ from liedyn_ros.lie import se3, so3
 DIMENSION = {so3: 3, se3: 6}
 both_groups = pytest.mark.parametrize('group', [so3, se3], ids=['SO(3)', 'SE(3)'])
 # The first example compiles the kernels, so no deadline.
-unhurried = settings(deadline=None, max_examples=50, derandomize=True)
+unhurried = settings(deadline=None, derandomize=True)
 
 
 def coordinates(largest=3.0):
@@ -87,7 +87,6 @@ def test_adjoint(group, x, y, z):  # (1.2)
     assert_close(group.hat(group.adjoint(a) @ xi), a @ group.hat(xi) @ group.inverse(a), 100.0)
     assert_close(group.compose(group.compose(a, group.exp(xi)), group.inverse(a)),
                  group.exp(group.adjoint(a) @ xi), 1000.0)
-    np.testing.assert_array_equal(group.adjoint_dual(a), group.adjoint(a).T)
 
 
 @both_groups
@@ -101,7 +100,6 @@ def test_bracket(group, x, y, z):  # (1.3)
     assert_close(group.ad(x) @ x, np.zeros(n), 10.0)
     assert_close(group.ad(group.ad(x) @ y),
                  group.ad(x) @ group.ad(y) - group.ad(y) @ group.ad(x), 100.0)  # Jacobi's identity
-    np.testing.assert_array_equal(group.ad_dual(x), group.ad(x).T)
     np.testing.assert_array_equal(group.vee(group.hat(x)), x)
 
 

@@ -25,7 +25,7 @@ MODEL = random_model(seed=7, joint_count=20, floating=True)
 SEEDS = strategies.integers(0, 2**32 - 1)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(SEEDS, strategies.floats(-12.0, 0.25))
 def test_difference_undoes_integrate(seed: int, exponent: float) -> None:
     rng = np.random.default_rng(seed)
@@ -35,7 +35,7 @@ def test_difference_undoes_integrate(seed: int, exponent: float) -> None:
         MODEL.difference(q, MODEL.integrate(q, dv)), dv, rtol=0.0, atol=2e-14)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(SEEDS)
 def test_integrate_undoes_difference(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -44,7 +44,7 @@ def test_integrate_undoes_difference(seed: int) -> None:
     np.testing.assert_allclose(MODEL.difference(again, q1), 0.0, atol=2e-13)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(SEEDS, strategies.floats(-2.0, 2.0), strategies.floats(-2.0, 2.0))
 def test_steps_along_one_velocity_add_up(seed: int, s: float, t: float) -> None:
     rng = np.random.default_rng(seed)
@@ -102,7 +102,7 @@ def test_neutral_is_zero_and_random_within_limits() -> None:
 
 def test_refuses_an_invalid_configuration() -> None:
     good = MODEL.neutral()
-    with pytest.raises(ShapeError, match=rf'q: expected shape \({MODEL.nq},\), got'):
+    with refused(ShapeError, 'q', expected=(MODEL.nq,)):
         MODEL.check_configuration(good[:-1])
     with refused(NotFiniteError, 'q', indices=(0,)):
         MODEL.check_configuration(np.where(np.arange(MODEL.nq) == 0, np.nan, good))

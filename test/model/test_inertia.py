@@ -11,7 +11,7 @@
 import numpy as np
 import pytest
 from support.machines.random_models import random_inertia, random_pose
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import InertiaError, NotFiniteError, ShapeError
 from liedyn_ros.model import SpatialInertia
@@ -50,16 +50,17 @@ def test_takes_the_limits_of_rigid_bodies(moments: tuple[float, float, float]) -
     assert SpatialInertia(2.0, CENTER, np.diag(moments)).mass == 2.0
 
 
-@pytest.mark.parametrize('mass, inertia, message', [
-    (0.0, np.eye(3), 'mass: expected more than 0 kg, got 0.0'),
-    (-1.0, np.eye(3), 'mass: expected more than 0 kg, got -1.0'),
-    (1.0, np.diag([1.0, 1.0, 0.0]), 'positive definite matrix, got principal moments 0, 1, 1'),
-    (1.0, np.diag([1.0, -1.0, 1.0]), 'positive definite matrix, got principal moments -1, 1, 1'),
-    (1.0, np.diag([1.0, 1.0, 2.1]), 'above the sum of the other two, got 1, 1, 2.1'),
-    (1.0, np.eye(3) + np.eye(3, k=1), 'expected a symmetric matrix'),
+@pytest.mark.parametrize('mass, inertia, named, got', [
+    (0.0, np.eye(3), 'mass', 0.0),
+    (-1.0, np.eye(3), 'mass', -1.0),
+    (1.0, np.diag([1.0, 1.0, 0.0]), 'inertia_about_com', ANY),
+    (1.0, np.diag([1.0, -1.0, 1.0]), 'inertia_about_com', ANY),
+    (1.0, np.diag([1.0, 1.0, 2.1]), 'inertia_about_com', '1, 1, 2.1 kg m^2'),
+    (1.0, np.eye(3) + np.eye(3, k=1), 'inertia_about_com', ANY),
 ])
-def test_refuses_what_no_body_has(mass: float, inertia: np.ndarray, message: str) -> None:
-    with pytest.raises(InertiaError, match=message):
+def test_refuses_what_no_body_has(mass: float, inertia: np.ndarray,
+                                  named: str, got: object) -> None:
+    with refused(InertiaError, named, got=got):
         SpatialInertia(mass, CENTER, inertia)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.random_models import random_model
+from support.refusals import ANY, refused
 from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import ShapeError
@@ -92,7 +93,7 @@ def test_a_result_can_be_written_into_an_array():
     np.testing.assert_array_equal(out, MODEL.integrate(q, dv))
     for wrong in (q, np.empty(3), np.empty(MODEL.nq, dtype=np.float32),
                   np.empty(2 * MODEL.nq)[::2]):
-        with pytest.raises(ShapeError, match=r'^out: expected'):
+        with refused(ShapeError, ANY):
             MODEL.integrate(q, dv, wrong)
 
 

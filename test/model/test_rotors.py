@@ -58,12 +58,14 @@ def test_speeds_along_the_reference_are_those_of_theory_8() -> None:
 
 
 def test_wrench_and_speeds_undo_each_other() -> None:
-    rng = np.random.default_rng(0)
+    rng, fastest = np.random.default_rng(0), 1400.0
+    # Five times the rounding of six products, which the condition of the allocation enlarges.
+    rounding = 30 * np.finfo(float).eps * np.linalg.cond(ALLOCATION.matrix) * fastest**2
     for _ in range(100):
-        speeds = rng.uniform(0.0, 1400.0, 6)
+        speeds = rng.uniform(0.0, fastest, 6)
         command = ALLOCATION.speeds(ALLOCATION.wrench(speeds))
         assert command.reached
-        np.testing.assert_allclose(command.speeds**2, speeds**2, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(command.speeds**2, speeds**2, rtol=0, atol=rounding)
 
 
 @pytest.mark.parametrize('kept', [0, 1, 2])

@@ -22,7 +22,7 @@ from support import forked
 from support.c_library.c_library import HOST, installed, project, ROOT, run
 from support.machines.example_robots import example_robot
 from support.machines.random_models import random_model
-from support.programs import running
+from support.scripts import running
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from liedyn_ros.common.resources import config_file

@@ -9,12 +9,11 @@
 """The lines of the nodes' pages that call services: each answers as the page shows it."""
 
 import pytest
-from support.bench.command_lines import differences, fill, lines_of
-from support.bench.executables import node_class, NODES
+from support.bench.command_lines import differences, fill, lines_of, node_class, NODES
 
 pytestmark = pytest.mark.ros
 PARAMETERS = {name: {'model_file': 'linkage_leg.urdf'}  # as their pages start them
-              for name in ('dynamics_server', 'path_runner')}
+              for name in ('dynamics_server', 'mujoco_simulator', 'path_runner')}
 PERIOD = 0.02  # s
 OF_ALL_NODES = {
     'describe_parameters', 'get_parameter_types', 'get_parameters', 'list_parameters',

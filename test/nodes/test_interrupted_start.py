@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 import pytest
-from support.bench.executables import NODES, ROOT
+from support.bench.command_lines import NODES, ROOT
 
 from liedyn_ros.nodes import PROGRAMS
 

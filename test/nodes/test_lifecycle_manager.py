@@ -14,7 +14,7 @@ import re
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
-from support.bench.executables import node_class, NODES
+from support.bench.command_lines import node_class, NODES
 import yaml
 
 from liedyn_ros.ros.node.bond import HEARTBEAT_PERIOD

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from rclpy.lifecycle import LifecyclePublisher
 from std_msgs.msg import String
-from support.bench.broadcaster import Broadcaster
 from support.bench.pose_bench import GEOMETRY, NEAR
+from support.bench.ros_bench import Broadcaster
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode

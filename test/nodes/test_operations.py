@@ -18,7 +18,8 @@ import subprocess
 from liedyn_interfaces.msg import LoopStatus, StewartStatus
 import pytest
 
-from liedyn_ros.control import Drives, Phase
+from liedyn_ros.control import Drives
+from liedyn_ros.control.follower import Phase
 from liedyn_ros.stewart import Flag
 
 pytestmark = [pytest.mark.ros, pytest.mark.full]

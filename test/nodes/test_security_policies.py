@@ -11,7 +11,7 @@
 import re
 
 import pytest
-from support.bench.executables import NODES, ROOT
+from support.bench.command_lines import NODES, ROOT
 from tools.security_policies import CLASSES, opened_by, path_of
 
 from liedyn_ros.commands.operation.security_policy import (

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.random_models import random_model
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import (
     DescriptionError, LimitError, ModelError, NameSetError, NotFiniteError, ShapeError, StampError)
 from liedyn_ros.model import ModelBuilder, SpatialInertia
-from liedyn_ros.recordings import Columns, model_samples, read_samples, table_samples
+from liedyn_ros.recordings import Columns, read_samples, table_samples
+from liedyn_ros.recordings.model_samples import model_samples
 from liedyn_ros.recordings.tables import in_units
 
 NAMES = 'arm_1', 'arm_1_2'  # one name is the beginning of the other
@@ -96,7 +97,7 @@ def test_quantities_may_stand_in_files_of_their_own(tmp_path):
     found = read_samples(paths, NAMES)
     assert found.velocity is None and np.array_equal(found.effort, motion()[2])
     table(paths[1], {'t': TIME + 0.001, **named('{joint}_{kind}', ('x', 'x', 'effort'))})
-    with pytest.raises(StampError, match=r'expected the times of .*position.csv'):
+    with refused(StampError, ANY, got='0.001 for 0.0 in row 1'):
         read_samples(paths, NAMES)
 
 
@@ -109,34 +110,34 @@ def text(content, name='run.csv'):
 
 GOOD = b't,arm_1.position,arm_1_2.position\n'
 BAD = {
-    'no file': (lambda path: path / 'run.csv', DescriptionError, 'expected a CSV file'),
-    'empty': (text(b''), DescriptionError, 'got an empty file'),
-    'header only': (text(GOOD), ShapeError, 'expected samples'),
-    'not text': (text(b'\xff\xfe\x00\x01'), DescriptionError, 'expected a CSV file'),
-    'words': (text(GOOD + b'0,1,two\n'), DescriptionError, r'run.csv:2: expected 3 numbers'),
-    'short row': (text(GOOD + b'0,1\n'), DescriptionError, r'run.csv:2: expected 3 cells, got 2'),
+    'no file': (lambda path: path / 'run.csv', DescriptionError, ANY),
+    'empty': (text(b''), DescriptionError, ANY),
+    'header only': (text(GOOD), ShapeError, ANY),
+    'not text': (text(b'\xff\xfe\x00\x01'), DescriptionError, ANY),
+    'words': (text(GOOD + b'0,1,two\n'), DescriptionError, ANY),
+    'short row': (text(GOOD + b'0,1\n'), DescriptionError, ANY),
     'decimal commas': (text(GOOD + b'0,0,1,0,2,0\n'), DescriptionError,
-                       r'run.csv:2: expected 3 cells, got 6'),
-    'a joint is missing': (text(b't,arm_1.position\n'), NameSetError, "position of .'arm_1_2'."),
+                       ANY),
+    'a joint is missing': (text(b't,arm_1.position\n'), NameSetError, 'arm_1_2'),
     'two columns': (text(b't,arm_1.position,arm_1.pos,arm_1_2.q\n'), NameSetError,
-                    'one column with the position of arm_1'),
-    'no time': (text(b'arm_1.position,arm_1_2.q\n0,1\n'), NameSetError, 'or a rate'),
-    'NaN': (text(GOOD + b'0,1,nan\n1,2,nan\n'), NotFiniteError, '100 % NaN'),
-    'NaN as time': (text(GOOD + b'nan,1,2\n'), NotFiniteError, 'expected a time in row 1'),
-    'time in ns': (text(GOOD + b'1700000000000000000,1,2\n'), StampError, 'another unit'),
-    'unit': (text(b't,arm_1.q [grad],arm_1_2.q\n0,1,2\n'), NameSetError, "'deg'"),
+                    ANY),
+    'no time': (text(b'arm_1.position,arm_1_2.q\n0,1\n'), NameSetError, ANY),
+    'NaN': (text(GOOD + b'0,1,nan\n1,2,nan\n'), NotFiniteError, 'arm_1_2'),
+    'NaN as time': (text(GOOD + b'nan,1,2\n'), NotFiniteError, ANY),
+    'time in ns': (text(GOOD + b'1700000000000000000,1,2\n'), StampError, ANY),
+    'unit': (text(b't,arm_1.q [grad],arm_1_2.q\n0,1,2\n'), NameSetError, 'grad'),
     'current': (text(b't,arm_1.q,arm_1_2.q,arm_1.tau [A],arm_1_2.tau [A]\n0,1,2,3,4\n'),
-                NameSetError, 'got a current in A'),
+                NameSetError, 'arm_1.tau [A]'),
     'effort of one joint': (text(b't,arm_1.q,arm_1_2.q,arm_1.tau\n0,1,2,3\n'), NameSetError,
-                            "effort of .'arm_1_2'."),
-    'no Parquet': (text(b'PAR1', 'run.parquet'), DescriptionError, 'expected a Parquet file'),
-    'other file': (text(b'', 'run.csv.gz'), DescriptionError, 'rosbag2')}
+                            'arm_1_2'),
+    'no Parquet': (text(b'PAR1', 'run.parquet'), DescriptionError, ANY),
+    'other file': (text(b'', 'run.csv.gz'), DescriptionError, ANY)}
 
 
-@pytest.mark.parametrize('write, error, message', BAD.values(), ids=BAD)
-def test_tables_that_tell_nothing_are_refused(write, error, message, tmp_path):
+@pytest.mark.parametrize('write, error, named', BAD.values(), ids=BAD)
+def test_tables_that_tell_nothing_are_refused(write, error, named, tmp_path):
     pytest.importorskip('pyarrow')
-    with pytest.raises(error, match=message):
+    with refused(error, named):
         read_samples([write(tmp_path)], NAMES)
 
 
@@ -211,7 +212,7 @@ def test_joints_of_several_numbers_have_no_joint_states(tmp_path):
 @pytest.mark.parametrize('unit, factor', [('ms', 1e3), ('us', 1e6), ('ns', 1e9)])
 def test_times_without_a_unit_that_are_no_seconds_are_refused(unit, factor, tmp_path):
     path = table(tmp_path / 'run.csv', {'t': factor * TIME, **named('{joint}.{kind}')})
-    with pytest.raises(StampError, match=f'--unit time={unit}'):
+    with refused(StampError, ANY, expected='times in s'):
         read_samples([path], NAMES)
     found = read_samples([path], NAMES, columns=Columns(units={'time': unit}))
     assert_same(found.time, TIME, 1e-12)
@@ -250,16 +251,17 @@ def test_a_step_over_lost_samples_is_no_jump(tmp_path):
     assert np.array_equal(found.q[:, 0], np.sin(TIME[kept]))
 
 
-@pytest.mark.parametrize('delimiter', [';', '\t', ' '])
+@pytest.mark.parametrize(('delimiter', 'file'), [
+    (';', 'run.CSV'), ('\t', 'run.tsv'), (' ', 'run.txt')])
 @pytest.mark.parametrize('decimal', ['.', ','])
-def test_semicolons_tabs_and_decimal_commas_are_read(delimiter, decimal, tmp_path):
+def test_semicolons_tabs_and_decimal_commas_are_read(delimiter, file, decimal, tmp_path):
     q = motion()[0]
     rows = [delimiter.join(['time', *(f'{name}.position' for name in NAMES)])] + [
         delimiter.join(repr(float(x)).replace('.', decimal) for x in (time, *row))
         for time, row in zip(TIME, q)]
-    path = tmp_path / 'run.csv'
+    path = tmp_path / file
     path.write_text('\n'.join(rows) + '\n')
-    assert np.array_equal(table_samples([path], NAMES).position, q)
+    assert np.array_equal(read_samples([path], NAMES).position, q)
 
 
 def test_arrays_of_a_joint_state_are_read_by_name_or_in_their_order(tmp_path):

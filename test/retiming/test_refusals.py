@@ -11,7 +11,7 @@
 import numpy as np
 import pytest
 from support.machines.example_robots import example_robot
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
@@ -89,12 +89,13 @@ def test_limits_below_any_speed_name_joint_and_place(arm: Dynamics, limits: Moti
         retime(arm, SplinePath(arm.model, POINTS), limits)
 
 
-@pytest.mark.parametrize(('path', 'words'), [
-    (Bent(0.5), 'stands still from s = 0 to'), (Bent(2.0), 'stands still from s = 0 to'),
-    (Bent(0.0, 0.0), 'path: expected a finite length above 0, got 0.0'),
-    (Bent(0.0, np.nan), 'path: expected a finite length above 0, got nan')])
-def test_paths_that_stand_still_are_refused(arm: Dynamics, path: Bent, words: str) -> None:
-    with pytest.raises(LimitError, match=words):
+@pytest.mark.parametrize(('path', 'named', 'got'), [
+    (Bent(0.5), 'path', ANY), (Bent(2.0), 'path', ANY),
+    (Bent(0.0, 0.0), 'path', 0.0),
+    (Bent(0.0, np.nan), 'path', ANY)])
+def test_paths_that_stand_still_are_refused(arm: Dynamics, path: Bent,
+                                            named: str, got: object) -> None:
+    with refused(LimitError, named, got=got):
         retime(arm, path, MotionLimits(torque=TORQUE))
 
 

@@ -43,6 +43,19 @@ def ur5() -> Dynamics:
     return ld.load(example_robot('ur_description/urdf/ur5_robot.urdf'))
 
 
+def test_limits_of_a_model_stay_until_infinity_takes_them_off() -> None:
+    """Those of torque alone keep velocities, and of_model says so."""
+    builder = ModelBuilder('rod')
+    builder.add_body('rod', SpatialInertia(1.0, [0.0, 0.0, 0.5], 0.1 * np.eye(3)))
+    builder.add_joint('pivot', 'revolute', None, 'rod', axis=[0.0, 1.0, 0.0],
+                      limits={'velocity': 2.5, 'effort': 40.0})
+    model, limits = builder.build(), MotionLimits(torque=5.0)
+    assert limits.of(model)['velocity'].tolist() == [2.5]
+    assert limits.of_model(model) == ('velocity',)
+    free = MotionLimits(torque=5.0, velocity=np.inf)
+    assert np.isinf(free.of(model)['velocity']).all() and free.of_model(model) == ()
+
+
 @cache
 def arm_path(seed: int = 0) -> SplinePath:
     """Return a path of the arm through random waypoints."""

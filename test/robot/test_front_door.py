@@ -9,31 +9,36 @@
 """import liedyn_ros as ld: the names that most need, from one place."""
 
 import doctest
+from importlib import import_module
 import inspect
+from pathlib import Path
 import pickle
 import pydoc
 import re
 import subprocess
 import sys
+from typing import get_type_hints
 
 import numpy as np
 import pytest
 from support import forked
+from support.machines.mimic_gripper import GRIPPER
 from support.refusals import refused
 
 import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics.algorithms.forward import Forward
-from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
-from liedyn_ros.dynamics.algorithms.inverse import Inverse
 from liedyn_ros.dynamics.constrained import assemblies
-from liedyn_ros.dynamics.frames import Frames
+from liedyn_ros.lie import se3, so3
 import liedyn_ros.stewart
 
 URDF = """<robot name="arm"><link name="base"/><link name="hand"><inertial><mass value="1"/>
 <origin xyz="0.3 0 0"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <joint name="turn" type="revolute"><parent link="base"/><child link="hand"/><axis xyz="0 1 0"/>
 <limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics damping="2"/></joint></robot>"""
+MODULES = sorted(set(re.findall(r'automodule:: (\S+)', '\n'.join(
+    page.read_text() for page in (Path(__file__).parents[2] / 'docs' / 'api').glob('*.md')))))
+NEEDED = {'liedyn_ros.model': 'mujoco', 'liedyn_ros.identification': 'clarabel',
+          'liedyn_ros.dynamics.constrained': 'clarabel', 'liedyn_ros.recordings.bags': 'rosbags'}
 
 
 @pytest.mark.parametrize('package', [ld, ld.stewart], ids=lambda package: package.__name__)
@@ -116,6 +121,16 @@ def test_a_gripper_changes_no_call():
         assert robot.mass_matrix(q).shape == (robot.model.nv, robot.model.nv)
         np.testing.assert_allclose(
             robot.bias(q, rest), robot.gravity_vector(q) + robot.spring_forces(q), atol=1e-12)
+
+
+@pytest.mark.filterwarnings('error')
+def test_motors_hold_the_fingers_of_a_gripper():
+    robot = ld.load(GRIPPER)  # without a warning, as couplings are kept
+    q = ld.assemble(robot, robot.model.neutral())
+    rest = np.zeros(robot.model.nv)
+    tau, moved = robot.inverse(q, rest, rest), robot.model.actuated
+    assert np.abs(tau[~moved]).max() < 1e-12 and robot.gravity_vector(q)[~moved].all()
+    assert np.abs(robot.forward(q, rest, tau)).max() < 1e-9
 
 
 def test_a_solution_comes_with_the_array():
@@ -211,16 +226,88 @@ def test_what_is_not_installed_is_named_with_its_remedy(missing, module, remedy)
     assert re.search(f'ModuleNotFoundError: {missing}: expected .*{remedy}', result.stderr)
 
 
-@pytest.mark.parametrize('thing', [getattr(ld, name) for name in ld.__all__] + [
-    Inverse, Forward, Hybrid, Frames, liedyn_ros.stewart.leg_lengths])
-def test_examples_of_docstrings_hold(thing):
-    robot, geometry = ld.load(config_file('arm.urdf')), ld.load_geometry(
-        config_file('stewart_geometry.yaml'))
-    ground = {'ld': ld, 'np': np, 'config_file': config_file, 'robot': robot, 'model': robot.model,
-              'q': robot.model.neutral(), 'v': np.full(6, 0.1), 'a': np.full(6, 0.2),
-              'linkage': ld.load(config_file('four_bar.yaml')), 'geometry': geometry,
-              'home': ld.pose([0.0, 0.0, 0.5]), 'leg_lengths': liedyn_ros.stewart.leg_lengths}
-    for test in doctest.DocTestFinder(exclude_empty=True).find(thing, name='thing', globs=ground):
-        said = []
-        doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=said.append)
-        assert not said, ''.join(said)
+def names_of(module):
+    """Return the public objects of a module on a page: __all__, or its definitions."""
+    offered = getattr(module, '__all__', None)
+    return {name: getattr(module, name) for name in offered} if offered else {
+        name: each for name, each in vars(module).items()
+        if getattr(each, '__module__', '') == module.__name__ and not name.startswith('_')}
+
+
+def classes_of(values):
+    """Return classes, their bases, and those that their properties return."""
+    waiting = [each for each in values if inspect.isclass(each)]
+    for each in waiting:
+        for name, member in vars(each).items():
+            read = not name.startswith('_') and (
+                getattr(member, 'fget', None) or getattr(member, 'func', None))
+            try:
+                found = get_type_hints(read).get('return') if read else None
+            except (NameError, TypeError):  # of a type that only a checker imports
+                found = None
+            waiting += [kind for kind in (found, *each.__mro__) if inspect.isclass(kind)
+                        and kind.__module__.startswith('liedyn_ros') and kind not in waiting]
+    return waiting
+
+
+def functions_of(module):
+    """Yield name and function of all that is public in a module: functions and methods."""
+    offered = names_of(module)
+    for name, each in offered.items():
+        if inspect.isfunction(each):
+            yield name, each
+    for kind in classes_of(offered.values()):
+        for name, member in vars(kind).items():
+            member = inspect.unwrap(getattr(member, '__func__', member))
+            if inspect.isfunction(member) and member.__module__.startswith('liedyn_ros') and (
+                    not name.startswith('_') or name == '__call__'):
+                yield f'{kind.__name__}.{name}', member
+
+
+def lacks_of(function):
+    """Return the sections that the docstring of a public function lacks."""
+    text, signature = inspect.getdoc(function) or '', inspect.signature(function)
+    wanted = [rf'^    {name}: ' for name in signature.parameters
+              if name not in ('self', 'cls')]
+    if signature.return_annotation not in (None, 'None'):
+        wanted.append(r'^(Returns|Yields):$')
+    return [each for each in (*wanted, '^>>> ') if not re.search(each, text, re.MULTILINE)]
+
+
+@pytest.mark.parametrize('module', MODULES)
+def test_what_is_public_tells_arguments_results_and_an_example(module):
+    """Public are the names in __all__ of the modules on the pages of docs/api."""
+    told = dict(functions_of(import_module(module)))
+    assert {name: lacks_of(each) for name, each in told.items() if lacks_of(each)} == {}
+
+
+@pytest.mark.parametrize('module', ['liedyn_ros', *(
+    pytest.param(each, marks=pytest.mark.full) for each in MODULES)])
+def test_examples_of_docstrings_hold(module, tmp_path):
+    for prefix, needed in NEEDED.items():
+        if module.startswith(prefix):
+            pytest.importorskip(needed)
+    package, robot = import_module(module), ld.load(config_file('arm.urdf'))
+    linkage = ld.load(config_file('four_bar.yaml'))
+    ground = {
+        'ld': ld, 'np': np, 'se3': se3, 'so3': so3, 'config_file': config_file, 'robot': robot,
+        'model': robot.model, 'q': robot.model.neutral(), 'v': np.full(6, 0.1),
+        'a': np.full(6, 0.2), 'tau': np.zeros(6), 'linkage': linkage,
+        'closed': ld.assemble(linkage), 'rest': np.zeros(linkage.model.nv),
+        'geometry': ld.load_geometry(config_file('stewart_geometry.yaml')),
+        'home': ld.pose([0.0, 0.0, 0.5]), 'leg_lengths': liedyn_ros.stewart.leg_lengths,
+        'folder': tmp_path, 'recorded': tmp_path / 'bag'}
+    if module == 'liedyn_ros.recordings.bags':
+        from support.recordings.bag_files import as_messages, states, write_bag
+        write_bag(ground['recorded'], as_messages('ab', *states('ab', 100)))
+    ran = 0
+    for _, function in functions_of(package):
+        around = vars(sys.modules[function.__module__]) | names_of(package) | ground
+        for test in doctest.DocTestFinder(exclude_empty=True).find(
+                function, function.__qualname__, globs=around):
+            said = []
+            doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(
+                test, out=said.append)
+            assert not said, ''.join(said)
+            ran += 1
+    assert ran or package.__name__ == 'liedyn_ros.common.errors'

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.refusals import ANY, refused
 
 import liedyn_ros as ld
 from liedyn_ros import (
@@ -35,47 +36,46 @@ ROBOT, ZERO, WRENCH = load(ARM), np.zeros(2), np.zeros(6)
 MODEL = ROBOT.model
 GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
 LOAD = SpatialInertia(1.0, [0.0, 0.0, 0.0], np.eye(3))
-A_MODEL, A_ROBOT = 'model: expected a Model, as load_model returns, got', 'dynamics: expected a '
 
 OBJECTS = {  # the wrong object
-    'Dynamics': (lambda: Dynamics('ur5.urdf'), f"{A_MODEL} 'ur5.urdf'"),
-    'ConstrainedDynamics': (lambda: ConstrainedDynamics('ur5.urdf'), A_MODEL),
-    'Regressor': (lambda: Regressor(ROBOT), f'{A_MODEL} <Dynamics of'),
-    'Names': (lambda: Names(ROBOT), f'{A_MODEL} <Dynamics of'),
-    'ModelBuilder': (lambda: ModelBuilder.of('ur5.urdf'), A_MODEL),
-    'to_urdf': (lambda: to_urdf(ROBOT), A_MODEL),
-    'joint_wrenches': (lambda: joint_wrenches(MODEL, ZERO, ZERO, ZERO), f'{A_ROBOT}Dynamics'),
-    'LoopTracker': (lambda: LoopTracker(ROBOT), f'{A_ROBOT}ConstrainedDynamics'),
-    'assemble': (lambda: assemble(MODEL, ZERO), 'constraints: expected a Constraints'),
-    'PoseSolver': (lambda: PoseSolver('hexapod.yaml'), 'geometry: expected a StewartGeometry'),
-    'load': (lambda: load(ROBOT), 'expected a path, got <Dynamics'),
-    'load_model': (lambda: load_model(None), 'expected a path, got None'),
-    'arguments': (lambda: load('robot.xacro', arguments=['prefix:=left_']), 'as a Mapping'),
-    'arguments of a URDF': (lambda: load('robot.urdf', arguments=['prefix:=left_']), 'no xacro'),
-    'arguments of a text': (lambda: load(ARM, arguments=['prefix:=left_']), 'no xacro argum'),
-    'wrenches': (lambda: ROBOT.frames.external(ZERO, [WRENCH]), 'wrenches: expected a Mapping')}
+    'Dynamics': (lambda: Dynamics('ur5.urdf'), 'model'),
+    'ConstrainedDynamics': (lambda: ConstrainedDynamics('ur5.urdf'), 'model'),
+    'Regressor': (lambda: Regressor(ROBOT), 'model'),
+    'Names': (lambda: Names(ROBOT), 'model'),
+    'ModelBuilder': (lambda: ModelBuilder.of('ur5.urdf'), 'model'),
+    'to_urdf': (lambda: to_urdf(ROBOT), 'model'),
+    'joint_wrenches': (lambda: joint_wrenches(MODEL, ZERO, ZERO, ZERO), 'dynamics'),
+    'LoopTracker': (lambda: LoopTracker(ROBOT), 'dynamics'),
+    'assemble': (lambda: assemble(MODEL, ZERO), 'constraints'),
+    'PoseSolver': (lambda: PoseSolver('hexapod.yaml'), 'geometry'),
+    'load': (lambda: load(ROBOT), ANY),
+    'load_model': (lambda: load_model(None), ANY),
+    'arguments': (lambda: load('robot.xacro', arguments=['prefix:=left_']), 'robot.xacro'),
+    'arguments of a URDF': (lambda: load('robot.urdf', arguments=['prefix:=left_']), 'robot.urdf'),
+    'arguments of a text': (lambda: load(ARM, arguments=['prefix:=left_']), 'text of robot'),
+    'wrenches': (lambda: ROBOT.frames.external(ZERO, [WRENCH]), 'wrenches')}
 
 NUMBERS = {  # wrong numbers
-    'a rotation alone': (lambda: SE3(np.eye(3)), r'matrix: expected shape \(4, 4\), got \(3, 3'),
-    'a pose of twice the size': (lambda: SE3(2.0 * np.eye(4)), r'matrix: expected \|R\^T R - 1\|'),
-    'a reflection': (lambda: SO3(-np.eye(3)), 'matrix: expected det R = 1'),
-    'half a pose': (lambda: SE3([[1.0, 0.0], [0.0, 1.0]]), r'matrix: expected shape \(4, 4\)'),
-    'a point': (lambda: SE3.identity() @ np.zeros(3), r'matrix: expected shape \(4, 4\), got'),
-    'a placement': (lambda: MODEL.with_frame('tcp', 'tool0', [0, 0, 0.1]), 'frame tcp: placem'),
+    'a rotation alone': (lambda: SE3(np.eye(3)), 'matrix'),
+    'a pose of twice the size': (lambda: SE3(2.0 * np.eye(4)), 'matrix'),
+    'a reflection': (lambda: SO3(-np.eye(3)), 'matrix'),
+    'half a pose': (lambda: SE3([[1.0, 0.0], [0.0, 1.0]]), 'matrix'),
+    'a point': (lambda: SE3.identity() @ np.zeros(3), 'matrix'),
+    'a placement': (lambda: MODEL.with_frame('tcp', 'tool0', [0, 0, 0.1]), 'frame tcp: placement'),
     'no rotation': (lambda: SE3.from_rotation_translation(2.0 * np.eye(3), np.zeros(3)),
-                    'rotation: expected'),
-    'a dict': (lambda: ROBOT.inverse({'elbow': 0.0}, ZERO, ZERO), 'q: expected an array of real'),
-    'texts': (lambda: ROBOT.inverse(['0', '0'], ZERO, ZERO), 'q: expected an array of real numb'),
-    'names': (lambda: ROBOT.inverse(['shoulder', 'elbow'], ZERO, ZERO), 'q: expected an array'),
-    'nothing': (lambda: ROBOT.inverse(None, ZERO, ZERO), 'q: expected an array of real numbers'),
-    'complex': (lambda: ROBOT.inverse([1j, 0], ZERO, ZERO), 'q: expected an array of real num'),
-    'a column': (lambda: ROBOT.inverse(np.zeros((2, 1)), ZERO, ZERO), r'q: expected shape \(2,\)'),
-    'a mask': (lambda: ROBOT.mass_matrix(np.ma.masked_array(ZERO, [True, False])), 'q: .* mask'),
-    'a wrench': (lambda: ROBOT.inverse(ZERO, ZERO, ZERO, WRENCH), r'external: .* \(3, 6\)'),
-    'one state': (lambda: ROBOT.inverse.batch(ZERO, ZERO, ZERO), r'q: expected shape \(K, 2\)'),
-    'a name of axes': (lambda: ROBOT.frames.jacobian(ZERO, 'tool0', 'WORLD'), 'axes: expected'),
-    'a list as out': (lambda: ROBOT.inverse(ZERO, ZERO, ZERO, out=[0, 0]), 'out: expected'),
-    'a text of names': (lambda: ROBOT.hybrid(ZERO, ZERO, 'elbow', ZERO, ZERO), 'list of names')}
+                    'rotation'),
+    'a dict': (lambda: ROBOT.inverse({'elbow': 0.0}, ZERO, ZERO), 'q'),
+    'texts': (lambda: ROBOT.inverse(['0', '0'], ZERO, ZERO), 'q'),
+    'names': (lambda: ROBOT.inverse(['shoulder', 'elbow'], ZERO, ZERO), 'q'),
+    'nothing': (lambda: ROBOT.inverse(None, ZERO, ZERO), 'q'),
+    'complex': (lambda: ROBOT.inverse([1j, 0], ZERO, ZERO), 'q'),
+    'a column': (lambda: ROBOT.inverse(np.zeros((2, 1)), ZERO, ZERO), 'q'),
+    'a mask': (lambda: ROBOT.mass_matrix(np.ma.masked_array(ZERO, [True, False])), 'q'),
+    'a wrench': (lambda: ROBOT.inverse(ZERO, ZERO, ZERO, WRENCH), 'external'),
+    'one state': (lambda: ROBOT.inverse.batch(ZERO, ZERO, ZERO), 'q'),
+    'a name of axes': (lambda: ROBOT.frames.jacobian(ZERO, 'tool0', 'WORLD'), 'axes'),
+    'a list as out': (lambda: ROBOT.inverse(ZERO, ZERO, ZERO, out=[0, 0]), 'out'),
+    'a text of names': (lambda: ROBOT.hybrid(ZERO, ZERO, 'elbow', ZERO, ZERO), 'prescribed')}
 
 UNKNOWN = {  # unknown names, and the nearest
     'joint': (lambda: MODEL.joint('elbw'), 'elbow'),
@@ -99,19 +99,19 @@ UNKNOWN = {  # unknown names, and the nearest
     'waypoint': (lambda: require_waypoints(['shouldr'], MODEL.joints), 'shoulder')}
 
 
-@pytest.mark.parametrize(('call', 'message'), [*OBJECTS.values(), *NUMBERS.values()],
+@pytest.mark.parametrize(('call', 'named'), [*OBJECTS.values(), *NUMBERS.values()],
                          ids=[*OBJECTS, *NUMBERS])
-def test_a_wrong_object_is_told_as_such(call, message):
-    with pytest.raises(LiedynError, match=message):
+def test_a_wrong_object_is_told_as_such(call, named):
+    with refused(LiedynError, named):
         call()
 
 
 @pytest.mark.parametrize(('call', 'nearest'), UNKNOWN.values(), ids=UNKNOWN)
 def test_an_unknown_name_gets_the_nearest(call, nearest):
-    with pytest.raises(LiedynError, match=f'the nearest is {nearest!r}$') as caught:
+    with refused(LiedynError, ANY) as caught:
         call()
-    assert len(caught.value.names) == 1
-    assert nearest in caught.value.expected
+    assert len(caught.value.names) == 1 and nearest in caught.value.expected
+    assert str(caught.value).endswith(repr(nearest))
     assert caught.value.got == caught.value.names[0]
 
 

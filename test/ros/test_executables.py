@@ -13,7 +13,7 @@ import signal
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import GetState
 import pytest
-from support.bench.executables import NODES, ROOT
+from support.bench.command_lines import NODES, ROOT
 from support.forked import start
 
 pytestmark = [pytest.mark.ros, pytest.mark.smoke, pytest.mark.full]
@@ -26,11 +26,12 @@ def test_every_node_has_an_executable():
     assert with_main == set(NODES.values())
 
 
-@pytest.mark.parametrize('name', NODES)
-def test_a_node_starts_alone_and_ends_cleanly(bench, namespace, name):
-    """Missing input is no error; a node without a model is active too."""
+@pytest.mark.parametrize(('name', 'options'), [
+    (name, ('-p', 'model_file:=arm.urdf') * (name == 'mujoco_simulator')) for name in NODES])
+def test_a_node_starts_alone_and_ends_cleanly(bench, namespace, name, options):
+    """Missing input is no error; a node that serves a model is active without one too."""
     with start('-c', f'from {NODES[name]} import main; main()',
-               '--ros-args', '-r', f'__ns:={namespace}') as process:
+               '--ros-args', '-r', f'__ns:={namespace}', *options) as process:
         bench.until(lambda: process.poll() is not None or bench.partner.count_services(
             f'{namespace}/{name}/get_state'), f'{name} to be there')
         bench.until(lambda: process.poll() is not None or bench.call(

@@ -11,7 +11,7 @@
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.platforms.stewart_cases import pose_of
+from support.platforms.stewart_motion import pose_of
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import load_geometry

@@ -20,7 +20,9 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import load_urdf, to_urdf
-from liedyn_ros.stewart import leg_ends, load_geometry, PlatformTree
+from liedyn_ros.stewart import load_geometry
+from liedyn_ros.stewart.description import PlatformTree
+from liedyn_ros.stewart.platform.kinematics import leg_ends
 
 pinocchio = pytest.importorskip('pinocchio')
 CASES = ['geometry', *HOMES, 'spindles']

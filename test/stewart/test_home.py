@@ -19,9 +19,9 @@ from liedyn_ros.common.errors import DescriptionWarning, LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, load_geometry, MonitoredTracker, OffsetStrut, PlatformMeter,
-    PoseSolver, with_tool)
+    Flag, leg_lengths, load_geometry, MonitoredTracker, OffsetStrut, PoseSolver, with_tool)
 from liedyn_ros.stewart.home import home_of, LEVEL, mirror_of_home, NOT_GIVEN, require_home
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 FILES = sorted(path.name for path in config_file('stewart_geometry.yaml').parent.glob(
     'stewart_*.yaml') if not path.name.endswith('_nodes.yaml'))
@@ -61,6 +61,14 @@ def test_a_home_out_of_reach_is_refused(geometry):
     with pytest.raises(LiedynError) as caught:
         require_home(geometry, given, home_of(geometry, given), PoseSolver(geometry).solve)
     assert caught.value.names == ('home_position',)
+
+
+def test_a_home_in_mm_is_named():
+    geometry = load_geometry(config_file('stewart_servos.yaml'))
+    given = settings((1e3 * geometry.home[:3, 3]).tolist())
+    with pytest.raises(LiedynError, match='in mm') as caught:
+        require_home(geometry, given, home_of(geometry, given), PoseSolver(geometry).solve)
+    assert '\n' not in str(caught.value) and caught.value.names == ('home_position',)
 
 
 def test_the_mirror_of_home_has_its_lengths():

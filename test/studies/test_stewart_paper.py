@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from support.platforms.stewart_cases import ROUNDED_LENGTHS_CM
+from support.platforms.stewart_motion import ROUNDED_LENGTHS_CM
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import leg_lengths, load_geometry

@@ -46,6 +46,12 @@ class Forked:
         self.returncode: int | None = None
         self._line, self._handle, self._files = line, handle, (output, errors)
 
+    @property
+    def pid(self) -> int:
+        """Return the number of the process, -1 once it has ended."""
+        lines = Path(f'/proc/self/fdinfo/{self._handle}').read_text().splitlines()
+        return int(next(line.split()[1] for line in lines if line.startswith('Pid:')))
+
     def poll(self) -> int | None:
         """Return the code with which the process has ended, None before."""
         try:

@@ -11,6 +11,8 @@ How near each comparison is to its tolerance: ``pytest --margins=FILE`` appends 
 
 A line has the largest difference of a test as a share of its tolerance, and the test. Comparisons
 that held count: by ``assert_same``, ``assert_allclose``, ``allclose`` and ``pytest.approx``.
+``-o enable_assertion_pass_hook=true`` adds ``assert a < b`` for a b of rounding, MAX_BOUND at
+most, and takes up to ten times as long.
 ``python test/support/margins.py FILE ...`` prints the shares above a fifth, a column a file.
 Those that are the same by the kernels of several processors are no errors of rounding.
 """
@@ -18,13 +20,18 @@ Those that are the same by the kernels of several processors are no errors of ro
 from collections.abc import Iterator
 from functools import wraps
 from pathlib import Path
+import re
 import sys
 from typing import Any
 
+from _pytest.assertion import rewrite
 import numpy as np
 import pytest
 
 NEAR = 0.2  # of a tolerance
+MAX_BOUND = 1e-4
+NUMBER = r'(?:np\.float64\()?([-+.e\d]+)\)?'
+BELOW = re.compile(rf'{NUMBER} <=? (?:{NUMBER}|\(([-+.e\d]+) \* {NUMBER}\))$')
 
 
 class Margins:
@@ -65,6 +72,19 @@ class Margins:
             with open(self._file, 'a', encoding='utf-8') as lines:
                 lines.write(f'{self._worst:.3g} {item.nodeid}\n')
 
+    def pytest_assertion_pass(self, expl: str) -> None:
+        """Note a number below a bound."""
+        found = BELOW.match(expl.partition('\n')[0])
+        if found is None:
+            return
+        try:
+            value, bound, *factors = (float(x or 1.0) for x in found.groups())
+        except ValueError:  # no number
+            return
+        bound *= factors[0] * factors[1]
+        if 0.0 < bound <= MAX_BOUND:
+            self._worst = max(self._worst, abs(value) / bound)
+
     def _noted(self, compare: Any, usual_rtol: float, usual_atol: float = 0.0) -> Any:
         @wraps(compare)
         def noted(got: Any, wanted: Any, rtol: float = usual_rtol, atol: float = usual_atol,
@@ -97,6 +117,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Note margins where they are asked for."""
     if file := config.getoption('--margins'):
         config.pluginmanager.register(Margins(file))
+        if config.getini('enable_assertion_pass_hook'):
+            rewrite.PYC_TAIL = f'-margins{rewrite.PYC_TAIL}'  # files without the hook are others
 
 
 def table(files: list[str]) -> str:

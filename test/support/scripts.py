@@ -6,12 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Scripts and commands run as a user does, but in this process: imports and kernels are there."""
+"""Scripts and commands, run in this process; programs that end whatever happens; ports."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 import runpy
 import shlex
+import signal
+import socket
+import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -34,3 +40,28 @@ def run_command(line: str, folder: Path) -> int:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         return main(shlex.split(line)[1:])
+
+
+TIMEOUT = 240.0  # s, to end in; only a failing test waits that long
+
+
+@contextmanager
+def running(command: Sequence[Any], number: int = signal.SIGINT,
+            **options: Any) -> Iterator['subprocess.Popen[Any]']:
+    """Run a program until the block is left, by a signal; kill it where that does not end it."""
+    with subprocess.Popen(command, **options) as process:
+        try:
+            yield process
+        finally:
+            process.send_signal(number)
+            try:
+                process.wait(TIMEOUT)
+            finally:
+                process.kill()
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on: tests of two releases may run beside each other."""
+    with socket.socket() as listener:
+        listener.bind(('127.0.0.1', 0))
+        return int(listener.getsockname()[1])

@@ -19,9 +19,10 @@ A test that hangs fails: each has a bound of time. Only one that never comes bac
 code ends its process, by faulthandler_timeout.
 """
 
-from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Sequence, Set
 from contextlib import contextmanager
+from importlib.util import find_spec
+import math
 from pathlib import Path
 import re
 import signal
@@ -30,18 +31,30 @@ from zlib import crc32
 
 import pytest
 
+Case = Any  # a choice of parameters, with their places as indices
 MAX_CASES, MAX_STARTS = 2, 1
+MAX_EXAMPLES = 20  # of hypothesis, which has 100 by default
 LONGEST, LONGEST_OF_FULL = 300.0, 1000.0  # s; what is built for a test may take the second
 AGAIN = 30.0  # s, after which it comes again: Python loses a signal in a callback of its collector
 FULL = re.compile(r'^pytestmark = .*\bpytest\.mark\.full\b', re.MULTILINE)  # the whole file is
-STARTS = {'commands', 'launch', 'view'}  # folders of tests that start something
-NODES = {'bench', 'context', 'other_context'}  # fixtures of tests that start nodes
+STARTS = {'bags', 'commands', 'launch', 'view'}  # folders of tests that start something
+NODES = {'bench', 'context', 'namespace', 'other_context'}  # fixtures of tests that start nodes
 REFUSALS = re.compile('refus|bad_|wrong|cannot')  # of what no other case refuses, in milliseconds
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option."""
     parser.addoption('--core', action='store_true', help='run the core alone, as make test does')
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let hypothesis try fewer examples, and search no source for numbers: 0.5 s a process."""
+    if config.getoption('--core') and find_spec('hypothesis'):
+        from hypothesis import settings
+        from hypothesis.internal.conjecture import providers
+        vars(providers).update(is_local_module_file=lambda _: False)
+        settings.register_profile('core', max_examples=MAX_EXAMPLES)
+        settings.load_profile('core')
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -84,47 +97,46 @@ pytest_runtest_teardown = pytest_runtest_setup
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what the core does not take."""
-    if not config.getoption('--core'):
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make no case that the core leaves out: eight of twelve thousand, in each process."""
+    calls = metafunc._calls  # no public name has them
+    if not calls or not metafunc.config.getoption('--core'):
         return
-    kept = core_of(items)
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = [item for item in items if item in kept]
+    marks = {mark.name for mark in metafunc.definition.iter_markers()}
+    quick = [call for call in calls if 'full' not in {mark.name for mark in call.marks}]
+    most = most_of(
+        metafunc.definition.path, metafunc.fixturenames, metafunc.function.__name__, marks)
+    metafunc._calls = sample(metafunc.function.__name__, quick, most) or calls[:1]
 
 
-def core_of(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Return the items of the core."""
-    cases: dict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
-    for item in items:
-        if item.get_closest_marker('full') is None:
-            cases[str(item.path), getattr(item, 'originalname', item.name)].append(item)
-    return {item for each in cases.values() for item in sample(each, most_of(each[0], len(each)))}
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests that the core does not take at all."""
+    if config.getoption('--core'):
+        left = [item for item in items if item.get_closest_marker('full')]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
 
 
-def most_of(item: pytest.Item, cases: int) -> int:
+def most_of(path: Path, fixtures: Iterable[str], name: str, marks: Set[str]) -> float:
     """Return how many cases of a test the core takes at most."""
-    if item.get_closest_marker('whole') is not None:
-        return cases
-    if not (STARTS.isdisjoint(item.path.parts) and NODES.isdisjoint(item.fixturenames)):
+    if 'whole' in marks:
+        return math.inf
+    if not (STARTS.isdisjoint(path.parts) and NODES.isdisjoint(fixtures)):
         return MAX_STARTS
-    return cases if REFUSALS.search(item.name) else MAX_CASES
+    return math.inf if REFUSALS.search(name) else MAX_CASES
 
 
-def sample(cases: list[pytest.Item], most: int) -> list[pytest.Item]:
+def sample(name: str, cases: Sequence[Case], most: float) -> list[Case]:
     """Return cases with each value of each parameter, as few as a greedy choice needs."""
-    left = {item: _values(item) for item in sorted(cases, key=lambda item: crc32(
-        f'{item.name.partition("[")[0]} {sorted(_values(item))}'.encode()))}
-    missing, chosen = set().union(*left.values()), []
     if most >= len(cases):
-        return cases
+        return list(cases)
+    places = [set(case.indices.items()) for case in cases]
+    left = sorted(range(len(cases)), key=lambda k: crc32(f'{name} {sorted(places[k])}'.encode()))
+    missing: set[tuple[str, int]] = set().union(*places)
+    chosen: list[int] = []
     while len(chosen) < most and (missing or not chosen):
-        best = max(left, key=lambda item: len(left[item] & missing))
+        best = max(left, key=lambda k: len(places[k] & missing))
         chosen.append(best)
-        missing -= left.pop(best)
-    return chosen
-
-
-def _values(item: pytest.Item) -> set[tuple[str, int]]:
-    """Return the parameters of a case, each with the place of its value."""
-    return set(item.callspec.indices.items()) if hasattr(item, 'callspec') else set()
+        left.remove(best)
+        missing -= places[best]
+    return [cases[k] for k in sorted(chosen)]

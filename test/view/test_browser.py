@@ -11,7 +11,7 @@
 import numpy as np
 import pytest
 from support.browser import assert_plays_offline, of_others, wait_for
-from support.ports import free_port
+from support.scripts import free_port
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model
@@ -21,7 +21,7 @@ viser = pytest.importorskip('viser', reason='the view is not installed here')
 
 from liedyn_ros.view.page import LivePage  # noqa: E402
 from liedyn_ros.view.recorded import write_recording  # noqa: E402
-from liedyn_ros.view_state import Seen  # noqa: E402
+from liedyn_ros.view_state import ViewInput  # noqa: E402
 
 pytestmark = pytest.mark.full
 
@@ -57,7 +57,7 @@ def test_it_loads_moves_drags_turns_light_and_asks_nobody_else(tab, tmp_path):
         tab.goto(page.address)
         tab.get_by_text('nothing heard yet').wait_for()
         home[0, 3] = 0.0125
-        page.show(Seen(pose=home))
+        page.show(ViewInput(pose=home))
         tab.get_by_text('Position 12.50, 0.00, 500.00 mm.').wait_for()
         tab.get_by_role('tab', name='What if').click()
         tab.get_by_text('Show the ghost').click()
@@ -92,7 +92,7 @@ def test_a_tree_comes_to_a_browser_that_waits_for_it(tab):
         for name in ('Live', 'What if', 'Record'):
             tab.get_by_role('tab', name=name).wait_for()
         assert not waiting.count()
-        page.show(Seen(efforts={'a joint': 2.0}))
+        page.show(ViewInput(efforts={'a joint': 2.0}))
         tab.get_by_text('a joint').wait_for()
         assert tab.faults == []
     finally:
@@ -107,7 +107,7 @@ def test_a_recording_that_was_mailed_plays_without_the_program_and_a_network(tab
         for k in range(60):
             pose = home.copy()
             pose[0, 3] = 0.001 * k
-            yield 0.1 * k, Seen(pose=pose)
+            yield 0.1 * k, ViewInput(pose=pose)
 
     write_recording(tmp_path / 'recording.html',
                     load_geometry(config_file('stewart_geometry.yaml')), shown(), home)

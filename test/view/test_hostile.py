@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from support.browser import told_to, wait_for
 from support.hostile_texts import TEXTS
-from support.ports import free_port
+from support.scripts import free_port
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_urdf
@@ -34,7 +34,7 @@ exceptions = pytest.importorskip('websockets.exceptions')
 from liedyn_ros.view import access  # noqa: E402
 from liedyn_ros.view.page import LivePage  # noqa: E402
 from liedyn_ros.view.recorded import write_recording  # noqa: E402
-from liedyn_ros.view_state import Description, Seen  # noqa: E402
+from liedyn_ros.view_state import Description, ViewInput  # noqa: E402
 
 LINK = ('<link name={body}><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
         'ixz="0" iyz="0"/></inertial><visual><geometry><mesh filename={mesh}/></geometry>'
@@ -68,8 +68,8 @@ def test_texts_of_topics_and_descriptions_are_no_markup(tab, page):
     page.adopt(load_urdf(urdf), np.eye(4), Description(urdf))
     page.what_if.body.value = page.what_if.body.options[1]
     page.what_if.show(visible=True)
-    page.show(Seen(efforts=dict.fromkeys(TEXTS, 1.0), warnings=tuple(TEXTS), fault=TEXTS[0],
-                   quiet={TEXTS[0]: 9.0}, positions={TEXTS[0]: 0.1}))
+    page.show(ViewInput(efforts=dict.fromkeys(TEXTS, 1.0), warnings=tuple(TEXTS), fault=TEXTS[0],
+                        quiet={TEXTS[0]: 9.0}, positions={TEXTS[0]: 0.1}))
     tab.goto(page.address)
     tab.get_by_text('not shown').first.wait_for()
     tab.get_by_text(TEXTS[0]).first.wait_for()  # as it was written
@@ -99,7 +99,7 @@ def test_an_error_that_takes_the_place_of_what_if_is_no_markup(tab, page, monkey
 def test_a_recording_of_hostile_names_runs_nothing(tab, tmp_path):
     urdf = hostile_urdf()
     path = tmp_path / 'recorded.html'
-    write_recording(path, load_urdf(urdf), [(0.1 * k, Seen(efforts=dict.fromkeys(TEXTS, 1.0)))
+    write_recording(path, load_urdf(urdf), [(0.1 * k, ViewInput(efforts=dict.fromkeys(TEXTS, 1.0)))
                                             for k in range(5)], description=Description(urdf))
     tab.goto(path.as_uri())
     tab.locator('canvas').first.wait_for()
@@ -203,6 +203,11 @@ def sent(page, frames):
     asyncio.run(send_all())
 
 
+def test_no_address_is_printed_without_the_token(capfd):
+    access.open_server('127.0.0.1', free_port(), 'quiet').stop()
+    assert 'http' not in ''.join(capfd.readouterr())
+
+
 def test_malformed_frames_cost_a_line_and_nothing_else(page, caplog, capfd):
     page.adopt(load_geometry(config_file('stewart_geometry.yaml')), np.diag([1.0, 1, 1, 1]))
     slider = page.what_if.sliders[0]
@@ -240,7 +245,7 @@ def test_browsers_that_come_and_go_end_nothing_that_draws(page):
     wait_for(cleared)
     waiters, event._waiters = event._waiters, Changing()
     try:
-        page.show(Seen(warnings=('a browser comes',)))
+        page.show(ViewInput(warnings=('a browser comes',)))
     finally:
         event._waiters = waiters
 
@@ -252,7 +257,7 @@ def test_what_a_browser_sets_stays_within_the_ends(page):
     sent(page, [msgspec.msgpack.encode({
         'type': 'GuiUpdateMessage', 'uuid': slider._impl.uuid, 'updates': {'value': 1e9}})])
     wait_for(lambda: page.what_if.lengths[0] <= slider.max or slider.value <= slider.max)
-    page.show(replace(Seen(), warnings=('still here',)))
+    page.show(replace(ViewInput(), warnings=('still here',)))
 
 
 @pytest.mark.parametrize('address', ['300.1.2.3', '203.0.113.7'])

@@ -19,7 +19,7 @@ from support.hostile_texts import TEXTS
 from support.platforms.calibration import built, seen, spread
 from support.recordings.bag_files import as_messages, write_bag
 from support.recordings.calibration_tables import leg_columns, measured_columns
-from support.recordings.recorded_arm import arm_recording, JOINTS, true_arm
+from support.recordings.recorded_motion import arm_recording, JOINTS, true_arm
 from tools import example_robots
 import yaml
 
@@ -67,7 +67,7 @@ def reports_of_an_arm(folder):
     angles = rng.uniform(-1.5, 1.5, (30, 3))
     poses = [Dynamics(true_arm()).kinematics(each).poses[-1] for each in angles]
     stands = write_csv(folder / 'stands.csv', [*joints, *'xyz', 'roll', 'pitch', 'yaw'], [
-        [*q, *pose[:3, 3] + 1e-5 * rng.normal(size=3), *SO3.from_matrix(pose[:3, :3]).rpy]
+        [*q, *pose[:3, 3] + 1e-5 * rng.normal(size=3), *SO3(pose[:3, :3]).rpy]
         for q, pose in zip(angles, poses)])
     bag = write_bag(folder / FILE, as_messages(joints, *arm_recording()))
     for name, command, *words in (

@@ -15,8 +15,7 @@ import sys
 
 import pytest
 from support.browser import assert_plays_offline, wait_for
-from support.ports import free_port
-from support.programs import running
+from support.scripts import free_port, running
 
 pytestmark = pytest.mark.full
 

@@ -14,15 +14,15 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from support.ports import free_port
+from support.scripts import free_port
 import yaml
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import load_model
-from liedyn_ros.stewart import (
-    leg_ends, leg_lengths, load_geometry, PoseSolver)
+from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver
+from liedyn_ros.stewart.platform.kinematics import leg_ends
 from liedyn_ros.stewart.platform.picture import BEYOND, MIDDLE
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
@@ -36,7 +36,7 @@ from liedyn_ros.view.recording import MAX_DURATION, ViewRecording  # noqa: E402
 from liedyn_ros.view.shapes import AXES, PATH, PURPLE, rgb, solid_box  # noqa: E402
 from liedyn_ros.view.sliders import add_slider  # noqa: E402
 from liedyn_ros.view.trees.scene import CENTER, EFFORT, LOOP, THRUST  # noqa: E402
-from liedyn_ros.view_state import Seen, seen_of as seen_of_model, Solved  # noqa: E402
+from liedyn_ros.view_state import seen_of as seen_of_model, SolvedPose, ViewInput  # noqa: E402
 
 GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
 HOME = np.eye(4) + np.array([[0.0] * 4, [0.0] * 4, [0.0, 0.0, 0.0, 0.5], [0.0] * 4])
@@ -47,8 +47,9 @@ COVARIANCE = np.diag([1e-10, 4e-10, 9e-10])
 
 def seen_of(pose, lengths=None):
     lengths = leg_lengths(GEOMETRY, pose) if lengths is None else lengths
-    return Seen(pose=pose, reference=HOME, true_pose=pose, covariance=COVARIANCE,
-                solved=Solved(lengths, 0.4, 1e-12, 2, 4e-4, 0.0), warnings=('near a singularity',))
+    return ViewInput(pose=pose, reference=HOME, true_pose=pose, covariance=COVARIANCE,
+                     solved=SolvedPose(lengths, 0.4, 1e-12, 2, 4e-4, 0.0),
+                     warnings=('near a singularity',))
 
 
 def contrast(one, other):
@@ -237,8 +238,8 @@ def test_a_tree_stands_where_its_joints_are(page):
     model = load_model(config_file('linkage_leg.urdf'))
     page.adopt(model, HOME)
     joint = next(each for each in model.joint_list if each.type_name == 'revolute')
-    page.show(Seen(positions={'unknown': 9.0}, efforts={'unknown': 9.0}))
-    page.show(Seen(positions={joint.name: 0.3, 'unknown': 9.0}, efforts={joint.name: -2.0}))
+    page.show(ViewInput(positions={'unknown': 9.0}, efforts={'unknown': 9.0}))
+    page.show(ViewInput(positions={joint.name: 0.3, 'unknown': 9.0}, efforts={joint.name: -2.0}))
     q = model.neutral()
     q[joint.qi] = 0.3
     scene = page._scene
@@ -259,9 +260,9 @@ def test_a_camera_looks_where_a_floating_machine_is_first_heard(page):
     far = np.eye(4)
     far[:3, 3] = 5.0, -3.0, 40.0
     camera = page.server.initial_camera
-    page.show(Seen())
+    page.show(ViewInput())
     assert np.linalg.norm(camera.look_at - far[:3, 3]) > 10.0
-    page.show(Seen(pose=far))
+    page.show(ViewInput(pose=far))
     assert np.linalg.norm(camera.look_at - far[:3, 3]) < page._scene.size
 
 
@@ -278,9 +279,9 @@ def test_loops_follow_the_joints_that_are_moved(page):
 
 
 def test_a_person_reads_sentences():
-    assert describe(Seen()) == '*nothing heard yet*'
+    assert describe(ViewInput()) == '*nothing heard yet*'
     assert '**near a singularity**' in describe(seen_of(HOME))
-    assert describe(Seen(fault='no samples')).startswith('**No pose:** no samples')
+    assert describe(ViewInput(fault='no samples')).startswith('**No pose:** no samples')
 
 
 def test_what_is_old_is_not_told_or_drawn_as_of_now(page):

@@ -13,8 +13,8 @@ import os
 
 import numpy as np
 import pytest
-from support.ports import free_port
 from support.refusals import ANY, refused
+from support.scripts import free_port
 
 from liedyn_ros.common import meshes
 from liedyn_ros.common.errors import DescriptionError
@@ -31,7 +31,7 @@ trimesh = pytest.importorskip('trimesh', reason='the view brings it')
 from liedyn_ros.view.page import describe, LivePage  # noqa: E402
 from liedyn_ros.view.trees.scene import units_of  # noqa: E402
 from liedyn_ros.view.trees.urdf_shapes import mesh_file, shapes_of  # noqa: E402
-from liedyn_ros.view_state import Description, Seen  # noqa: E402
+from liedyn_ros.view_state import Description, ViewInput  # noqa: E402
 
 MASS = """<inertial><mass value="2"/>
  <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>"""
@@ -48,6 +48,15 @@ URDF = f"""<robot name="r">
  <visual><geometry><capsule/></geometry></visual>{MASS}</link>
 <joint name="ab" type="fixed"><parent link="a"/><child link="b"/></joint>
 <joint name="bc" type="continuous"><parent link="b"/><child link="c"/></joint></robot>"""
+JOINT = """<joint name="{}" type="revolute"><parent link="{}"/><child link="{}"/>
+<origin xyz="0.1 0 0"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="9" velocity="9"/>{}
+</joint>"""
+MIMIC = '<robot name="m"><link name="o"/>' + ''.join(
+    f'<link name="{each}">{MASS}</link>' for each in 'xyz') + ''.join((
+        JOINT.format('c', 'y', 'z', '<mimic joint="b" multiplier="-2"/>'),
+        JOINT.format('a', 'o', 'x', ''),
+        JOINT.format('b', 'x', 'y', '<mimic joint="a" multiplier="-1" offset="0.5"/>'))) + (
+            '</robot>')
 DAE = """<?xml version="1.0"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"> <asset>
 <unit meter="0.01"/><up_axis>Y_UP</up_axis></asset><library_geometries><geometry id="g">
@@ -67,6 +76,24 @@ def page():
     page = LivePage('127.0.0.1', free_port(), 60.0, 10.0)
     yield page
     page.close()
+
+
+def test_mimic_joints_follow_and_have_no_sliders(page):
+    """They stood at 0 while the leader moved, with sliders of their own."""
+    model = load_urdf(MIMIC)
+    page.adopt(model, np.eye(4))
+    page.show(ViewInput(positions={'a': 0.7}))
+    np.testing.assert_allclose(page._scene.q, [0.7, -0.2, 0.4])
+    page.show(ViewInput(positions={'a': 0.5, 'c': 0.1}))
+    page.show(ViewInput(positions={'a': 0.7}))  # c was measured once: another node tells it
+    np.testing.assert_allclose(page._scene.q, [0.7, -0.2, 0.1])
+    what_if = page.what_if
+    what_if.show(visible=True)
+    assert list(what_if.sliders) == ['a']
+    what_if.set_joints({'a': 0.3})
+    np.testing.assert_allclose(what_if.q, [0.3, 0.2, -0.4])
+    lever = what_if._tree.gravity_vector(what_if.q) @ [1.0, -1.0, 2.0]
+    np.testing.assert_allclose(what_if.gravity_torques()[0], lever, atol=1e-9)  # it carries all
 
 
 @pytest.fixture
@@ -155,7 +182,7 @@ def test_rotors_push_along_their_axes(page):
     base = np.eye(4)
     base[:3, :3], base[:3, 3] = so3.exp(np.array([0.3, -0.2, 0.5])), (1.0, 2.0, 3.0)
     speeds = {rotor.name: 100.0 + 10.0 * k for k, rotor in enumerate(model.rotors)}
-    page.show(Seen(pose=base, rotor_speeds={**speeds, 'unknown': 1e9}))
+    page.show(ViewInput(pose=base, rotor_speeds={**speeds, 'unknown': 1e9}))
     arrows = node(page, '/Thrusts').points
     along = base[:3, :3] @ np.array([rotor.placement[:3, 2] for rotor in model.rotors]).T
     thrusts = np.array([rotor.force_coefficient * speeds[rotor.name] ** 2
@@ -168,15 +195,15 @@ def test_rotors_push_along_their_axes(page):
 def test_the_camera_goes_with_a_floating_machine_unless_it_shall_not(page):
     page.adopt(load_model(config_file('aerial_manipulator.yaml')), np.eye(4))
     camera, base = page.server.initial_camera, np.eye(4)
-    page.show(Seen(pose=base))
+    page.show(ViewInput(pose=base))
     before = camera.position - page._scene.middle
     base[:3, 3] = 3.0, -2.0, 1.0
-    page.show(Seen(pose=base))
+    page.show(ViewInput(pose=base))
     np.testing.assert_allclose(camera.position - page._scene.middle, before, atol=1e-9)
     page._moving.value = False
     stays = camera.position
     base[0, 3] = 9.0
-    page.show(Seen(pose=base))
+    page.show(ViewInput(pose=base))
     np.testing.assert_array_equal(camera.position, stays)
 
 
@@ -186,7 +213,7 @@ def test_efforts_have_their_units(page):
     assert len(units_of(model)) == model.nv
     page.adopt(model, np.eye(4))
     name = model.joint_list[1].name
-    assert f'| {name} | 2.5 N m |' in describe(Seen(efforts={name: 2.5}), page._scene.units)
+    assert f'| {name} | 2.5 N m |' in describe(ViewInput(efforts={name: 2.5}), page._scene.units)
     assert ' N |' in page.what_if.describe()
 
 
@@ -203,7 +230,7 @@ def test_forces_of_loops_are_those_of_the_inverse_dynamics(page):
     page._scene.q[:] = q
     page._pulls.value = True
     page._prepare_pulls(page._scene, model)
-    page.show(Seen())
+    page.show(ViewInput())
     (begin, end), = node(page, '/Loop forces').points
     closure, = model.closures
     pose = page._scene.figure.poses[model.body_index(closure.body_b)] @ closure.frame_b
@@ -214,7 +241,7 @@ def test_forces_of_loops_are_those_of_the_inverse_dynamics(page):
                                force / np.linalg.norm(force), atol=1e-5)
     page._pulls.value = False
     page._prepare_pulls(page._scene, model)
-    page.show(Seen())
+    page.show(ViewInput())
     assert not node(page, '/Loop forces').visible
 
 
@@ -289,16 +316,17 @@ def test_a_hostile_mesh_costs_its_shape_alone(tmp_path, name):
     assert str(path) in str(caught.value)
 
 
-def test_a_mesh_that_takes_too_long_or_too_much_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize('less', [
+    {'memory': 2**28},
+    pytest.param({'processor_time': 1, 'time': 1800}, marks=pytest.mark.full)])
+def test_a_mesh_that_takes_too_long_or_too_much_is_refused(less, tmp_path, monkeypatch):
     path = tmp_path / 'many.obj'
     path.write_text('v 0 0 0\nv 1 0 0\nv 0 1 0\n' + 'f 1 2 3\n' * 2_000_000)
-    limits = meshes.LIMITS
-    for less in (limits._replace(processor_time=1, time=1800), limits._replace(memory=2**28)):
-        monkeypatch.setattr(meshes, 'LIMITS', less)
-        surfaces.cache_clear()
-        with pytest.raises(DescriptionError) as caught:
-            surfaces(path)
-        assert str(path) in str(caught.value)
+    monkeypatch.setattr(meshes, 'LIMITS', meshes.LIMITS._replace(**less))
+    surfaces.cache_clear()
+    with pytest.raises(DescriptionError) as caught:
+        surfaces(path)
+    assert str(path) in str(caught.value)
 
 
 def test_corners_that_no_triangle_has_take_no_memory(tmp_path):
@@ -326,3 +354,8 @@ def test_triangles_of_a_mesh_are_bounded(tmp_path):
     with pytest.raises(DescriptionError) as caught:
         surfaces(path)
     assert str(path) in str(caught.value)
+
+
+def test_long_paths_and_names_may_end_a_line():
+    shown = describe(ViewInput(warnings=('/opt/ros/left_knuckle.stl is not there',)))
+    assert '/\u200bopt/\u200bros/\u200bleft_\u200bknuckle' in shown

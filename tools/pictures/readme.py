@@ -35,8 +35,9 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import load_model, scale_masses
 from liedyn_ros.pictures import draw_machine, draw_platform, RIGHT, WRONG
 from liedyn_ros.stewart import (
-    Flag, LegSimulation, load_geometry, MonitorConfig, MonitoredTracker, PlatformMeter,
-    PoseTracker, SmoothTrajectory, StewartGeometry)
+    Flag, LegSimulation, load_geometry, MonitorConfig, MonitoredTracker, PoseTracker,
+    SmoothTrajectory, StewartGeometry)
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 PATH = Path(__file__).resolve().parents[2] / 'docs' / 'images' / 'demos.gif'
 START, PERIOD, FRAMES = 10.0, 10.0, 60  # s of flight, one period of it; pictures of it
@@ -57,16 +58,17 @@ def crossing_of(geometry: StewartGeometry) -> Crossing:
     motion = SmoothTrajectory(
         home, np.array([0.0, 0.0, singularity.TURN, 0.0, 0.0, 0.0]),
         np.full(6, singularity.FREQUENCY), np.zeros(6))
-    simulation = LegSimulation(geometry, motion, singularity.RATE, length_noise=singularity.NOISE,
+    rate = singularity.SAMPLE_RATE
+    simulation = LegSimulation(geometry, motion, rate, length_noise=singularity.NOISE,
                                seed=singularity.SEED)
     ours = MonitoredTracker(geometry, home, config=MonitorConfig(
         leg_noise=singularity.NOISE, hold_hypotheses=True))
     plain, rows = PoseTracker(geometry, home), []
-    for k in range(round(singularity.DURATION * singularity.RATE)):
-        sample, stamp = simulation.take(), 10 ** 9 + round(1e9 * k / singularity.RATE)
+    for k in range(round(singularity.DURATION * rate)):
+        sample, stamp = simulation.take(), 10 ** 9 + round(1e9 * k / rate)
         found = ours.track(stamp, sample.lengths)
-        rows.append((k / singularity.RATE, sample.pose, plain.track(stamp, sample.lengths).pose,
-                     found.pose, found.flags))
+        rows.append((k / rate, sample.pose, plain.track(stamp, sample.lengths).pose, found.pose,
+                     found.flags))
     times, truth, wrong, right, flags = zip(*rows)
     return Crossing(
         times=np.array(times), truth=np.array(truth), plain=np.array(wrong),

@@ -31,12 +31,12 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.model import load_model
 from liedyn_ros.stewart import (
-    LegNoise, LegSimulation, load_geometry, MonitoredTracker, SmoothTrajectory)
+    LegSimulation, length_jacobian, load_geometry, MonitoredTracker, SmoothTrajectory)
 from liedyn_ros.view.page import LivePage
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf
 from liedyn_ros.view.sliders import move_slider
 from liedyn_ros.view.trees.what_if import TreeWhatIf
-from liedyn_ros.view_state import Description, Seen, Solved
+from liedyn_ros.view_state import Description, SolvedPose, ViewInput
 
 IMAGES = Path(__file__).parents[2] / 'docs' / 'images'
 ARGUMENTS = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
@@ -57,18 +57,19 @@ def platform(page: LivePage) -> None:
                               np.array([0.23, 0.31, 0.17, 0.29, 0.19, 0.37]),
                               np.arange(6, dtype=float))
     encoders = LegSimulation(geometry, motion, RATE, length_noise=NOISE, seed=1)
-    tracker, noise = MonitoredTracker(geometry, home), LegNoise(geometry, np.full(6, NOISE))
+    tracker = MonitoredTracker(geometry, home)
     pause = threading.Event()
     for k in range(round(SECONDS * RATE)):
         sample = encoders.take()
         found = tracker.track(10 ** 9 + round(1e9 * k / RATE), sample.lengths)
         pause.wait(1.0 / RATE)
-        page.show(Seen(
+        moves = NOISE * found.pose[:3, :3] @ np.linalg.inv(
+            length_jacobian(geometry, found.pose))[3:]
+        page.show(ViewInput(
             pose=found.pose, true_pose=sample.pose,
-            covariance=found.pose[:3, :3] @ noise.covariance(found.pose)[3:, 3:]
-            @ found.pose[:3, :3].T,
-            solved=Solved(sample.lengths, found.smallest_singular_value, found.residual,
-                          found.iterations, 4e-4, 0.0)))
+            covariance=moves @ moves.T,
+            solved=SolvedPose(sample.lengths, found.smallest_singular_value, found.residual,
+                              found.iterations, 4e-4, 0.0)))
 
 
 def arm(page: LivePage) -> None:
@@ -83,7 +84,7 @@ def arm(page: LivePage) -> None:
         if joint.name in positions:
             q[joint.qi] = positions[joint.name]
     torques = Dynamics(model).gravity_vector(q)
-    page.show(Seen(positions=positions, efforts={
+    page.show(ViewInput(positions=positions, efforts={
         joint.name: float(torques[joint.vi]) for joint in model.joint_list
         if joint.name in positions}))
 
@@ -93,7 +94,7 @@ def flight(page: LivePage) -> None:
     model = load_model(config_file('aerial_manipulator.yaml'))
     page.adopt(model, np.eye(4))
     base = SE3.from_rotation_translation(SO3.from_rpy(0.1, -0.15, 0.4), [2.0, 1.0, 1.5]).matrix
-    page.show(Seen(pose=base, rotor_speeds={
+    page.show(ViewInput(pose=base, rotor_speeds={
         rotor.name: (0.6 + 0.05 * k) * rotor.max_speed for k, rotor in enumerate(model.rotors)},
         positions={'left_shoulder_pitch': 0.6, 'right_shoulder_pitch': -0.4, 'left_elbow': -0.9}))
 

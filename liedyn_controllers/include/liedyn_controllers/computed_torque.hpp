@@ -73,17 +73,21 @@ public:
   int update(
     const double * position, const double * velocity, const Reference & reference,
     double * effort, double dt = 0.0) noexcept;
-  /// Efforts of what touches the measured joints of a tree, as of update(); empty for others.
+  /// Efforts (n) of what touches the machine at the measured joints, as of update().
   const std::vector<double> & external() const {return external_;}
   /// Write why the last call was refused, by the names of the measured joints.
   void explain(char * text, std::size_t size) const noexcept;
 
 private:
+  int observe(double dt) noexcept;
+
   std::unique_ptr<Machine> machine_;
   std::vector<double> kp_, kd_, lag_, at_, rate_, acceleration_, jerk_, effort_rate_, still_;
-  std::vector<double> external_;
+  std::vector<double> external_, applied_, mass_, mass_before_, bias_, bias_before_, rate_before_,
+    sum_, column_;
   double observer_gain_;
   int order_ = 0, code_ = 0;
+  bool observed_ = false;
 };
 
 }  // namespace liedyn_controllers

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The job of process_bag for one bag, and its outcome."""
+"""The job of liedyn bag process for one bag, and its outcome."""
 
 from __future__ import annotations
 

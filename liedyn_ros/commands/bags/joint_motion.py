@@ -23,20 +23,22 @@ from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, ConstrainedDynamics, LoopTracker)
-from liedyn_ros.identification import Motion, motion_of, Recording
-from liedyn_ros.identification.motion.motion import DEGREE, ENDS
-from liedyn_ros.identification.motion.spectrum import derivative_noise, NYQUIST
+from liedyn_ros.identification import Motion, Recording
+from liedyn_ros.identification.motion.motion import DEGREE, END_PERIODS, motion_of
+from liedyn_ros.identification.motion.spectrum import derivative_noise, MAX_CUTOFF
 from liedyn_ros.model import JOINT_TYPES, Model
-from liedyn_ros.recordings import JointSamples, measured_joints, model_samples
-from liedyn_ros.recordings.bags import AnyBag, joint_state_messages, JointStateMessage
-from liedyn_ros.recordings.bags.joint_states import samples_of_messages
+from liedyn_ros.recordings import JointSamples
+from liedyn_ros.recordings.bags import AnyBag
+from liedyn_ros.recordings.bags.joint_state_layout import JointStateMessage
+from liedyn_ros.recordings.bags.joint_states import joint_state_messages, samples_of_messages
+from liedyn_ros.recordings.model_samples import measured_joints, model_samples
 from liedyn_ros.recordings.samples import Stamps
 
 BLOCK = 25_000  # messages that are smoothed together
 OVERLAP = 4_000  # on both sides of a block, where the filter swings in
 # Steps from a row, at which a message has it; between rows it is half a step
 MAX_ROW_DISTANCE = 0.75
-HIGHEST = 4  # order of the time derivatives of torques
+MAX_TORQUE_ORDER = 4  # order of the time derivatives of torques
 
 
 class Block(NamedTuple):
@@ -65,14 +67,14 @@ def processed_motion(bag: AnyBag, model: Model, *, topic: str | None = None, arr
     the block. start is the configuration (nq,) that a looped machine is assembled near. Raises
     the errors of joint_samples and motion_of.
     """
-    if not 0 <= order <= HIGHEST:
-        raise LimitError(f'order: expected 0 to {HIGHEST}, got {order}')
+    if not 0 <= order <= MAX_TORQUE_ORDER:
+        raise LimitError(f'order: expected 0 to {MAX_TORQUE_ORDER}, got {order}')
     names = measured_joints(model)
     seam = 0
     for first, last, messages in _blocks(bag, topic, block, overlap):
         samples = samples_of_messages(bag, messages, names, topic, arrival=arrival)
         recording = _recording(model, samples, start)
-        least = 0.0 if first and last else ENDS * recording.rate / (overlap - 1)
+        least = 0.0 if first and last else END_PERIODS * recording.rate / (overlap - 1)
         motion = motion_of(model, recording, cutoff, least=least)
         stamps = samples.start_ns + np.round(1e9 * motion.time).astype(np.int64)
         begin = 0 if first else int(np.searchsorted(stamps, seam))
@@ -165,12 +167,12 @@ def _without_rows(come: Stamps, stamps: Stamps, rate: float, first: bool, last: 
 
 
 def _recording(model: Model, samples: JointSamples, start: Array | None) -> Recording:
-    found = model_samples(model, samples)
+    found = model_samples(model, samples, named=False)
     q, v = found.q, found.v
     unknown = np.isnan(q[0])
     if unknown.any():
-        held = {joint.name: float(q[0, joint.qi]) for joint in model.joint_list
-                if not unknown[joint.qi]}
+        held = {name: float(q[0, at]) for name, at, _, _ in single_joints(model)
+                if not unknown[at]}
         at = assemble(ConstrainedDynamics(model), start, held=held)
         q[:, unknown], v = at[unknown], None
     return Recording(model, found.time, q, np.zeros((len(q), model.nv)), v)
@@ -199,7 +201,7 @@ def _with_torques(model: Model, motion: Motion, stamps: Stamps, chosen: slice, o
     names, columns = motion_columns(model, order), list[Array]()
     for _, at_q, at_v, _ in single_joints(model):
         columns += [q[:, at_q], v[:, at_v], a[:, at_v], *tau[:, :, at_v].T]
-    cutoff = np.minimum(motion.cutoff, NYQUIST * motion.rate)
+    cutoff = np.minimum(motion.cutoff, MAX_CUTOFF * motion.rate)
     white = motion.noise[0] / np.maximum(derivative_noise(1.0, cutoff, motion.rate, 0), 1e-300)
     noise = [float(np.max(derivative_noise(white, cutoff, motion.rate, 2 + k), initial=0.0))
              for k in range(order + 1)]

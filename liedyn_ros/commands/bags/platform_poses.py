@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Poses of a bag of leg states, written as a job of process_bag says."""
+"""Poses of a bag of leg states, written as a job of liedyn bag process says."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ from typing import Any
 
 from liedyn_ros.commands.bags.job import (
     damaged, Job, JobCurves, JobOutcome, Reasons, require_messages, Tell)
-from liedyn_ros.commands.bags.tables import table_writer, TABLES
+from liedyn_ros.commands.bags.tables import table_writer
 from liedyn_ros.commands.stewart.bag_processing.messages import Reporter
 from liedyn_ros.commands.stewart.bag_processing.platform_settings import settings_of
 from liedyn_ros.commands.stewart.bag_processing.shown import Shown, written
 from liedyn_ros.commands.stewart.bag_processing.tracking import (
-    actuators_of, platform_of, Processed, processed, tracker_of)
+    actuators_of, platform_of, processed, ProcessedMessage, tracker_of)
 from liedyn_ros.commands.stewart.bag_processing.writers import (
     BagWriter, COLUMNS, INTEGERS, row_of, TEXTS)
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import whole_folder
-from liedyn_ros.recordings.bags import (
-    AnyBag, Bag, joint_state_messages, JointStateMessage, TableBag)
+from liedyn_ros.recordings.bags import AnyBag, Bag, TableBag
+from liedyn_ros.recordings.bags.joint_state_layout import JointStateMessage
+from liedyn_ros.recordings.bags.joint_states import joint_state_messages
+from liedyn_ros.recordings.tables import is_table
 
 TOPIC = 'leg_states'
 
@@ -37,7 +39,7 @@ TOPIC = 'leg_states'
 def platform_job(job: Job, tell: Tell) -> JobOutcome:
     """Write the poses of a bag; return how many messages had which outcome."""
     settings = settings_of(job.settings['params'])
-    bag = (TableBag(job.bag, actuators_of(settings).names) if job.bag.suffix in TABLES
+    bag = (TableBag(job.bag, actuators_of(settings).names) if is_table(job.bag)
            else Bag(job.bag))
     topic = bag.topic(job.settings['topic'] or (
         TOPIC if isinstance(bag, Bag) else None), 'sensor_msgs/msg/JointState')
@@ -102,7 +104,7 @@ class _Ahead(Iterator[JointStateMessage]):
 
 
 def _rows(bag: AnyBag, topic: str, settings: Mapping[str, Any], arrival: bool, *, reports: bool
-          ) -> Iterator[Processed]:
+          ) -> Iterator[ProcessedMessage]:
     """Yield the pose, or the reason for none, of each message of a topic."""
     tracker = tracker_of(settings)
     reporter = Reporter(settings, tracker) if reports else None
@@ -116,8 +118,8 @@ def _rows(bag: AnyBag, topic: str, settings: Mapping[str, Any], arrival: bool, *
 
 
 def _writers(job: Job, settings: Mapping[str, Any], stack: ExitStack
-             ) -> list[Callable[[Processed], None]]:
-    found: list[Callable[[Processed], None]] = []
+             ) -> list[Callable[[ProcessedMessage], None]]:
+    found: list[Callable[[ProcessedMessage], None]] = []
     for kind, path in job.files.items():
         if kind == 'mcap':
             prefix = settings['frame_prefix']

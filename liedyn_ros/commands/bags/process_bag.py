@@ -35,7 +35,7 @@ PROGRESS_PERIOD = 2.0  # s between two lines of progress
 KINDS = 'csv', 'parquet', 'mcap'
 GOOD_COUNTS = 'with a pose', 'with all joints'
 NO_FAULT = 'at the ends'  # of a motion, where the filter swings in
-REPORT = 'report.html'
+REPORT_FILE = 'report.html'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,16 +49,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from liedyn_ros.commands.bags.run import run
         _require_taken(options)
         jobs = _jobs(options)
-        if len(jobs) == 1 and options.cluster is None:
+        if len(jobs) == 1:
             outcomes = [run(jobs[0], _Progress())]
         else:
             outcomes = [JobOutcome()] * len(jobs)
-            for k, outcome in results_of(run, jobs, jobs=options.jobs, cluster=options.cluster):
+            for k, outcome in results_of(run, jobs, jobs=options.jobs):
                 outcomes[k] = outcome
                 print(f'{jobs[k].bag}: {_line(outcome)}', file=sys.stderr)
         if options.report is not None or options.folder is not None:
             from liedyn_ros.commands.bags.report import report
-            write_whole(options.report or options.folder / REPORT, report(jobs, outcomes))
+            write_whole(options.report or options.folder / REPORT_FILE, report(jobs, outcomes))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         print(f'liedyn bag process: {error}', file=sys.stderr)
         return 2

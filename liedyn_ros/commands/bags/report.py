@@ -17,8 +17,8 @@ import numpy as np
 from liedyn_ros.commands.bags.job import Job, JobOutcome
 from liedyn_ros.commands.reports import Line, plot, ReportPage
 
-PLOTTED = 12  # curves of a bag
-BAGS = 8  # whose curves are shown
+MAX_CURVES = 12  # curves of a bag
+MAX_BAGS_SHOWN = 8  # whose curves are shown
 
 
 def report(jobs: Sequence[Job], outcomes: Sequence[JobOutcome]) -> str:
@@ -37,7 +37,7 @@ def report(jobs: Sequence[Job], outcomes: Sequence[JobOutcome]) -> str:
         if outcome.losses:
             page.heading(f'{job.bag.name}: remarks')
             page.items(outcome.losses)
-    for job, outcome in list(zip(jobs, outcomes))[:BAGS]:
+    for job, outcome in list(zip(jobs, outcomes))[:MAX_BAGS_SHOWN]:
         for name in _chosen(list(outcome.curves)):
             points = np.array(outcome.curves[name], dtype=float).reshape(-1, 2)
             points = points[np.isfinite(points).all(axis=1)]
@@ -54,4 +54,4 @@ def report(jobs: Sequence[Job], outcomes: Sequence[JobOutcome]) -> str:
 def _chosen(names: list[str]) -> list[str]:
     """Return the columns that are drawn: torques before others, no derivatives."""
     torques = [each for each in names if '.torque [' in each]
-    return (torques or names)[:PLOTTED]
+    return (torques or names)[:MAX_CURVES]

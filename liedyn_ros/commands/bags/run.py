@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One bag in, its files out: what each process of process_bag runs."""
+"""One bag in, its files out: what each process of liedyn bag process runs."""
 
 from __future__ import annotations
 
@@ -28,18 +28,20 @@ from liedyn_ros.commands.bags.joint_bag import JointBagWriter
 from liedyn_ros.commands.bags.joint_motion import (
     motion_columns, processed_loops, processed_motion, single_joints)
 from liedyn_ros.commands.bags.platform_poses import platform_job
-from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, TABLES
+from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer
 from liedyn_ros.commands.identification.options import start_of
 from liedyn_ros.commands.stewart.bag_processing.shown import STEP_NS, written
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import whole_folder, write_whole
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import load_model, Model
-from liedyn_ros.recordings import measured_joints
-from liedyn_ros.recordings.bags import (
-    AnyBag, Bag, joint_state_messages, JointStateMessage, TableBag)
+from liedyn_ros.recordings.bags import AnyBag, Bag, TableBag
+from liedyn_ros.recordings.bags.joint_state_layout import JointStateMessage
+from liedyn_ros.recordings.bags.joint_states import joint_state_messages
 from liedyn_ros.recordings.bags.transforms import urdf_of
-from liedyn_ros.view_state import Description, Seen
+from liedyn_ros.recordings.model_samples import measured_joints
+from liedyn_ros.recordings.tables import is_table
+from liedyn_ros.view_state import Description, ViewInput
 
 
 class ShownJoints:
@@ -52,7 +54,7 @@ class ShownJoints:
         self._positions, self._efforts = (
             {each.partition(kind)[0]: k for k, each in enumerate(columns, 1) if kind in each}
             for kind in ('.position [', '.torque ['))
-        self._shown: list[tuple[float, Seen]] = []
+        self._shown: list[tuple[float, ViewInput]] = []
         self._first_ns = self._due_ns = 0
 
     def __call__(self, row: Sequence[Cell]) -> None:
@@ -62,7 +64,7 @@ class ShownJoints:
             return
         self._first_ns = self._first_ns or stamp
         self._due_ns = stamp + STEP_NS
-        seen = Seen(fault=str(row[-1])) if row[1] is None else Seen(
+        seen = ViewInput(fault=str(row[-1])) if row[1] is None else ViewInput(
             positions=_numbers(row, self._positions), efforts=_numbers(row, self._efforts))
         self._shown.append((1e-9 * (stamp - self._first_ns), seen))
 
@@ -103,7 +105,7 @@ def run(job: Job, tell: Tell = lambda done, total: None) -> JobOutcome:
 def _joint_job(job: Job, tell: Tell) -> JobOutcome:
     model = load_model(job.settings['model'])
     bag = (TableBag(job.bag, job.settings['measured'] or measured_joints(model))
-           if job.bag.suffix in TABLES else Bag(job.bag))
+           if is_table(job.bag) else Bag(job.bag))
     topic = bag.topic(job.settings['topic'], 'sensor_msgs/msg/JointState')
     total = bag.counts[topic]
     produce, columns = _MODES[job.settings['complete']]

@@ -29,7 +29,7 @@ from liedyn_ros.commands.outputs import (
     folder, number_of, pair_of, set_aside, without_empty)
 from liedyn_ros.commands.reports import Findings, ReportPage
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, NameSetError
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification.calibration import ArmCalibration, calibrate_arm
@@ -42,9 +42,8 @@ from liedyn_ros.recordings import pose_table, PoseColumns
 POSE = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
 HEAD = ['frame', *(f'{what} {axis}, {unit}' for what, unit in (('turn', 'mrad'), ('shift', 'mm'))
                    for axis in 'xyz'), 'offset']
-REPORT = 'report.html'
-FIXED = 1e-8  # rad or m: deviation of what is held fixed
-MAX_REFLECTORS = 100  # reflectors
+REPORT_FILE = 'report.html'
+FIXED_DEVIATION = 1e-8  # rad or m: deviation of what is held fixed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,10 +78,6 @@ def _calibrated(model: Model, options: argparse.Namespace
     samples = pose_table(options.samples, names, PoseColumns(
         options.readings, None if options.point is None else [options.point],
         dict(options.unit), options.pose))
-    if len(samples.points) not in (1, *range(3, MAX_REFLECTORS)):
-        raise NameSetError(f'{options.samples}: expected one position, x, y and z, or those of '
-                           f'three reflectors or more, got {list(samples.points)}; --point names '
-                           'one, and --pose their columns')
     given = {name: None if getattr(options, name) is None else _pose(getattr(options, name))
              for name in ('instrument', 'target')}
     kept = np.setdiff1d(np.arange(len(samples.readings)), np.array(options.leave_out) - 1)
@@ -90,9 +85,10 @@ def _calibrated(model: Model, options: argparse.Namespace
     readings = samples.readings[kept] @ angles.rows.T + angles.shifts
     noise = noise_of(options, {'position': True, 'rotation': samples.rotations is not None})
     points = np.stack(list(samples.points.values()), axis=1)[kept]
+    points = points if points.shape[2] > 1 else points[:, 0]  # else distances
     with about(options, [options.samples]):
         found = calibrate_arm(
-            model, options.body, readings, points if points.shape[1] > 1 else points[:, 0],
+            model, options.body, readings, points,
             None if samples.rotations is None else samples.rotations[kept],
             names=tuple(names), **given,
             deviations=None if noise is None else (noise['position'], noise['rotation']),
@@ -124,9 +120,13 @@ def _findings(found: ArmCalibration, remarks: Sequence[str]) -> Findings:
     """Return the verdict, what it stands on, and the next step."""
     others = [*found.remarks]
     for name, pose in (('instrument', found.instrument), ('target', found.target)):
-        value = SE3.from_matrix(pose)
+        value = SE3(pose)
         others.append(f'{name}: x, y, z {_listed(value.translation)} m; roll, pitch, yaw '
                       f'{_listed(np.degrees(value.rotation.rpy))} degrees')
+    if found.further.size:
+        others.append(f'zero of the lengths: {1e3 * found.further[0]:.4g} mm, which are longer '
+                      'than read' if found.further.size == 1 else 'other reflectors from the '
+                      f'first, in the axes of the target: {_listed(found.further)} m')
     return Findings(
         'The calibrated model is offered.' if found.offered else 'The given model stays.',
         found.offered, [*found.objections, 'squared misfits of held-out poses change by a factor '
@@ -140,7 +140,7 @@ def _listed(numbers: Sequence[float] | Array) -> str:
 def _corrections(found: ArmCalibration) -> list[list[object]]:
     """Return a row for each frame: its twist with deviations, and the joint's offset."""
     joints, between = set(found.model.joints), '\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}'
-    return [[name, *('-' if s < FIXED else f'{1e3 * x:.3f}{between}{1e3 * s:.2g}'
+    return [[name, *('-' if s < FIXED_DEVIATION else f'{1e3 * x:.3f}{between}{1e3 * s:.2g}'
                      for x, s in zip(twist, deviation)),
              f'{1e3 * found.offset(name):.3f}' if name in joints else '']
             for name, twist, deviation in zip(found.frames, found.twists, found.deviations)]
@@ -166,7 +166,7 @@ def _report(found: ArmCalibration, findings: Findings, options: argparse.Namespa
         [f'hardly told: {", ".join(found.unobservable)}'] if found.unobservable else [])])
     findings.end(page)
     page.settings({key: str(value) for key, value in vars(options).items()})
-    path = options.folder / REPORT
+    path = options.folder / REPORT_FILE
     write_whole(path, page.html())
     return Path(path)
 
@@ -195,8 +195,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--pose', metavar='COLUMN,...', action='append', default=[],
                         type=lambda text: text.split(','), help=(
         'columns of x, y, z, with roll, pitch, yaw or a quaternion after them, or of a distance '
-        'from a fixed point, as a cable or a ball bar tells; once for each of three reflectors or '
-        'more'))
+        'from a fixed point, as a cable or a ball bar tells; once for each of several reflectors'))
     result.add_argument('--point', help='position to take, of several in the table')
     result.add_argument('--unit', action='append', default=[], type=pair_of, metavar='KIND=UNIT',
                         help='unit of reading, position or orientation, such as position=mm')

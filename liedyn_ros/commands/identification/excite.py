@@ -30,13 +30,13 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError, LiedynError, LimitError
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.common.yaml_reader import read
-from liedyn_ros.identification import (
-    Capsule, capsules_of, Clearance, Excitation, ExcitationLimits, excite)
-from liedyn_ros.identification.verdict import CONDITION
+from liedyn_ros.identification import Excitation, ExcitationLimits, excite
+from liedyn_ros.identification.excitation.capsules import Capsule, capsules_of, Clearance
+from liedyn_ros.identification.verdict import MAX_CONDITION
 from liedyn_ros.model import JOINT_TYPES, load_model, Model
 
 NO_LIMIT = 1e6  # rad/s or m/s, from which a limit is none
-TABLE, TRAJECTORY, REPORT = 'excitation.csv', 'excitation.yaml', 'report.html'
+TABLE_FILE, TRAJECTORY_FILE, REPORT_FILE = 'excitation.csv', 'excitation.yaml', 'report.html'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             model, limits_of(model, options), start=start, period=options.period,
             harmonics=options.harmonics, rate=options.rate, rounds=options.rounds,
             clearance=clearance, seed=options.seed)
-        files = [options.folder / each for each in (TABLE, TRAJECTORY, REPORT)]
+        files = [options.folder / each for each in (TABLE_FILE, TRAJECTORY_FILE, REPORT_FILE)]
         write_csv(files[0], model, found)
         write_yaml(files[1], model, found)
         write_whole(files[2], _report(model, found, clearance, options))
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for text in _findings(found, clearance):
         print(text)
     print('written:', ', '.join(str(each) for each in files))
-    return 0 if found.condition <= CONDITION else 1
+    return 0 if found.condition <= MAX_CONDITION else 1
 
 
 def limits_of(model: Model, options: argparse.Namespace,
@@ -139,7 +139,8 @@ def _findings(found: Excitation, clearance: Clearance | None) -> list[str]:
     return [
         f'{found.period:g} s of {", ".join(found.joints)}; it begins and ends at rest and may be '
         'repeated',
-        f'condition {found.condition:.3g}, where up to {CONDITION:g} tells the parameters well',
+        f'condition {found.condition:.3g}, where up to {MAX_CONDITION:g} determines the '
+        'parameters well',
         'share of the limits: ' + ', '.join(
             f'{name} {share:.2f}' for name, share in found.used.items()),
         'bodies were not looked at: the model has no simple visual shapes, and no --capsules '
@@ -154,7 +155,7 @@ def _report(model: Model, found: Excitation, clearance: Clearance | None,
     """Return the page of a motion."""
     page = ReportPage(f'A motion to record of {model.name}')
     sentences = _findings(found, clearance)
-    page.text(sentences[1], 'good' if found.condition <= CONDITION else 'bad')
+    page.text(sentences[1], 'good' if found.condition <= MAX_CONDITION else 'bad')
     page.items([sentences[0], *sentences[2:]])
     page.plots(motion_plots(model, found))
     page.settings({key: str(value) for key, value in sorted(vars(options).items())})

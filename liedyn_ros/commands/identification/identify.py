@@ -16,10 +16,12 @@ of the recording that were held out say so, a better model and parameters of dyn
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 import json
 from math import inf
 from pathlib import Path
 import sys
+import time
 
 from liedyn_ros.commands.identification.excite import add_limit_options
 from liedyn_ros.commands.identification.model_files import model_files, write_model
@@ -36,11 +38,12 @@ from liedyn_ros.common.tables import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification import Identification, identify, NextMotion
 from liedyn_ros.identification.held_out import PRIORS
+from liedyn_ros.identification.identify import STAGES
 from liedyn_ros.identification.joints import FRICTION, MORE_TERMS
 from liedyn_ros.identification.verdict import with_held
 from liedyn_ros.model import load_model, Model
 
-REPORT, NUMBERS = 'report.html', 'parameters.json'
+REPORT_FILE, PARAMETERS_FILE = 'report.html', 'parameters.json'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,13 +57,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with about(options, [*options.recording, *options.also]):
             model, recording, samples, idle = measured(whole, options)
             print(f'{len(recording.time)} samples over {recording.time[-1]:.1f} s; identifying',
-                  file=sys.stderr)
+                  *samples.remarks, sep='\n- ', file=sys.stderr)
             result = identify(
                 model, recording, friction=tuple(options.friction), smoothing=options.smoothing,
                 cutoff=options.cutoff, prior=options.prior, sure=options.sure,
-                scales=tuple(options.find_scale))
+                scales=tuple(options.find_scale), progress=partial(_tell, time.monotonic()))
         result = _with_held(result, whole, seen | idle, options.sure)
-        print('looking for the motion to record next', file=sys.stderr)
+        if not options.no_next_motion:
+            print('looking for the motion to record next', file=sys.stderr)
         ahead = proposed(result, options)
         files = _write(options, result, whole, samples.remarks, ahead)
     except (LiedynError, OSError, ModuleNotFoundError) as error:
@@ -79,6 +83,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if result.offered else 1
 
 
+def _tell(began: float, done: int, stage: str) -> None:
+    """Print how far the work is that began at a time, s; left is as if stages were alike."""
+    left = '' if not done else (
+        f', some {(time.monotonic() - began) * (len(STAGES) / done - 1.0):.0f} s left')
+    print(f'{done + 1} of {len(STAGES)}: {stage}{left}', file=sys.stderr)
+
+
 def _with_held(result: Identification, whole: Model, seen: set[str], sure: bool
                ) -> Identification:
     """Return a result whose verdict names held joints that were not seen to stand still."""
@@ -93,7 +104,7 @@ def _write(options: argparse.Namespace, result: Identification, whole: Model,
            remarks: Sequence[str], ahead: tuple[NextMotion | None, str]) -> list[Path]:
     """Write report, numbers, the motion to record next, and where it is offered the model."""
     settings = {key: str(value) for key, value in sorted(vars(options).items())}
-    page, numbers = options.folder / REPORT, options.folder / NUMBERS
+    page, numbers = options.folder / REPORT_FILE, options.folder / PARAMETERS_FILE
     write_whole(page, report(
         f'Identification of {result.given.name}', result, settings, remarks, ahead))
     write_whole(numbers, json.dumps(_numbers(result) | {

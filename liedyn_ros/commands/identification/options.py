@@ -26,12 +26,14 @@ from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError, Shap
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import Recording
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder
-from liedyn_ros.recordings import (
-    Columns, joined, JointSamples, measured_joints, model_samples, read_samples)
-from liedyn_ros.recordings.tables import TABLES
+from liedyn_ros.recordings import Columns, JointSamples, read_samples
+from liedyn_ros.recordings.model_samples import measured_joints, model_samples
+from liedyn_ros.recordings.samples import joined
+from liedyn_ros.recordings.tables import is_table
 
 OPTIONS_OF_FORMAT = {'table': ('time', 'rate', 'position', 'velocity', 'effort'),
                      'bag': ('topic', 'arrival')}
+NUMBER = r'(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?'
 REST_DISTANCE = 0.02  # rad or m, by which a joint that stood still may be elsewhere
 
 
@@ -69,7 +71,8 @@ def add_reads_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--reads', action='append', default=[], type=pair_of,
                         metavar='JOINT=SUM', help=(
         "angle of a joint as a sum of readings, such as elbow=elbow-shoulder where a controller's "
-        'elbow counts from the horizon, wrist=-wrist or base=base+90deg'))
+        'elbow counts from the horizon, wrist=-wrist, base=base+90deg or, of degrees, '
+        'base=0.01745329*base'))
 
 
 class Angles(NamedTuple):
@@ -79,10 +82,12 @@ class Angles(NamedTuple):
     shifts: Array
 
     def of(self, samples: JointSamples) -> JointSamples:
-        """Return samples with angles in place of readings."""
+        """Return samples with angles in place of readings; multiples leave out velocities."""
+        # Velocities of multiples may have a unit of their own
+        times = not np.isin(np.abs(self.rows), (0.0, 1.0)).all()
         return replace(
             samples, position=samples.position @ self.rows.T + self.shifts,
-            velocity=None if samples.velocity is None else samples.velocity @ self.rows.T)
+            velocity=None if times or samples.velocity is None else samples.velocity @ self.rows.T)
 
 
 def angles_of(names: Sequence[str], sums: Mapping[str, str]) -> Angles:
@@ -90,20 +95,24 @@ def angles_of(names: Sequence[str], sums: Mapping[str, str]) -> Angles:
     require_known(NameSetError, '--reads', names, list(sums), 'joints')
     rows, shifts = np.eye(len(names)), np.zeros(len(names))
     word = '|'.join(sorted(map(re.escape, names), key=len, reverse=True))
-    term = re.compile(rf'([+-]?)(?:({word})|([0-9.]+)(deg)?)(?![^+-])')
+    term = re.compile(
+        rf'([+-]?)(?:(?:({NUMBER})\*)?({word})|({NUMBER})(deg)?)(?![^+-])')
     for name, text in sums.items():
         terms = list(term.finditer(text))
         if ''.join(each.group() for each in terms) != text:
-            raise NameSetError(f'--reads {name}={text}: expected a sum of joints and numbers, rad '
-                               f'or deg, such as {name}={names[-1]}+90deg, got {text!r}')
+            raise NameSetError(
+                f'--reads {name}={text}: expected a sum of joints, multiples and numbers, rad or '
+                f'deg, such as {name}=0.01745329*{names[-1]}+90deg, got {text!r}')
         at = names.index(name)
         rows[at] = 0.0
-        for sign, other, number, degrees in (each.groups() for each in terms):
+        for sign, times, other, number, degrees in (each.groups() for each in terms):
             factor = -1.0 if sign == '-' else 1.0
             if other:
-                rows[at, names.index(other)] += factor
+                rows[at, names.index(other)] += factor * float(times or 1.0)
             else:
                 shifts[at] += factor * (np.radians(float(number)) if degrees else float(number))
+        if not (np.isfinite(rows[at]).all() and np.isfinite(shifts[at])):
+            raise NameSetError(f'--reads {name}={text}: expected finite numbers, got larger ones')
     return Angles(rows, shifts)
 
 
@@ -111,7 +120,7 @@ def columns_of(options: argparse.Namespace) -> Columns:
     """Return the columns that options name. Raises NameSetError for options that nothing takes."""
     defaults = argparse.ArgumentParser()
     add_recording_options(defaults)
-    kinds = {'table' if each.suffix in TABLES else 'bag'
+    kinds = {'table' if is_table(each) else 'bag'
              for each in (options.recording[0], *options.also)}
     require_taken(options, defaults, kinds, OPTIONS_OF_FORMAT)
     if 'time' in dict(options.unit) and 'table' not in kinds:

@@ -33,8 +33,9 @@ from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.identification import (
-    is_consistent, Motion, motion_of, Payload, PayloadEstimator, with_payload)
-from liedyn_ros.identification.payload.estimator import SCALE
+    is_consistent, Motion, Payload, PayloadEstimator, with_payload)
+from liedyn_ros.identification.motion.motion import motion_of
+from liedyn_ros.identification.payload.estimator import SCALE_DEVIATION
 from liedyn_ros.model import load_model, Model, to_urdf
 
 UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
@@ -46,8 +47,8 @@ STATED_SCALE = ('deviations count noise, and what was stated with --scale: joint
                 'stated deviation have a common one of 5.8 %')
 KNOWN_LOAD = ('deviations count noise, and what the known load leaves open of the share by which '
               'efforts are wrong')
-HEAVY = 10.0  # masses of the robot, which no robot carries
-NUMBERS, LOADED, REPORT = 'payload.json', 'with_payload.urdf', 'report.html'
+MAX_MASS_RATIO = 10.0  # masses of the robot, which no robot carries
+PAYLOAD_FILE, LOADED_MODEL_FILE, REPORT_FILE = 'payload.json', 'with_payload.urdf', 'report.html'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -90,7 +91,7 @@ def _of_scales(names: Sequence[str], options: argparse.Namespace, scatter: float
         return None
     other = np.array([name not in stated for name in names], dtype=float)
     own = np.array([stated.get(name, 0.0) for name in names])
-    return np.asarray(SCALE**2 * np.outer(other, other) + np.diag(own**2 + scatter**2))
+    return np.asarray(SCALE_DEVIATION**2 * np.outer(other, other) + np.diag(own**2 + scatter**2))
 
 
 def _other(model: Model, options: argparse.Namespace, path: Path) -> Payload:
@@ -132,7 +133,7 @@ def _checked(model: Model, found: Payload, options: argparse.Namespace
 def _doubts(model: Model, found: Payload) -> tuple[str, ...]:
     """Return why the mass cannot be that of a payload."""
     own = sum(body.inertia.mass for body in model.body_list if body.inertia is not None)
-    if not isfinite(found.deviations[0]) or 0.0 < found.mass <= HEAVY * own:
+    if not isfinite(found.deviations[0]) or 0.0 < found.mass <= MAX_MASS_RATIO * own:
         return ()
     return (f'no payload has {found.mass:.3g} kg on a robot of {own:.3g} kg: check the unit and '
             'the sign of the efforts, and identify the robot without payload first',)
@@ -157,7 +158,7 @@ def _findings(whole: Model, found: Payload, options: argparse.Namespace, remarks
     elif options.known_load is None:
         step = 'record a load of known mass too: --known-load KG=RECORDING'
     else:
-        step = f'use {LOADED}'
+        step = f'use {LOADED_MODEL_FILE}'
     center = ', '.join(f'{x:.4g} ± {s:.1g}' for x, s in zip(
         found.center_of_mass, found.center_deviations)) if known else ''
     return Findings(
@@ -177,7 +178,7 @@ def _estimate(model: Model, motion: Motion, options: argparse.Namespace) -> Payl
 
 def _write(options: argparse.Namespace, whole: Model, found: Payload) -> list[Path]:
     """Write the numbers, and the model that carries the payload."""
-    numbers, loaded = options.folder / NUMBERS, options.folder / LOADED
+    numbers, loaded = options.folder / PAYLOAD_FILE, options.folder / LOADED_MODEL_FILE
     write_whole(numbers, json.dumps({
         'body': options.body, 'caution': _caution(options), 'names': found.names,
         'parameters': found.parameters.tolist(),
@@ -209,7 +210,7 @@ def _report(options: argparse.Namespace, model: Model, motion: Motion, found: Pa
     findings.end(page)
     page.settings({**{key: str(value) for key, value in sorted(vars(options).items())},
                    'recording': ' '.join(map(str, options.recording))})
-    path: Path = options.folder / REPORT
+    path: Path = options.folder / REPORT_FILE
     write_whole(path, page.html())
     return path
 

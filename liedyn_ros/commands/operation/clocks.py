@@ -14,14 +14,14 @@ import shutil
 import subprocess
 import time
 
-from liedyn_ros.commands.operation.finding import Finding, Level
+from liedyn_ros.commands.operation.finding import Finding, Severity
 
 PART = 'clocks'
-BUILT = 1767225600.0  # s, 2026-01-01: no clock of a robot that runs this can be before
+EARLIEST_TIME = 1767225600.0  # s, 2026-01-01: no clock of a robot that runs this can be before
 COARSE_RESOLUTION = 1e-4  # s, of resolution
 MAX_DRIFT = 1e-3  # s, by which the clocks may drift apart while the doctor looks
 SOURCE = Path('/sys/devices/system/clocksource/clocksource0/current_clocksource')
-LIMIT = 5.0  # s for timedatectl
+TIMEDATECTL_TIMEOUT = 5.0  # s for timedatectl
 
 
 def difference() -> float:
@@ -32,28 +32,28 @@ def difference() -> float:
 def findings(before: float) -> Iterator[Finding]:
     """Provide the state of the clocks; before: `difference` some seconds ago."""
     step = difference() - before
-    yield Finding(PART, Level.OK if abs(step) < MAX_DRIFT else Level.WARN,
+    yield Finding(PART, Severity.OK if abs(step) < MAX_DRIFT else Severity.WARN,
                   f'the system time moved {1e3 * step:.2f} ms against the monotonic time',
                   '' if abs(step) < MAX_DRIFT else 'let NTP slew the clock, not step it (chrony)')
-    if time.time() < BUILT:
-        yield Finding(PART, Level.ERROR, f'the time is {time.ctime()}', 'set the clock')
+    if time.time() < EARLIEST_TIME:
+        yield Finding(PART, Severity.ERROR, f'the time is {time.ctime()}', 'set the clock')
     resolution = time.get_clock_info('time').resolution
     source = SOURCE.read_text().strip() if SOURCE.is_file() else 'unknown'
-    yield Finding(PART, Level.OK if resolution < COARSE_RESOLUTION else Level.WARN,
+    yield Finding(PART, Severity.OK if resolution < COARSE_RESOLUTION else Severity.WARN,
                   f'resolution {resolution:.0e} s, clock source {source}')
     yield _synchronization()
 
 
 def _synchronization() -> Finding:
     if shutil.which('timedatectl') is None:
-        return Finding(PART, Level.OK, 'synchronization unknown: no timedatectl')
+        return Finding(PART, Severity.OK, 'synchronization unknown: no timedatectl')
     try:
         answer = subprocess.run(
             ['timedatectl', 'show', '--property=NTPSynchronized', '--value'],
-            capture_output=True, text=True, timeout=LIMIT).stdout.strip()
+            capture_output=True, text=True, timeout=TIMEDATECTL_TIMEOUT).stdout.strip()
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Finding(PART, Level.OK, f'synchronization unknown: {error}')
+        return Finding(PART, Severity.OK, f'synchronization unknown: {error}')
     if answer == 'no':
-        return Finding(PART, Level.WARN, 'the clock is not synchronized',
+        return Finding(PART, Severity.WARN, 'the clock is not synchronized',
                        'start chrony or systemd-timesyncd where several computers share stamps')
-    return Finding(PART, Level.OK, f'synchronized: {answer or "unknown"}')
+    return Finding(PART, Severity.OK, f'synchronized: {answer or "unknown"}')

@@ -21,7 +21,7 @@ import sys
 
 from liedyn_ros.commands.operation import (
     clocks, environment, kernels, middleware, real_time, shared_memory)
-from liedyn_ros.commands.operation.finding import Finding, Level
+from liedyn_ros.commands.operation.finding import Finding, Severity
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,7 +58,7 @@ def page(found: Sequence[Finding]) -> str:
 
 
 def _line(finding: Finding) -> str:
-    sign = {Level.OK: '  ', Level.WARN: 'W ', Level.ERROR: 'E '}[finding.level]
+    sign = {Severity.OK: '  ', Severity.WARN: 'W ', Severity.ERROR: 'E '}[finding.level]
     return sign + finding.text + (f'  -> {finding.cure}' if finding.cure else '')
 
 

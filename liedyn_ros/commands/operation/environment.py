@@ -17,7 +17,7 @@ from pathlib import Path
 import platform
 import re
 
-from liedyn_ros.commands.operation.finding import Finding, Level
+from liedyn_ros.commands.operation.finding import Finding, Severity
 
 PART = 'environment'
 PACKAGE = import_module('liedyn_ros')  # not of a layer: it has the version alone
@@ -35,16 +35,16 @@ def findings() -> Iterator[Finding]:
     """Yield findings on this process: version, Python, ROS, variables, packages."""
     version = platform.python_version_tuple()
     good = PYTHON[0] <= (int(version[0]), int(version[1])) <= PYTHON[1]
-    yield Finding(PART, Level.OK if good else Level.ERROR,
+    yield Finding(PART, Severity.OK if good else Severity.ERROR,
                   f'liedyn_ros {PACKAGE.__version__}, Python {platform.python_version()}, '
                   f'{platform.platform()}', '' if good else 'use Python 3.10 to 3.14')
     yield from _ros()
     for name in VARIABLES:
         if name in os.environ:
-            yield Finding(PART, Level.OK, f'{name}={os.environ[name]}')
+            yield Finding(PART, Severity.OK, f'{name}={os.environ[name]}')
     for prefix in filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)):
         there = Path(prefix).is_dir()
-        yield Finding(PART, Level.OK if there else Level.WARN, f'prefix {prefix}',
+        yield Finding(PART, Severity.OK if there else Severity.WARN, f'prefix {prefix}',
                       '' if there else 'it does not exist: source the workspace again')
     for requirement in requirements():
         yield _judge(requirement)
@@ -52,15 +52,15 @@ def findings() -> Iterator[Finding]:
 
 def _ros() -> Iterator[Finding]:
     if find_spec('rclpy') is None:
-        yield Finding(PART, Level.WARN, 'no ROS 2: rclpy cannot be imported. The core works, the '
-                      'nodes do not', 'source a ROS 2, or . tools/env.sh')
+        yield Finding(PART, Severity.WARN, 'no ROS 2: rclpy cannot be imported. The core works, '
+                      'the nodes do not', 'source a ROS 2, or . tools/env.sh')
         return
     wheels = sorted(found[1] for each in metadata.distributions()
                     if (found := _RELEASE.fullmatch(each.name or '')))
     release = os.environ.get('ROS_DISTRO') or ', '.join(wheels) or 'of an unknown release'
-    yield Finding(PART, Level.OK, f'ROS 2 {release}')
+    yield Finding(PART, Severity.OK, f'ROS 2 {release}')
     if find_spec('liedyn_interfaces') is None:
-        yield Finding(PART, Level.ERROR, 'liedyn_interfaces cannot be imported',
+        yield Finding(PART, Severity.ERROR, 'liedyn_interfaces cannot be imported',
                       'build it with colcon and source the workspace: docs/guides/install.md')
 
 
@@ -84,10 +84,10 @@ def _judge(requirement: str) -> Finding:
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Finding(PART, Level.ERROR, f'{name} is missing', f'install {requirement}')
+        return Finding(PART, Severity.ERROR, f'{name} is missing', f'install {requirement}')
     good = all((_numbers(version) >= _numbers(bound)) == (sign == '>=')
                for sign, bound in _BOUND.findall(bounds))
-    return Finding(PART, Level.OK if good else Level.ERROR, f'{name} {version}',
+    return Finding(PART, Severity.OK if good else Severity.ERROR, f'{name} {version}',
                    '' if good else f'install {requirement}')
 
 

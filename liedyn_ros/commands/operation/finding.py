@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 
-class Level(IntEnum):
+class Severity(IntEnum):
     """How bad a finding is; WARN and ERROR are exit codes of the doctor."""
 
     OK = 0
@@ -24,6 +24,6 @@ class Finding(NamedTuple):
     """One line of the doctor's page; cure: what to do, empty where nothing need be done."""
 
     part: str
-    level: Level
+    level: Severity
     text: str
     cure: str = ''

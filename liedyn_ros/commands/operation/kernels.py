@@ -10,7 +10,7 @@
 
 from collections.abc import Iterator
 
-from liedyn_ros.commands.operation.finding import Finding, Level
+from liedyn_ros.commands.operation.finding import Finding, Severity
 from liedyn_ros.jit.rooms import library_of, NotBuiltError, processor_here
 
 PART = 'kernels'
@@ -22,8 +22,8 @@ def findings() -> Iterator[Finding]:
     try:
         found = [library_of(room) for room in ROOMS]
     except NotBuiltError as error:
-        yield Finding(PART, Level.ERROR, str(error), 'build or install the package again')
+        yield Finding(PART, Severity.ERROR, str(error), 'build or install the package again')
         return
     size = sum(path.stat().st_size for path in found)
-    yield Finding(PART, Level.OK, f'{len(found)} libraries for {found[0].parent.name}, '
+    yield Finding(PART, Severity.OK, f'{len(found)} libraries for {found[0].parent.name}, '
                   f'{1e-6 * size:.0f} MB; this processor is {processor_here()}')

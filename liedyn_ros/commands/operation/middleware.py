@@ -16,15 +16,16 @@ import subprocess
 import sys
 from typing import Any
 
-from liedyn_ros.commands.operation.finding import Finding, Level
+from liedyn_ros.commands.operation.finding import Finding, Severity
 
 PART, GRAPH = 'middleware', 'graph'
 GROUP = '239.255.0.1'  # in which DDS discovers
 PROBE = 'liedyn_ros.ros.probe'
-LIMIT = 90.0  # s for the probe
-WAIT = 1.0  # s for a datagram
-LEVELS = (Level.OK, Level.WARN, Level.ERROR, Level.WARN)  # of a DiagnosticStatus; 3: stale
-NAMES = ('ok', 'warning', 'error', 'stale')
+PROBE_TIMEOUT = 90.0  # s for the probe
+DATAGRAM_TIMEOUT = 1.0  # s for a datagram
+# Of a DiagnosticStatus; 3: stale
+LEVELS = (Severity.OK, Severity.WARN, Severity.ERROR, Severity.WARN)
+LEVEL_NAMES = ('ok', 'warning', 'error', 'stale')
 
 
 def findings() -> Iterator[Finding]:
@@ -46,16 +47,16 @@ def judge_probe(probe: subprocess.Popen[str]) -> Iterator[Finding]:
     """Provide the findings of the probe, or why there are none."""
     with probe:
         try:
-            output, errors = probe.communicate(timeout=LIMIT)
+            output, errors = probe.communicate(timeout=PROBE_TIMEOUT)
         except subprocess.TimeoutExpired as error:
             probe.kill()
-            yield Finding(PART, Level.ERROR, f'the probe failed: {error}')
+            yield Finding(PART, Severity.ERROR, f'the probe failed: {error}')
             return
     try:
         report = json.loads(output.strip().rpartition('\n')[2])
     except ValueError:
         reason = errors.strip().rpartition('\n')[2] or f'exit code {probe.returncode}'
-        yield Finding(PART, Level.ERROR, f'the probe failed: {reason}', f'python -m {PROBE}')
+        yield Finding(PART, Severity.ERROR, f'the probe failed: {reason}', f'python -m {PROBE}')
         return
     yield from judge(report)
 
@@ -66,7 +67,7 @@ def multicast(address: str, where: str) -> Finding:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver, socket.socket(
                 socket.AF_INET, socket.SOCK_DGRAM) as sender:
             receiver.bind(('', 0))
-            receiver.settimeout(WAIT)
+            receiver.settimeout(DATAGRAM_TIMEOUT)
             receiver.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
                                 socket.inet_aton(GROUP) + socket.inet_aton(address))
             if address != '0.0.0.0':
@@ -75,27 +76,27 @@ def multicast(address: str, where: str) -> Finding:
             sender.sendto(b'doctor', (GROUP, receiver.getsockname()[1]))
             receiver.recv(16)
     except OSError as error:
-        return Finding(PART, Level.WARN, f'multicast on {where}: {error}', 'allow it, or name '
+        return Finding(PART, Severity.WARN, f'multicast on {where}: {error}', 'allow it, or name '
                        'the other computers by ROS_STATIC_PEERS')
-    return Finding(PART, Level.OK, f'multicast on {where} works')
+    return Finding(PART, Severity.OK, f'multicast on {where} works')
 
 
 def judge(report: Mapping[str, Any]) -> Iterator[Finding]:
     """Provide the findings of the probe's report."""
-    yield Finding(PART, Level.OK, f'{report["rmw"]}, domain {report["domain"]}')
+    yield Finding(PART, Severity.OK, f'{report["rmw"]}, domain {report["domain"]}')
     if report['round_trip'] is None:
-        yield Finding(PART, Level.ERROR, 'two processes of this machine do not find each other',
+        yield Finding(PART, Severity.ERROR, 'two processes of this machine do not find each other',
                       'check the firewall, /dev/shm and the variables of ROS above')
     else:
-        yield Finding(PART, Level.OK, f'two processes found each other in '
+        yield Finding(PART, Severity.OK, f'two processes found each other in '
                       f'{report["discovery"]:.1f} s; round trip {1e3 * report["round_trip"]:.2f} '
                       'ms at the median')
-    yield Finding(GRAPH, Level.OK, f'nodes: {", ".join(report["nodes"]) or "none"}')
+    yield Finding(GRAPH, Severity.OK, f'nodes: {", ".join(report["nodes"]) or "none"}')
     clocks = report['clocks']
     if clocks:
-        yield Finding(GRAPH, Level.OK if len(clocks) == 1 else Level.WARN,
+        yield Finding(GRAPH, Severity.OK if len(clocks) == 1 else Severity.WARN,
                       f'/clock is published by {", ".join(clocks)}',
                       '' if len(clocks) == 1 else 'stop all but one: time jumps between them')
     for name, level, message in report['diagnostics']:
-        yield Finding(GRAPH, LEVELS[level], f'{name}: {NAMES[level]}, {message}',
+        yield Finding(GRAPH, LEVELS[level], f'{name}: {LEVEL_NAMES[level]}, {message}',
                       'docs/operations.md' if LEVELS[level] else '')

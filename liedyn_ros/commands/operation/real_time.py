@@ -14,7 +14,7 @@ from pathlib import Path
 import platform
 import resource
 
-from liedyn_ros.commands.operation.finding import Finding, Level
+from liedyn_ros.commands.operation.finding import Finding, Severity
 
 PART = 'real time'
 PROCESSORS = Path('/sys/devices/system/cpu')
@@ -26,13 +26,13 @@ def findings() -> Iterator[Finding]:
     rights = ', '.join(
         f'{name} {_limit(number)}' for name, number in (
             ('rtprio', resource.RLIMIT_RTPRIO), ('memlock', resource.RLIMIT_MEMLOCK)))
-    yield Finding(PART, Level.OK, f'rights: {rights}; user {os.geteuid()}')
+    yield Finding(PART, Severity.OK, f'rights: {rights}; user {os.geteuid()}')
     preempts = _read(Path('/sys/kernel/realtime')) == '1' or 'PREEMPT_RT' in platform.version()
-    yield Finding(PART, Level.OK, f'kernel {platform.release()}, PREEMPT_RT '
+    yield Finding(PART, Severity.OK, f'kernel {platform.release()}, PREEMPT_RT '
                   f'{"yes" if preempts else "no"}')
     governors = {_read(path) for path in PROCESSORS.glob('cpu*/cpufreq/scaling_governor')}
     usable = len(os.sched_getaffinity(0))
-    yield Finding(PART, Level.OK, f'{usable} processors, load '
+    yield Finding(PART, Severity.OK, f'{usable} processors, load '
                   f'{" ".join(f"{load:.1f}" for load in os.getloadavg())}, governor '
                   f'{", ".join(sorted(governors)) or "unknown"}, isolated '
                   f'{_read(PROCESSORS / "isolated") or "none"}, quota {_read(QUOTA) or "none"}')

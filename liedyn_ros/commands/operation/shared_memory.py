@@ -14,7 +14,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from liedyn_ros.commands.operation.finding import Finding, Level
+from liedyn_ros.commands.operation.finding import Finding, Severity
 
 PART = 'shared memory'
 FOLDER = Path('/dev/shm')
@@ -29,21 +29,22 @@ def findings(folder: Path = FOLDER) -> Iterator[Finding]:
         room = os.statvfs(folder)
         left = sorted(left_over(folder))
     except OSError as error:
-        yield Finding(PART, Level.WARN, f'{folder}: expected a folder that can be read, got '
+        yield Finding(PART, Severity.WARN, f'{folder}: expected a folder that can be read, got '
                       f'{error.strerror}: Fast DDS sends by UDP')
         return
     free, whole = (count * room.f_frsize for count in (room.f_bavail, room.f_blocks))
     text = f'{free / 1e6:.0f} of {whole / 1e6:.0f} MB of {folder} are free'
     if free < SEGMENT:
-        yield Finding(PART, Level.ERROR, f'{text}: no further node has room, and sends '
+        yield Finding(PART, Severity.ERROR, f'{text}: no further node has room, and sends '
                       'by UDP', 'remove what is left over, or give a container more (--shm-size)')
     else:
-        yield Finding(PART, Level.OK, text)
+        yield Finding(PART, Severity.OK, text)
     if left:
         size = sum(_size(folder / name) for name in left)
         more = f' and {len(left) - MAX_NAMES} more' if len(left) > MAX_NAMES else ''
-        yield Finding(PART, Level.WARN, f'{len(left)} segments of participants that were killed '
-                      f'or crashed hold {size / 1e6:.1f} MB: {", ".join(left[:MAX_NAMES])}{more}',
+        yield Finding(PART, Severity.WARN, f'{len(left)} segments of participants that were '
+                      f'killed or crashed hold {size / 1e6:.1f} MB: '
+                      f'{", ".join(left[:MAX_NAMES])}{more}',
                       'fastdds shm clean, or remove these files')
 
 

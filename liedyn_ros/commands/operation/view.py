@@ -19,7 +19,7 @@ import sys
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the node and its page until Ctrl-C; return 0."""
+    """Run the node and its page until Ctrl-C; return 0. Raises SystemExit(2) without a start."""
     own, of_node = split(sys.argv[1:] if arguments is None else arguments)
     options, others = parser().parse_known_args(own)
     parameters = [] if options.model is None else ['-p', f'model_file:={options.model.resolve()}']
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.port is not None:
         parameters += ['-p', f'port:={options.port}']
     from liedyn_ros.view import __main__ as view
-    view.main([*others, '--ros-args', *of_node, *parameters])
+    view.main([*others, '--ros-args', *of_node, *parameters], stays=False)
     return 0
 
 

@@ -8,8 +8,7 @@
 
 """Reports: one HTML page each, complete in itself."""
 
-from liedyn_ros.commands.reports.findings import Findings
-from liedyn_ros.commands.reports.page import ReportPage
+from liedyn_ros.commands.reports.page import Findings, ReportPage
 from liedyn_ros.commands.reports.plot import Line, plot
 
 __all__ = ['Findings', 'Line', 'plot', 'ReportPage']

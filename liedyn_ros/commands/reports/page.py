@@ -6,14 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A page of HTML without any other file: headings, sentences, tables and plots."""
+"""A page of HTML without any other file: the verdict first, then sentences, tables and plots."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 import platform
-from typing import Any
+from typing import Any, NamedTuple
 
 from liedyn_ros.commands.operation.environment import PACKAGE
 from liedyn_ros.commands.reports.plot import SCRIPT
@@ -113,3 +113,49 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return ''
+
+
+MAX_REASONS = 3  # reasons beside a verdict
+
+
+class Findings(NamedTuple):
+    """
+    Findings of a run: verdict, a sentence, reasons for it, and the one next step.
+
+    good: whether the verdict is shown in green, or as bad; None for neither. Reasons beyond
+    MAX_REASONS are further findings, as others are.
+    """
+
+    verdict: str
+    good: bool | None
+    reasons: Sequence[str]
+    next_step: str
+    others: Sequence[str] = ()
+
+    @property
+    def further(self) -> list[str]:
+        """Return the findings that are not at the top."""
+        return [*self.reasons[MAX_REASONS:], *self.others]
+
+    def print_top(self) -> None:
+        """Print verdict, reasons and next step."""
+        print(self.verdict)
+        for text in self.reasons[:MAX_REASONS]:
+            print(f'- {text}')
+        print(f'Next: {self.next_step}')
+
+    def print_further(self) -> None:
+        """Print the findings that are not at the top."""
+        for text in self.further:
+            print(f'- {text}')
+
+    def begin(self, page: ReportPage) -> None:
+        """Put verdict, reasons and next step at the top of a page."""
+        page.text(self.verdict, '' if self.good is None else 'good' if self.good else 'bad')
+        page.items(self.reasons[:MAX_REASONS])
+        page.text(f'Next: {self.next_step}')
+
+    def end(self, page: ReportPage) -> None:
+        """Put the findings that are not at the top on a page, below its tables."""
+        page.heading('More findings')
+        page.items(self.further or ['none'])

@@ -62,7 +62,6 @@ def read_limits(path: Path) -> MotionLimits:
     root = _read(path)
     found = root.options({**dict.fromkeys(LIMITS, _limit), FRAMES: _frames, CLOSURES: _closures,
                           CURVES: _curves})
-    root.finish()
     return MotionLimits(**found)
 
 
@@ -72,7 +71,6 @@ def _frames(node: Node) -> list[FrameLimits]:
     for frame, each in node.items():
         found: dict[str, Any] = each.options({
             **dict.fromkeys(_FRAME, Node.number), 'point': lambda point: point.numbers(3)})
-        each.finish()
         result.append(FrameLimits(frame, **found))
     return result
 
@@ -85,7 +83,6 @@ def _closures(node: Node) -> list[ClosureLimits]:
             **dict.fromkeys(_CLOSURE, lambda end: end.number(infinite=True)),
             'along': lambda along: along.text() if isinstance(along.value, str)
             else along.numbers(6)})
-        each.finish()
         result.append(ClosureLimits(closure, **found))
     return result
 

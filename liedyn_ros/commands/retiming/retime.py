@@ -35,7 +35,8 @@ from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.retiming import path_through, PlatformPath, retime, Retimed
 from liedyn_ros.robot import load
-from liedyn_ros.stewart import is_geometry_file, load_geometry
+from liedyn_ros.stewart import load_geometry
+from liedyn_ros.stewart.platform.io.geometry_file import is_geometry_file
 
 POSE = 'x', 'y', 'z', 'roll', 'pitch', 'yaw'
 MAX_SAMPLES = 1_000_000

@@ -21,7 +21,7 @@ import yaml
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.whole_files import whole_file, write_whole
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
-from liedyn_ros.retiming import position_names
+from liedyn_ros.retiming.paths.named_path import position_names
 
 NANO = 1_000_000_000
 

@@ -9,9 +9,9 @@
 """
 Find joints and offsets of a Stewart platform in leg lengths at measured poses.
 
-`liedyn platform calibrate geometry.yaml samples.csv --folder calibrated`, or the same
-with `liedyn platform calibrate`. The folder gets a report, the next poses to
-measure, and where held-out poses say so, a better geometry file and parameters of stewart_pose.
+`liedyn platform calibrate geometry.yaml samples.csv --folder calibrated`. The folder gets a
+report, the next poses to measure, and where held-out poses say so, a better geometry file and
+parameters of stewart_pose.
 """
 
 from collections.abc import Sequence

@@ -16,7 +16,7 @@ Readings are in the order of the legs in the geometry; # begins a comment.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 import sys
 
@@ -24,13 +24,19 @@ import numpy as np
 
 from liedyn_ros.commands.stewart.pose_files import pose_of, read_rows
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import load_geometry, StewartGeometry
 from liedyn_ros.stewart.commissioning.check import check, Commissioning
 from liedyn_ros.stewart.home import geometry_home
 from liedyn_ros.stewart.platform.architecture import architecture
+
+MM, DEGREES = [1e-3] * 3, [180.0 / np.pi] * 3
+OTHER_UNITS = {'positions in mm (write m)': np.array([*MM, 1.0, 1.0, 1.0]),
+               'angles in rad (write degrees)': np.array([1.0, 1.0, 1.0, *DEGREES]),
+               'positions in mm and angles in rad (write m and degrees)': np.array(
+                   [*MM, *DEGREES])}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,9 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         geometry = load_geometry(options.geometry).readings
         rows = read_rows(options.samples, 12)
-        poses = np.array([pose_of(row[:6]) for row in rows])
-        found = check(geometry, poses, rows[:, 6:], geometry_home(geometry)
-                      if options.home is None else pose_of(options.home), options.tolerance)
+        home = geometry_home(geometry) if options.home is None else pose_of(options.home)
+        found = checked(geometry, rows, home, options.tolerance)
     except LiedynError as error:
         print(f'liedyn platform check: {error}', file=sys.stderr)
         return 2
@@ -52,6 +57,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if text:
             print(f'- {text}')
     return 0 if found.right and not built.singular else 1
+
+
+def checked(
+        geometry: StewartGeometry, rows: Array, home: Array, tolerance: float | None
+) -> Commissioning:
+    """Return the check of rows (n, 12). Raises LimitError where other units of poses fit."""
+    def of(factors: Array) -> Commissioning:
+        poses = np.array([pose_of(row) for row in rows[:, :6] * factors])
+        return check(geometry, poses, rows[:, 6:], home, tolerance)
+
+    def fits(found: Commissioning | None) -> bool:  # but for what a parameter undoes exactly
+        return found is not None and {each.kind for each in found.findings} <= {'unit', 'order'}
+    found = _unless_limited(of, np.ones(6))
+    if not fits(found):
+        for text, factors in OTHER_UNITS.items():
+            if fits(_unless_limited(of, factors)):
+                raise LimitError(f'poses: {text} fit')
+    return of(np.ones(6)) if found is None else found  # with the error of its own units
+
+
+def _unless_limited(
+        of: Callable[[Array], Commissioning], factors: Array) -> Commissioning | None:
+    """Return a check, or None where a rod does not reach a pose."""
+    try:
+        return of(factors)
+    except LimitError:
+        return None
 
 
 def parser() -> argparse.ArgumentParser:

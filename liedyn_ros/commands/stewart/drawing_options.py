@@ -10,6 +10,7 @@
 """Options of the commands that draw a platform; their `--help` needs no package that draws."""
 
 import argparse
+import math
 from pathlib import Path
 
 from liedyn_ros.commands import outputs
@@ -76,9 +77,9 @@ def rotary_parser() -> argparse.ArgumentParser:
             ('platform-radius', 'of the circle of the joints of the platform, m'),
             ('horn', 'from shaft to joint of a rod, m'), ('rod', 'from joint to joint, m')):
         result.add_argument(f'--{name}', type=length, required=True, help=text)
-    result.add_argument('--base-angle', type=float, default=12.0,
+    result.add_argument('--base-angle', type=degrees, default=12.0,
                         help='of each shaft from the middle of its pair, degrees')
-    result.add_argument('--platform-angle', type=float, default=20.0,
+    result.add_argument('--platform-angle', type=degrees, default=20.0,
                         help='of each joint of the platform from there, degrees')
     result.add_argument('--horn-angle', type=float, default=0.0,
                         help='by which the planes of the horns of a pair are turned from each '
@@ -86,11 +87,21 @@ def rotary_parser() -> argparse.ArgumentParser:
                              'the centre')
     result.add_argument('--horns', choices=('apart', 'together'), default='apart',
                         help='where the horns of a pair point at angle 0')
-    result.add_argument('--travel', type=float, default=80.0,
+    result.add_argument('--travel', type=degrees, default=80.0,
                         help='of a horn, up and down from angle 0, degrees')
     result.add_argument('--geometry', type=Path, default=Path('my_hexapod.yaml'),
                         help='file to write; the drawing is beside it')
+    result.add_argument('--overwrite', action='store_true', help='replace a file that is there')
     return result
+
+
+def degrees(text: str) -> float:
+    """Return degrees. Raises ArgumentTypeError for a quarter turn of rad or less."""
+    value = float(text)
+    if 0.0 < abs(value) <= 0.5 * math.pi:
+        raise argparse.ArgumentTypeError(f'expected degrees, got {text}, which looks like rad: '
+                                         f'{math.degrees(value):.4g} degrees')
+    return value
 
 
 def length(text: str) -> float:

@@ -52,8 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     print(f'not proved from {proof.begin + 1.0:.5g} to {proof.end + 1.0:.5g} (the first pose is '
           f'1): {proof.reason}')
-    print('remedy: put the home pose between them, or take nearer poses; of calibrate_stewart, '
-          'smaller --turn and --shift')
+    print('remedy: put the home pose between them, or take nearer poses; of liedyn platform '
+          'calibrate, smaller --turn and --shift')
     return 1
 
 

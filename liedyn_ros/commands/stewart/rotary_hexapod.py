@@ -27,17 +27,23 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.whole_files import write_whole
-from liedyn_ros.stewart import load_geometry, PlatformMeter, SmoothTrajectory, StewartGeometry
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import load_geometry, SmoothTrajectory, StewartGeometry
 from liedyn_ros.stewart.home import geometry_home
+from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 from liedyn_ros.stewart.simulation.trajectory import check_times, travel_share
 
 AXES = ('roll', 'pitch', 'yaw', 'x', 'y', 'z')
+SHARES = np.linspace(0.0, 1.0, 201)  # of a way from home, at which it is looked at
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file and its drawing, and print how far the platform moves; 2 where it cannot."""
     options = rotary_parser().parse_args(arguments)
     try:
+        if options.geometry.exists() and not options.overwrite:
+            raise LiedynError(f'{options.geometry}: expected no file there, got one: --overwrite '
+                              'replaces it, --geometry names another')
         write_whole(options.geometry, geometry_text(options))
         geometry = load_geometry(options.geometry)
         report(geometry, options.horn)
@@ -122,20 +128,31 @@ def listed(vector: Array) -> list[float]:
 def report(geometry: StewartGeometry, horn: float) -> None:
     """Print home, how far from singular it is, and how far the platform moves along each axis."""
     home = geometry_home(geometry)
-    value = PlatformMeter(geometry).measure(home).smallest_singular_value
+    meter = PlatformMeter(geometry)
+    value = meter.measure(home).smallest_singular_value
     print(f'home: z = {1e3 * home[2, 3]:.2f} mm; smallest singular value {value:.3f} '
-          '(0 is singular; the nodes warn below 0.05)')
+          f'(0 is singular; the nodes warn below {SINGULARITY_WARNING:g})')
     still = SmoothTrajectory(home, np.zeros(6), np.ones(6), np.zeros(6))
     found = []
     for k, name in enumerate(AXES):
         most = np.zeros(6)
         most[k] = 0.5 * math.pi if k < 3 else 4.0 * horn
         motion = SmoothTrajectory(home, most, still.frequencies, still.phases)
-        reach = travel_share(geometry, motion, check_times(motion)) * most[k]
+        most *= travel_share(geometry, motion, check_times(motion))
+        reach = regular_share(meter, home, most) * most[k]
         found.append(f'{name} {math.degrees(reach):.0f} deg' if k < 3
                      else f'{name} {1e3 * reach:.1f} mm')
-    print('both ways from home, one at a time, within the travel of the horns: '
-          + ', '.join(found))
+    print('both ways from home, one at a time, within the travel of the horns and before the '
+          f'smallest singular value falls below {SINGULARITY_WARNING:g}: ' + ', '.join(found))
+
+
+def regular_share(meter: PlatformMeter, home: Array, way: Array) -> float:
+    """Return the share of a way (6,), rad and m, that nears no singularity to both sides."""
+    sign, near = meter.measure(home).determinant_sign, np.zeros(len(SHARES), dtype=bool)
+    for end in (way, -way):
+        poses = home @ se3.exp(np.multiply.outer(SHARES, end))
+        near |= sign * meter.signed_values(poses) < SINGULARITY_WARNING
+    return float(SHARES[max(int(near.argmax()) - 1, 0)]) if near.any() else 1.0
 
 
 if __name__ == '__main__':

@@ -20,15 +20,15 @@ from liedyn_ros.demo.aerial import plots
 from liedyn_ros.demo.aerial.flight import RecordedFlight
 from liedyn_ros.demo.lockstep import Lockstep
 from liedyn_ros.demo.recorder import deep, DemoRecorder
-from liedyn_ros.demo.session import DemoStage, Session
+from liedyn_ros.demo.session import DemoStage, PHYSICS, Session
 from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 from liedyn_ros.model import load_model, Model, scale_masses, to_urdf
 
-RATE, DURATION = 250.0, 12.0  # Hz of states, s of flight
+SAMPLE_RATE, DURATION = 250.0, 12.0  # Hz of states, s of flight
 MASS_ERROR = 0.05  # of all masses and inertias that the server, and so the controller, knows
 TRANSIENT = 2.0  # s after which the bounds hold
 MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR = 0.01, 1.0  # m, degree
-AFTER = 2.0  # s after the flight, in which the nodes report about it
+REPORT_TIME = 2.0  # s after the flight, in which the nodes report about it
 NODES = 'dynamics_server', 'aerial_manipulator_controller', 'aerial_manipulator_simulator'
 TOPIC_PUBLISHERS = {'odometry': NODES[1:2], 'joint_states': NODES[1:2],
                     'rotor_speeds': NODES[2:], 'joint_torques': NODES[2:]}
@@ -41,7 +41,8 @@ def run(stage: DemoStage) -> DemoVerdict:
     machine = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
     reference = Reference()
     print(f'\nAerial manipulator: simulator, dynamics server and controller as three processes, '
-          f'{DURATION:g} s of flight\n  The server knows all masses {100 * MASS_ERROR:g} % '
+          f'{DURATION:g} s of flight, physics: {PHYSICS}\n'
+          f'  The server knows all masses {100 * MASS_ERROR:g} % '
           'too large; it is asked for every command.')
     flight = RecordedFlight.of(machine, reference, DURATION, record(machine.model, stage))
     report(flight)
@@ -56,21 +57,22 @@ def record(model: Model, stage: DemoStage) -> DemoRecorder:
     known = stage.folder / 'aerial_manipulator_as_known.urdf'
     known.write_text(to_urdf(scale_masses(model, 1.0 + MASS_ERROR)), encoding='utf-8')
     with Session(TOPICS, stage) as session:
-        lockstep = Lockstep(session, RATE, tuple(TOPIC_PUBLISHERS))
+        lockstep = Lockstep(session, SAMPLE_RATE, tuple(TOPIC_PUBLISHERS))
         session.start('dynamics.server', 'dynamics_server', model_file=known, floating=True,
                       use_sim_time=True)
         session.start('aerial.controller', 'aerial_manipulator_controller', use_sim_time=True,
                       **deep('rotor_speeds', 'joint_torques'))
         session.start('aerial.simulator', 'aerial_manipulator_simulator', use_sim_time=True,
-                      publish_rate=RATE, **deep('odometry', 'joint_states'))
+                      publish_rate=SAMPLE_RATE, simulator=PHYSICS,
+                      **deep('odometry', 'joint_states'))
         lockstep.begin(NODES, TOPIC_PUBLISHERS)
-        lockstep.run(DURATION + AFTER)
+        lockstep.run(DURATION + REPORT_TIME)
     return session.recorder
 
 
 def judge(flight: RecordedFlight) -> DemoVerdict:
     """Return the verdict: once settled, the vehicle is within the bounds of its reference."""
-    expected, settled = round(RATE * DURATION), flight.times >= TRANSIENT
+    expected, settled = round(SAMPLE_RATE * DURATION), flight.times >= TRANSIENT
     missing = [too_few('states', len(flight.times), expected),
                too_few('commands', len(flight.command_times), expected)]
     if not settled.any():

@@ -16,12 +16,13 @@ from sensor_msgs.msg import JointState
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.lockstep import Lockstep
 from liedyn_ros.demo.recorder import deep, DemoRecorder
-from liedyn_ros.demo.session import DemoStage, Session
+from liedyn_ros.demo.session import DemoStage, PHYSICS, Session
 from liedyn_ros.demo.stewart import control_plots
 from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
 from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 
-RATE, PHASE = 200.0, 5.0  # Hz; s of motion before the controller knows the lag, and after
+# Hz; s of motion before the controller knows the lag, and after
+SAMPLE_RATE, PHASE_DURATION = 200.0, 5.0
 LAG = 0.02  # s, of the forces of all legs
 FREQUENCY = 0.4  # Hz, of all coordinates, so that both phases hold the same motion
 TRANSIENT = 2.0  # s of a phase after which its errors count
@@ -38,8 +39,9 @@ TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'reference': PoseStampe
 def run(stage: DemoStage) -> DemoVerdict:
     """Run the demo, write its picture, and return the verdict."""
     print(f'\nStewart platform under leg forces: simulator, pose node and controller as three '
-          f'processes\n  Forces lag by {1e3 * LAG:g} ms, which the controller knows after '
-          f'{PHASE:g} s.')
+          f'processes, physics: {PHYSICS}\n'
+          f'  Forces lag by {1e3 * LAG:g} ms, which the controller knows after '
+          f'{PHASE_DURATION:g} s.')
     recorder, known_ns = record(stage)
     motion = ControlledMotion.of(recorder, known_ns, TRANSIENT)
     report(motion)
@@ -52,20 +54,20 @@ def run(stage: DemoStage) -> DemoVerdict:
 def record(stage: DemoStage) -> tuple[DemoRecorder, int]:
     """Run both phases; return the recording, and the time (ns) at which the second began."""
     with Session(TOPICS, stage) as session:
-        lockstep = Lockstep(session, RATE, ('true_pose', 'leg_forces', 'reference'))
+        lockstep = Lockstep(session, SAMPLE_RATE, ('true_pose', 'leg_forces', 'reference'))
         session.start('stewart.pose', 'stewart_pose', 'stewart_control_pose', use_sim_time=True,
                       **deep('pose'))
         session.start('stewart.controller', 'stewart_controller', 'stewart_control_controller',
                       use_sim_time=True, frequencies=[FREQUENCY] * 6,
                       **deep('leg_forces', 'reference'))
         session.start('stewart.dynamics_simulator', 'stewart_dynamics_simulator',
-                      'stewart_control_dynamics_simulator', use_sim_time=True, rate=RATE,
-                      leg_lag=LAG, **deep('true_pose'))
+                      'stewart_control_dynamics_simulator', use_sim_time=True, rate=SAMPLE_RATE,
+                      leg_lag=LAG, simulator=PHYSICS, **deep('true_pose'))
         lockstep.begin(NODES, TOPIC_PUBLISHERS)
-        lockstep.run(PHASE)
+        lockstep.run(PHASE_DURATION)
         set_lag(session)
         known_ns = lockstep.now_ns
-        lockstep.run(PHASE)
+        lockstep.run(PHASE_DURATION)
     return session.recorder, known_ns
 
 
@@ -81,7 +83,7 @@ def set_lag(session: Session) -> None:
 
 def judge(motion: ControlledMotion) -> DemoVerdict:
     """Return the verdict: errors are small once the lag is known, and much smaller than before."""
-    expected = round(2.0 * PHASE * RATE)
+    expected = round(2.0 * PHASE_DURATION * SAMPLE_RATE)
     missing = [too_few('true poses', motion.states, expected),
                too_few('commands', len(motion.command_times), expected),
                too_few('references', len(motion.times), expected)]

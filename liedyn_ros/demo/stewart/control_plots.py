@@ -15,7 +15,7 @@ import numpy as np
 from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
 from liedyn_ros.pictures import legend_above, new_figure, RIGHT, save, WRONG
 
-SMALLEST = 0.05  # of the largest error, shown: the start at rest is without error
+MIN_SHOWN_ERROR = 0.05  # of the largest error, shown: the start at rest is without error
 
 
 def draw(motion: ControlledMotion, folder: Path) -> None:
@@ -34,7 +34,7 @@ def draw(motion: ControlledMotion, folder: Path) -> None:
                       label='' if known else 'largest, once settled')
         least = min(errors[motion.counts & (motion.known == known)].max()
                     for known in (False, True))
-        axes.set_ylim(bottom=SMALLEST * least)
+        axes.set_ylim(bottom=MIN_SHOWN_ERROR * least)
         axes.set_ylabel(label)
     for k, forces in enumerate(motion.forces.T):
         panels[2].plot(motion.command_times, forces, label=f'leg {k + 1}')

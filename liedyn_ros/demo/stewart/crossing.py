@@ -18,7 +18,8 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.lie import se3
 from liedyn_ros.ros.messages.conversions import from_pose, nanoseconds
-from liedyn_ros.stewart import Flag, PlatformMeter, PoseTracker, StewartGeometry
+from liedyn_ros.stewart import Flag, PoseTracker, StewartGeometry
+from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.reports.health import SINGULARITY
 
 WRONG_DISTANCE = 0.05  # rad and m; noise takes no pose so far that is not within a singularity

@@ -18,7 +18,7 @@ from liedyn_ros.demo.stewart.crossing import Crossing
 from liedyn_ros.lie import so3
 from liedyn_ros.pictures import BOUND, legend_above, new_figure, PALETTE, RIGHT, save, WRONG
 
-SMALLEST = 1e-5  # rad or m, error that is shown
+MIN_SHOWN_ERROR = 1e-5  # rad or m, error that is shown
 
 
 def draw(crossing: Crossing, folder: Path) -> None:
@@ -38,7 +38,7 @@ def draw(crossing: Crossing, folder: Path) -> None:
     for times, errors, color in (
             (crossing.times, crossing.plain_errors, WRONG),
             (crossing.ours_times, crossing.our_errors, RIGHT)):
-        panels[2].semilogy(times, np.maximum(errors, SMALLEST), color=color)
+        panels[2].semilogy(times, np.maximum(errors, MIN_SHOWN_ERROR), color=color)
     panels[2].set_ylabel('error, rad or m')
     _warnings(panels[3], crossing)
     for axes in panels:

@@ -24,7 +24,7 @@ from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver, StewartGeometry
 
-RATE, DURATION = 500.0, 6.0  # Hz, s of simulated time
+SAMPLE_RATE, DURATION = 500.0, 6.0  # Hz, s of simulated time
 NOISE = 20e-6  # m, of the encoders; the pose node does not know it, and estimates it
 TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus,
           'pose_with_covariance': PoseWithCovarianceStamped}
@@ -41,7 +41,7 @@ def run(stage: DemoStage) -> DemoVerdict:
     geometry = load_geometry(config_file('stewart_geometry.yaml'))
     paper_case(geometry)
     print(f'\nStewart platform: simulator and pose node as two processes, {DURATION:g} s of '
-          f'simulated time at {RATE:g} Hz, encoder noise of {1e6 * NOISE:g} um')
+          f'simulated time at {SAMPLE_RATE:g} Hz, encoder noise of {1e6 * NOISE:g} um')
     tracking = record(stage)
     report(tracking)
     verdict, pace = judge(tracking), real_time.measure(stage)
@@ -52,7 +52,7 @@ def run(stage: DemoStage) -> DemoVerdict:
 
 def judge(tracking: Tracking) -> DemoVerdict:
     """Return the verdict: no pose was wrong, and errors are as large as predicted."""
-    expected = round(RATE * DURATION)
+    expected = round(SAMPLE_RATE * DURATION)
     missing = [too_few('true poses', tracking.sampled, expected),
                too_few('their poses', tracking.solved, expected)]
     if not tracking.solved:
@@ -92,17 +92,17 @@ def paper_case(geometry: StewartGeometry) -> None:
 
 def coordinates(pose: Array) -> Array:
     """Return x, y, z in cm and roll, pitch, yaw in degrees, as the paper prints a pose."""
-    value = SE3.from_matrix(pose)
+    value = SE3(pose)
     return np.concatenate((100.0 * value.translation, np.degrees(value.rotation.rpy)))
 
 
 def record(stage: DemoStage) -> Tracking:
     """Run the two nodes in lockstep and return the recording."""
     with Session(TOPICS, stage) as session:
-        lockstep = Lockstep(session, RATE, ('true_pose', 'status'))
+        lockstep = Lockstep(session, SAMPLE_RATE, ('true_pose', 'status'))
         session.start('stewart.pose', 'stewart_pose', use_sim_time=True, **deep('pose', 'status'))
-        session.start('stewart.simulator', 'stewart_simulator', use_sim_time=True, rate=RATE,
-                      length_noise=NOISE, **deep('true_pose'))
+        session.start('stewart.simulator', 'stewart_simulator', use_sim_time=True,
+                      rate=SAMPLE_RATE, length_noise=NOISE, **deep('true_pose'))
         lockstep.begin(('stewart_pose', 'stewart_simulator'), {'leg_states': ['stewart_pose']})
         lockstep.run(DURATION)
     return Tracking.of(*(session.recorder.messages(topic) for topic in TOPICS))

@@ -20,7 +20,7 @@ from liedyn_ros.demo.session import DemoStage, Session
 from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.ros.messages.conversions import nanoseconds
 
-RATE, DURATION = 1000.0, 3.0  # Hz, s
+SAMPLE_RATE, DURATION = 1000.0, 3.0  # Hz, s
 START_LIMIT = 120.0  # s; what needs longer to start follows nothing in real time
 SILENCE_TIME = 1.0  # s without a message, after which nothing more is on its way
 TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped}
@@ -48,11 +48,11 @@ class MeasuredPace(NamedTuple):
         """Return the fact in a sentence."""
         if not (self.sampled and self.published):
             return '  This machine followed no poses in real time.'
-        share = self.published / max(self.sampled, round(RATE * DURATION))
+        share = self.published / max(self.sampled, round(SAMPLE_RATE * DURATION))
         middle, late = 1e3 * np.percentile(self.latencies, (50, 99))
-        return (f'  This machine follows {share * RATE:.0f} of {RATE:g} poses a second; from '
-                f'sample to pose {middle:.2g} ms at the median, {late:.2g} ms at the 99th '
-                'percentile.')
+        return (f'  This machine follows {share * SAMPLE_RATE:.0f} of {SAMPLE_RATE:g} poses a '
+                f'second; from sample to pose {middle:.2g} ms at the median, {late:.2g} ms at the '
+                '99th percentile.')
 
 
 def measure(stage: DemoStage) -> MeasuredPace:
@@ -64,7 +64,7 @@ def measure(stage: DemoStage) -> MeasuredPace:
                           **deep('pose'))
             session.wait_until_active('stewart_pose')  # it subscribes before, and takes nothing
             session.start('stewart.simulator', 'stewart_simulator',
-                          'stewart_simulator_in_real_time', rate=RATE, duration=DURATION,
+                          'stewart_simulator_in_real_time', rate=SAMPLE_RATE, duration=DURATION,
                           wait_for_nodes=['stewart_pose', recorder.get_name()],
                           **deep('true_pose'))
             session.wait_for(

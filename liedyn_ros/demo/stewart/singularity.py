@@ -24,7 +24,7 @@ from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 from liedyn_ros.lie import so3
 from liedyn_ros.stewart import load_geometry
 
-RATE, DURATION = 200.0, 5.0  # Hz, s of simulated time
+SAMPLE_RATE, DURATION = 200.0, 5.0  # Hz, s of simulated time
 NOISE = 20e-6  # m, of the encoders
 # A turn about the platform's own axis, which is singular at a right angle; a little askew.
 HOME_TURN, HOME_POSITION = (0.05, 0.03, 0.0), (0.02, 0.01, 0.5)  # rotation vector, rad; m
@@ -52,12 +52,12 @@ def record(stage: DemoStage) -> Crossing:
     home = {'home_position': list(HOME_POSITION),
             'home_orientation': so3.to_quaternion(so3.exp(HOME_TURN)).tolist()}
     with Session(TOPICS, stage) as session:
-        lockstep = Lockstep(session, RATE, ('true_pose', 'leg_states', 'status'))
+        lockstep = Lockstep(session, SAMPLE_RATE, ('true_pose', 'leg_states', 'status'))
         session.start('stewart.pose', 'stewart_pose', 'stewart_singularity_pose',
                       use_sim_time=True, leg_noise=NOISE, hold_hypotheses=True, **home,
                       **deep('pose', 'status'))
         session.start('stewart.simulator', 'stewart_simulator', 'stewart_singularity_simulator',
-                      use_sim_time=True, rate=RATE, length_noise=NOISE, seed=SEED,
+                      use_sim_time=True, rate=SAMPLE_RATE, length_noise=NOISE, seed=SEED,
                       publish_leg_rates=False, amplitudes=[0.0, 0.0, TURN, 0.0, 0.0, 0.0],
                       frequencies=[FREQUENCY] * 6, phases=[0.0] * 6, **home,
                       **{RELIABLE: 'reliable'}, **deep('true_pose', 'leg_states'))
@@ -70,9 +70,9 @@ def record(stage: DemoStage) -> Crossing:
 def judge(crossing: Crossing) -> DemoVerdict:
     """Return the verdict: the node was right behind the singularity, and never silently wrong."""
     plain, ours, unsaid = crossing.plain_errors, crossing.our_errors, crossing.unsaid()
-    expected, crossed = round(RATE * DURATION), bool(np.isfinite(crossing.crossed_at))
+    expected, crossed = round(SAMPLE_RATE * DURATION), bool(np.isfinite(crossing.crossed_at))
     behind = np.flatnonzero(crossing.ours_times > crossing.crossed_at)
-    to_the_end = crossing.ours_times[-1] > DURATION - 2.0 / RATE
+    to_the_end = crossing.ours_times[-1] > DURATION - 2.0 / SAMPLE_RATE
     return DemoVerdict.of(
         f'{len(ours)} poses of {len(plain)}, {len(behind)} of them behind the singularity; at the '
         f'end the pose node is off by {1e3 * ours[-1]:.3g} mrad or mm, the plain solver by '

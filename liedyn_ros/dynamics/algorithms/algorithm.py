@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
@@ -42,17 +41,15 @@ class Algorithm(Direct):
     """
 
     def __init__(self, constants: Constants, data: Data, lanes: BatchPool) -> None:
-        """Take the constants, the data of calls that bring none, and the tables of batches."""
+        """Take the constants, the tables of intermediate results, and those of batches."""
         self.model, self._constants, self._data, self._lanes = (
             constants.model, constants, data, lanes)
         self._nq, self._nv, self._bodies = self.model.nq, self.model.nv, len(self.model.bodies)
         self._q_shape, self._v_shape = (self._nq,), (self._nv,)
         self._wrench_shape = (self._bodies, 6)
         self._kernel = self._bind(data)
-        # Each a single value, as threads replace it: of the data, and of the last data given.
+        # A single value, as threads replace it.
         self._series = 0, self._bind_series(data, data.series_buffer(0))
-        self._given = data.table, self._kernel
-        self._given_series = data.series, self._series[1]
 
     def __repr__(self) -> str:
         """Return the kind of dynamics, and the model."""
@@ -66,36 +63,13 @@ class Algorithm(Direct):
         """Return the kernel of time derivatives on a scratch buffer of the data's series."""
         raise NotImplementedError
 
-    def _with(self, data: Data | None) -> CheckedKernel:
-        """Return the kernel of one state that writes to data, or to the object's own."""
-        if data is None:
-            return self._kernel
-        table, kernel = self._given
-        if table is not data.table:
-            kernel = self._bind(self._checked(data))
-            self._given = data.table, kernel
-        return kernel
-
-    def _series_with(self, data: Data | None, order: int) -> CheckedKernel:
-        """Return the kernel of time derivatives that writes to data, or to the object's own."""
-        if data is not None:
-            series, kernel = self._given_series
-            buffer = data.series_buffer(order)
-            if series is not buffer:
-                kernel = self._bind_series(self._checked(data), buffer)
-                self._given_series = buffer, kernel
-            return kernel
+    def _series_to(self, order: int) -> CheckedKernel:
+        """Return the kernel of time derivatives up to an order."""
         most, kernel = self._series
         if order > most:
             kernel = self._bind_series(self._data, self._data.series_buffer(order))
             self._series = order, kernel
         return kernel
-
-    def _checked(self, data: Data) -> Data:
-        if data.constants.model is not self.model:
-            raise LiedynError(f'data: expected data of {self.model.name}, got data of another '
-                              f'model, {data.constants.model.name}')
-        return data
 
     def _wrenches_of(self, external: ArrayLike | None, *axes: int) -> Array:
         """Return wrenches (*axes, B, 6), or none, with a first axis of 0."""

@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.orders import order_of_rows
+from liedyn_ros.dynamics.tree.inputs import order_of_rows
 from liedyn_ros.jit.bound_kernel import CheckedKernel, direct
 
 
@@ -47,8 +47,7 @@ class Forward(Algorithm):
 
     @direct
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                 external: ArrayLike | None = None, out: Array | None = None,
-                 data: Data | None = None) -> Array:
+                 external: ArrayLike | None = None, out: Array | None = None) -> Array:
         """
         Return the acceleration under joint forces (ABA).
 
@@ -59,7 +58,6 @@ class Forward(Algorithm):
             external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
                 of its body; by default none.
             out: array that takes the result; by default a new one.
-            data: tables for intermediate results; by default those of the object.
 
         Returns:
             a (nv,); rad/s^2 and m/s^2.
@@ -71,12 +69,11 @@ class Forward(Algorithm):
         >>> np.allclose(robot.forward(q, v, robot.inverse(q, v, a)), a)
         True
         """
-        kernel = self._kernel if data is None else self._with(data)
-        return kernel.answer(q, v, tau, NO_WRENCHES if external is None else external, out)
+        return self._kernel.answer(q, v, tau, NO_WRENCHES if external is None else external, out)
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                          external: ArrayLike | None = None, out: Array | None = None,
-                         data: Data | None = None, *, max_error: float = NO_DIGIT) -> Array:
+                         *, max_error: float = NO_DIGIT) -> Array:
         """
         Return the acceleration and its time derivatives: inverse.time_derivatives undone.
 
@@ -86,7 +83,6 @@ class Forward(Algorithm):
             tau: (r + 1, nv), the joint forces and their derivatives to order r.
             external: (r + 1, B, 6); by default none.
             out: array that takes the result; by default a new one.
-            data: tables for intermediate results; by default those of the object.
             max_error: largest estimated relative error of an order.
 
         Returns:
@@ -103,14 +99,37 @@ class Forward(Algorithm):
         shape = order + 1, self._nv
         a = np.empty(shape) if out is None else output(out, shape)
         given = (q, v, self._none, a, tau, NO_WRENCH_ROWS if external is None else external)
-        taken = self._series_with(data, order).call(*given) or given
+        taken = self._series_to(order).call(*given) or given
         if order > 0 and max_error != math.inf:
             self._hybrid.require_digits(taken, max_error)
         return a
 
     def estimate_error(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike,
                        external: ArrayLike | None = None) -> Array:
-        """Estimate the relative error of each order of a (r + 1,), as Hybrid.estimate_error."""
+        """
+        Return the estimated relative error of each order of time_derivatives.
+
+        It is as that of Hybrid.estimate_error.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            tau: (r + 1, nv) with its time derivatives.
+            a: result (r + 1, nv).
+            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
+
+        Returns:
+            (r + 1,).
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> orders = np.zeros((2, 6))
+        >>> found = robot.forward.time_derivatives(q, v, orders)
+        >>> (robot.forward.estimate_error(q, v, orders, found) < 1e-6).all().item()
+        True
+        """
         return self._hybrid.estimate_error(q, v, self._none, a, tau, external)
 
     @cached_property
@@ -143,7 +162,29 @@ class Forward(Algorithm):
     def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                                external: ArrayLike | None = None, *,
                                max_error: float = NO_DIGIT) -> Array:
-        """Return a (K, r + 1, nv) of tau (K, r + 1, nv), external (K, r + 1, B, 6)."""
+        """
+        Return accelerations with time derivatives to order r of K states.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+            tau: (K, r + 1, nv) with time derivatives.
+            external: wrenches (K, r + 1, B, 6) with time derivatives; by default none.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+
+        Returns:
+            a (K, r + 1, nv).
+
+        Raises:
+            LimitError: for r > 30, and for the first order whose estimated error exceeds
+                max_error.
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> robot.forward.time_derivatives_batch([q], [v], np.zeros((1, 3, 6))).shape
+        (1, 3, 6)
+        """
         return self._hybrid.time_derivatives_batch(
             q, v, self._none, tau, tau, external, max_error=max_error)[0]
 

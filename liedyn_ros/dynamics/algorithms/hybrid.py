@@ -29,9 +29,8 @@ from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRE
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import (
-    copied, kernel_array, known, raise_refusal, states_of, time_derivatives_of)
+    copied, kernel_array, known, order_of_rows, raise_refusal, states_of, time_derivatives_of)
 from liedyn_ros.dynamics.tree.names import Names
-from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel
 
 Prescribed = NDArray[np.bool_] | Sequence[str]
@@ -61,8 +60,7 @@ class Hybrid(Algorithm):
         self._names = Names(self.model)
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
-                 tau: ArrayLike, external: ArrayLike | None = None, data: Data | None = None
-                 ) -> Completed:
+                 tau: ArrayLike, external: ArrayLike | None = None) -> Completed:
         """
         Return all accelerations and joint forces, one of both being given for each coordinate.
 
@@ -74,7 +72,6 @@ class Hybrid(Algorithm):
             tau: (nv,), read elsewhere.
             external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
                 of its body; by default none.
-            data: tables for intermediate results; by default those of the object.
 
         Returns:
             a and tau, each (nv,).
@@ -88,28 +85,47 @@ class Hybrid(Algorithm):
         """
         which = self._mask(prescribed)
         a, tau = copied('a', a, self._v_shape), copied('tau', tau, self._v_shape)
-        kernel = self._kernel if data is None else self._with(data)
-        kernel.call(q, v, which, a, tau, NO_WRENCHES if external is None else external)
+        self._kernel.call(q, v, which, a, tau, NO_WRENCHES if external is None else external)
         return Completed(a, tau)
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
-                         tau: ArrayLike, external: ArrayLike | None = None,
-                         data: Data | None = None, *, max_error: float = NO_DIGIT
-                         ) -> Completed:
+                         tau: ArrayLike, external: ArrayLike | None = None, *,
+                         max_error: float = NO_DIGIT) -> Completed:
         """
-        Return a and tau with their time derivatives to order r, each (r + 1, nv).
+        Return a and tau with their time derivatives to order r.
 
-        a and tau are (r + 1, nv), read where they are given, as prescribed says of every order;
-        external is (r + 1, B, 6). Raises LimitError for r > 30, and for the first order whose
-        estimated error exceeds max_error: high orders lose digits. The estimate takes twice as
-        long as the orders; with max_error=math.inf there is none.
+        High orders lose digits; the estimate of that takes twice as long as the orders.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: (r + 1, nv) with time derivatives.
+            tau: (r + 1, nv) with time derivatives.
+            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+
+        Returns:
+            a and tau, each (r + 1, nv).
+
+        Raises:
+            LimitError: for r > 30, and for the first order whose estimated error exceeds
+                max_error.
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> orders = np.zeros((3, 6))
+        >>> robot.hybrid.time_derivatives(q, v, ['elbow'], orders, orders).a.shape
+        (3, 6)
         """
         which, order = self._mask(prescribed), order_of_rows('a', a, 0)
         shape = order + 1, self._nv
         a = time_derivatives_of('a', a, shape, copied)
         tau = time_derivatives_of('tau', tau, shape, copied)
         given = (q, v, which, a, tau, NO_WRENCH_ROWS if external is None else external)
-        taken = self._series_with(data, order).call(*given) or given
+        taken = self._series_to(order).call(*given) or given
         if order > 0 and max_error != math.inf:
             self.require_digits(taken, max_error)
         return Completed(a, tau)
@@ -117,11 +133,31 @@ class Hybrid(Algorithm):
     def estimate_error(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
                        tau: ArrayLike, external: ArrayLike | None = None) -> Array:
         """
-        Estimate the relative error (r + 1,) of each order of a and tau from time_derivatives.
+        Return the estimated relative error of each order of a and tau from time_derivatives.
 
-        An error is relative to the largest entry of a or of tau in an order. The estimate is 0.1
-        to 10 times the error in 99 % of cases, where masses span up to six decades. It takes
-        twice as long as the orders.
+        It is relative to the largest entry of a or of tau in an order. The estimate is 0.1 to 10
+        times the error in 99 % of cases, where masses span up to six decades.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: result (r + 1, nv).
+            tau: result (r + 1, nv).
+            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
+
+        Returns:
+            (r + 1,).
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> orders = np.zeros((2, 6))
+        >>> found = robot.hybrid.time_derivatives(q, v, ['elbow'], orders, orders)
+        >>> robot.hybrid.estimate_error(q, v, ['elbow'], *found).shape
+        (2,)
         """
         which, order = self._mask(prescribed), order_of_rows('a', a, 0)
         a = time_derivatives_of('a', a, (order + 1, self._nv))
@@ -139,7 +175,28 @@ class Hybrid(Algorithm):
 
     def batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
               tau: ArrayLike, external: ArrayLike | None = None) -> Completed:
-        """Return a and tau (K, nv) of q (K, nq), v (K, nv), external (K, B, 6)."""
+        """
+        Return a and tau of K states.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: (K, nv); rad/s^2 and m/s^2.
+            tau: (K, nv); N m and N.
+            external: wrenches (K, B, 6) on bodies; by default none.
+
+        Returns:
+            a and tau, each (K, nv).
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> robot.hybrid.batch([q], [v], ['elbow'], [a], [tau]).a.shape
+        (1, 6)
+        """
         q = states_of(self.model, q)
         shape, wrenches = (len(q), self._nv), self._wrenches_of(external, len(q))
         v, a, tau = kernel_array('v', v, shape), copied('a', a, shape), copied('tau', tau, shape)
@@ -148,7 +205,25 @@ class Hybrid(Algorithm):
 
     def forward_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                       external: ArrayLike | None = None) -> Array:
-        """Return a (K, nv) of tau (K, nv) that is not copied: the batch of forward dynamics."""
+        """
+        Return the accelerations of K states under forces: the batch of forward dynamics.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+            tau: (K, nv); N m and N.
+            external: wrenches (K, B, 6) on bodies; by default none.
+
+        Returns:
+            a (K, nv).
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> robot.hybrid.forward_batch([q], [v], [tau]).shape
+        (1, 6)
+        """
         q = states_of(self.model, q)
         shape, wrenches = (len(q), self._nv), self._wrenches_of(external, len(q))
         v, tau, a = kernel_array('v', v, shape), kernel_array('tau', tau, shape), np.empty(shape)
@@ -159,7 +234,33 @@ class Hybrid(Algorithm):
     def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed,
                                a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
                                *, max_error: float = NO_DIGIT) -> Completed:
-        """Return a and tau (K, r + 1, nv) of v (K, nv), external (K, r + 1, B, 6)."""
+        """
+        Return a and tau with time derivatives to order r of K states.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: (K, r + 1, nv) with time derivatives.
+            tau: (K, r + 1, nv) with time derivatives.
+            external: wrenches (K, r + 1, B, 6) with time derivatives; by default none.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+
+        Returns:
+            a and tau, each (K, r + 1, nv).
+
+        Raises:
+            LimitError: for r > 30, and for the first order whose estimated error exceeds
+                max_error.
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> orders = np.zeros((1, 3, 6))
+        >>> robot.hybrid.time_derivatives_batch([q], [v], ['elbow'], orders, orders).tau.shape
+        (1, 3, 6)
+        """
         q, order = states_of(self.model, q), order_of_rows('a', a, 1)
         shape = len(q), order + 1, self._nv
         v = kernel_array('v', v, shape[::2])
@@ -171,7 +272,21 @@ class Hybrid(Algorithm):
         return Completed(a, tau)
 
     def require_digits(self, taken: tuple[Any, ...], max_error: float) -> None:
-        """Raise LimitError for the first order whose estimated error exceeds max_error."""
+        """
+        Raise the error of time derivatives whose digits are lost.
+
+        Args:
+            taken: the arguments of estimate_error, checked.
+            max_error: largest estimated relative error of an order.
+
+        Raises:
+            LimitError: for the first order whose estimated error exceeds it.
+
+        >>> orders, none = np.zeros((2, 6)), np.zeros((2, len(model.bodies), 6))
+        >>> mask = ld.Names(model).mask('prescribed', ['elbow'])
+        >>> found = robot.hybrid.time_derivatives(q, v, mask, orders, orders)
+        >>> robot.hybrid.require_digits((q, v, mask, *found, none), 1e-3)
+        """
         self._estimator.require_digits(taken, max_error)
 
     def _bind(self, data: Data) -> CheckedKernel:

@@ -25,8 +25,7 @@ from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDeriva
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import kernel_array, raise_refusal, states_of
-from liedyn_ros.dynamics.tree.orders import order_of_rows
+from liedyn_ros.dynamics.tree.inputs import kernel_array, order_of_rows, raise_refusal, states_of
 from liedyn_ros.jit.bound_kernel import CheckedKernel, direct
 
 
@@ -40,8 +39,7 @@ class Inverse(Algorithm):
 
     @direct
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                 external: ArrayLike | None = None, out: Array | None = None,
-                 data: Data | None = None) -> Array:
+                 external: ArrayLike | None = None, out: Array | None = None) -> Array:
         """
         Return the joint forces of a motion (RNEA).
 
@@ -52,7 +50,6 @@ class Inverse(Algorithm):
             external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
                 of its body; by default none.
             out: array that takes the result; by default a new one.
-            data: tables for intermediate results; by default those of the object.
 
         Returns:
             tau (nv,); N m and N.
@@ -63,12 +60,10 @@ class Inverse(Algorithm):
         >>> robot.inverse(q, v, a).shape
         (6,)
         """
-        kernel = self._kernel if data is None else self._with(data)
-        return kernel.answer(q, v, a, NO_WRENCHES if external is None else external, out)
+        return self._kernel.answer(q, v, a, NO_WRENCHES if external is None else external, out)
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                         external: ArrayLike | None = None, out: Array | None = None,
-                         data: Data | None = None) -> Array:
+                         external: ArrayLike | None = None, out: Array | None = None) -> Array:
         """
         Return the joint forces of a motion and their time derivatives.
 
@@ -81,7 +76,6 @@ class Inverse(Algorithm):
             a: (r + 1, nv), the acceleration and its derivatives to order r.
             external: (r + 1, B, 6); by default none.
             out: array that takes the result; by default a new one.
-            data: tables for intermediate results; by default those of the object.
 
         Returns:
             (r + 1, nv): tau, tau', ...
@@ -96,8 +90,8 @@ class Inverse(Algorithm):
         order = order_of_rows('a', a, 0)
         shape = order + 1, self._nv
         tau = np.empty(shape) if out is None else output(out, shape)
-        kernel = self._series_with(data, order)
-        kernel.call(q, v, a, NO_WRENCH_ROWS if external is None else external, tau)
+        self._series_to(order).call(
+            q, v, a, NO_WRENCH_ROWS if external is None else external, tau)
         return tau
 
     @cached_property

@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import LOCAL_WORLD_ALIGNED
 from liedyn_ros.dynamics.tree.names import Names
 from liedyn_ros.model import Model
-from liedyn_ros.model.retraction_derivatives import difference_derivatives
+from liedyn_ros.model.configuration import difference_derivatives
 
 require_module('crocoddyl', "install it with 'pip install crocoddyl'")
 crocoddyl: Any = import_module('crocoddyl')

@@ -26,11 +26,10 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.lie import so3
+from liedyn_ros.model.configuration import difference_derivatives, retraction_derivatives
 from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.retraction_derivatives import (
-    difference_derivatives, retraction_derivatives)
 
 
 class Pullback(NamedTuple):
@@ -57,29 +56,122 @@ class DynamicsFunctions:
             name: function(each) for name, each in pullbacks(dynamics, prescribed).items()}
 
     def inverse(self, q: Any, v: Any, a: Any) -> Any:
-        """Return the joint forces tau (..., nv)."""
+        """
+        Return joint forces.
+
+        Args:
+            q: configurations (..., nq), an array of jax or torch; rad and m.
+            v: velocities (..., nv); rad/s and m/s.
+            a: accelerations (..., nv); rad/s^2 and m/s^2.
+
+        Returns:
+            tau (..., nv); N m and N.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> import torch  # doctest: +SKIP
+        >>> from liedyn_ros.dynamics.autodiff import TorchFunctions  # doctest: +SKIP
+        >>> functions = TorchFunctions(robot)  # doctest: +SKIP
+        >>> tuple(functions.inverse(*map(torch.tensor, (q, v, a))).shape)  # doctest: +SKIP
+        (6,)
+        """
         return self._functions['inverse'](q, v, a)
 
     def forward(self, q: Any, v: Any, tau: Any) -> Any:
-        """Return the accelerations (..., nv)."""
+        """
+        Return accelerations.
+
+        Args:
+            q: configurations (..., nq), an array of jax or torch; rad and m.
+            v: velocities (..., nv); rad/s and m/s.
+            tau: joint forces (..., nv); N m and N.
+
+        Returns:
+            a (..., nv); rad/s^2 and m/s^2.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> import torch  # doctest: +SKIP
+        >>> from liedyn_ros.dynamics.autodiff import TorchFunctions  # doctest: +SKIP
+        >>> functions = TorchFunctions(robot)  # doctest: +SKIP
+        >>> tuple(functions.forward(*map(torch.tensor, (q, v, tau))).shape)  # doctest: +SKIP
+        (6,)
+        """
         return self._functions['forward'](q, v, tau)
 
     def hybrid(self, q: Any, v: Any, a: Any, tau: Any) -> Any:
         """
-        Return tau where accelerations are prescribed, and a elsewhere (..., nv), of closed loops.
+        Return joint forces where accelerations are prescribed, and accelerations elsewhere.
 
-        a is read where it is prescribed, tau elsewhere. Raises LiedynError for a tree.
+        The machine has closed loops.
+
+        Args:
+            q: closed configurations (..., nq), an array of jax or torch; rad and m.
+            v: velocities (..., nv); rad/s and m/s.
+            a: (..., nv), read where it is prescribed; rad/s^2 and m/s^2.
+            tau: (..., nv), read elsewhere; N m and N.
+
+        Returns:
+            (..., nv).
+
+        Raises:
+            LiedynError: for a tree.
+
+        >>> import torch  # doctest: +SKIP
+        >>> from liedyn_ros.dynamics.autodiff import TorchFunctions  # doctest: +SKIP
+        >>> loops = TorchFunctions(linkage, prescribed=linkage.model.actuated)  # doctest: +SKIP
+        >>> given = map(torch.tensor, (closed, rest, rest, rest))  # doctest: +SKIP
+        >>> tuple(loops.hybrid(*given).shape)  # doctest: +SKIP
+        (3,)
         """
         if 'hybrid' not in self._functions:
             raise LiedynError('hybrid: expected a ConstrainedDynamics, got the Dynamics of a tree')
         return self._functions['hybrid'](q, v, a, tau)
 
     def integrate(self, q: Any, dv: Any) -> Any:
-        """Return the configurations q (+) dv (..., nq)."""
+        """
+        Return configurations after displacements, q (+) dv.
+
+        Args:
+            q: configurations (..., nq), an array of jax or torch; rad and m.
+            dv: displacements (..., nv); rad and m.
+
+        Returns:
+            q (..., nq).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> import torch  # doctest: +SKIP
+        >>> from liedyn_ros.dynamics.autodiff import TorchFunctions  # doctest: +SKIP
+        >>> functions = TorchFunctions(robot)  # doctest: +SKIP
+        >>> tuple(functions.integrate(torch.tensor(q), torch.tensor(v)).shape)  # doctest: +SKIP
+        (6,)
+        """
         return self._functions['integrate'](q, dv)
 
     def difference(self, q0: Any, q1: Any) -> Any:
-        """Return the dv (..., nv) with q0 (+) dv = q1."""
+        """
+        Return the displacement dv with q0 (+) dv = q1.
+
+        Args:
+            q0: configurations (..., nq), an array of jax or torch; rad and m.
+            q1: configurations (..., nq); rad and m.
+
+        Returns:
+            dv (..., nv).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> import torch  # doctest: +SKIP
+        >>> from liedyn_ros.dynamics.autodiff import TorchFunctions  # doctest: +SKIP
+        >>> functions = TorchFunctions(robot)  # doctest: +SKIP
+        >>> tuple(functions.difference(torch.tensor(q), torch.tensor(q)).shape)  # doctest: +SKIP
+        (6,)
+        """
         return self._functions['difference'](q0, q1)
 
 
@@ -90,35 +182,8 @@ def pullbacks(dynamics: Dynamics | ConstrainedDynamics, prescribed: ArrayLike | 
 
     Of closed loops there is hybrid too; prescribed names joints, or is a mask (nv,).
     """
-    if isinstance(dynamics, ConstrainedDynamics):
-        known = dynamics.names.mask('prescribed', () if prescribed is None else prescribed)
-        return _of_loops(dynamics, known) | _of_motions(dynamics.model)
-    if prescribed is not None:
-        raise LiedynError('prescribed: expected a ConstrainedDynamics, got the Dynamics of a tree')
-    return _of_trees(dynamics) | _of_motions(dynamics.model)
-
-
-def _of_trees(dynamics: Dynamics) -> dict[str, Pullback]:
-    """Return the pullbacks of inverse and forward dynamics of a tree."""
     links, nv = dynamics.model.link_table, dynamics.model.nv
     inverse, forward = dynamics.inverse, dynamics.forward
-
-    def pull_inverse(q: Array, v: Array, a: Array, y: Array) -> tuple[Array, ...]:
-        by_q, by_v, by_a = inverse.partial_derivatives.gradient_batch(q, v, a, y)
-        return to_configuration(links, q, by_q), by_v, by_a
-
-    def pull_forward(q: Array, v: Array, tau: Array, y: Array) -> tuple[Array, ...]:
-        _, by_q, by_v, by_tau = forward.partial_derivatives.gradient_batch(q, v, tau, y)
-        return to_configuration(links, q, by_q), by_v, by_tau
-
-    return {'inverse': Pullback(nv, inverse.batch, pull_inverse),
-            'forward': Pullback(nv, forward.batch, pull_forward)}
-
-
-def _of_loops(dynamics: ConstrainedDynamics, known: NDArray[np.bool_]) -> dict[str, Pullback]:
-    """Return the pullbacks of a machine with closed loops; known (nv,): prescribed by hybrid."""
-    links, nv = dynamics.model.link_table, dynamics.model.nv
-    inverse, forward, hybrid = dynamics.inverse, dynamics.forward, dynamics.hybrid
 
     def pull_inverse(q: Array, v: Array, a: Array, y: Array) -> tuple[Array, ...]:
         by = inverse.partial_derivatives.gradient_batch(q, v, a, y)
@@ -127,6 +192,21 @@ def _of_loops(dynamics: ConstrainedDynamics, known: NDArray[np.bool_]) -> dict[s
     def pull_forward(q: Array, v: Array, tau: Array, y: Array) -> tuple[Array, ...]:
         by = forward.partial_derivatives.gradient_batch(q, v, tau, y)
         return to_configuration(links, q, by.by_q), by.by_v, by.by_tau
+
+    found = _of_motions(dynamics.model)
+    found['inverse'] = Pullback(nv, lambda *given: np.asarray(inverse.batch(*given)), pull_inverse)
+    found['forward'] = Pullback(nv, lambda *given: np.asarray(forward.batch(*given)), pull_forward)
+    if isinstance(dynamics, ConstrainedDynamics):
+        known = dynamics.names.mask('prescribed', () if prescribed is None else prescribed)
+        found['hybrid'] = _of_hybrid(dynamics, known)
+    elif prescribed is not None:
+        raise LiedynError('prescribed: expected a ConstrainedDynamics, got the Dynamics of a tree')
+    return found
+
+
+def _of_hybrid(dynamics: ConstrainedDynamics, known: NDArray[np.bool_]) -> Pullback:
+    """Return the pullback of hybrid dynamics; known (nv,): those prescribed."""
+    links, hybrid = dynamics.model.link_table, dynamics.hybrid
 
     def unknowns(q: Array, v: Array, a: Array, tau: Array) -> Array:
         found = hybrid.batch(q, v, known, a, tau)
@@ -137,9 +217,7 @@ def _of_loops(dynamics: ConstrainedDynamics, known: NDArray[np.bool_]) -> dict[s
         return (to_configuration(links, q, by.by_q), by.by_v, np.where(known, by.by_given, 0.0),
                 np.where(known, 0.0, by.by_given))
 
-    return {'inverse': Pullback(nv, lambda *given: inverse.batch(*given).tau, pull_inverse),
-            'forward': Pullback(nv, lambda *given: forward.batch(*given).a, pull_forward),
-            'hybrid': Pullback(nv, unknowns, pull_hybrid)}
+    return Pullback(dynamics.model.nv, unknowns, pull_hybrid)
 
 
 def _of_motions(model: Model) -> dict[str, Pullback]:

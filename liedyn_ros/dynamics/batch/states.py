@@ -48,28 +48,114 @@ class StateBatches:
     constants: Constants
 
     def mass_matrix_batch(self, q: ArrayLike) -> Array:
-        """Return M (K, nv, nv) of K states, a state a row."""
+        """
+        Return mass_matrix of K states, on all cores.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+
+        Returns:
+            M (K, nv, nv).
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> robot.mass_matrix_batch([q]).shape
+        (1, 6, 6)
+        """
         return self._of_states(kernels.crba_of_states, 2 * (self.model.nv,), q)
 
     def gravity_vector_batch(self, q: ArrayLike) -> Array:
-        """Return gravity_vector (K, nv) of K states, a state a row."""
+        """
+        Return gravity_vector of K states, on all cores.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+
+        Returns:
+            g (K, nv); N m and N.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> robot.gravity_vector_batch([q]).shape
+        (1, 6)
+        """
         return self._of_states(kernels.gravity_of_states, (self.model.nv,), q)
 
     def spring_forces_batch(self, q: ArrayLike) -> Array:
-        """Return spring_forces (K, nv) of K states, a state a row."""
+        """
+        Return spring_forces of K states, on all cores.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+
+        Returns:
+            (K, nv); N m and N.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> robot.spring_forces_batch([q]).shape
+        (1, 6)
+        """
         return self._of_states(kernels.springs_of_states, (self.model.nv,), q)
 
     def center_of_mass_batch(self, q: ArrayLike) -> Array:
-        """Return center_of_mass (K, 3) of K states, a state a row."""
+        """
+        Return center_of_mass of K states, on all cores.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+
+        Returns:
+            (K, 3) in the ground; m.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> robot.center_of_mass_batch([q]).shape
+        (1, 3)
+        """
         self._require_mass()
         return self._of_states(kernels.center_of_mass_of_states, (3,), q)
 
     def momentum_batch(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return momentum (K, 6) of K states, a state a row."""
+        """
+        Return momentum of K states, on all cores.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+
+        Returns:
+            (K, 6), angular part first; N m s and N s.
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> robot.momentum_batch([q], [v]).shape
+        (1, 6)
+        """
         return self._of_states(kernels.momentum_of_states, (6,), q, v)
 
     def coriolis_matrix_batch(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return C (K, nv, nv) of K states, a state a row."""
+        """
+        Return coriolis_matrix of K states, on all cores.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+
+        Returns:
+            C (K, nv, nv).
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> robot.coriolis_matrix_batch([q], [v]).shape
+        (1, 6, 6)
+        """
         return self._of_states(
             kernels.coriolis_matrix_of_states, 2 * (self.model.nv,), q, v, blocks=True)
 

@@ -9,7 +9,6 @@
 """Closed loops and couplings: dynamics, assembly and completion under constraints."""
 
 from liedyn_ros.dynamics.constrained import constrained_stormer_verlet, projected_runge_kutta
-from liedyn_ros.dynamics.constrained.backdrive import Backdrive, backdrive
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
 from liedyn_ros.dynamics.constrained.configurations.differential_kinematics import (
@@ -18,9 +17,7 @@ from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
     InverseKinematics, ORIENTATION, POINT, POSE, reach, Reached, ReachedMany, TOOL)
 from liedyn_ros.dynamics.constrained.configurations.misfit import ClosureGap
 from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility, mobility
-from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
-from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
-from liedyn_ros.dynamics.constrained.constraints.polynomials import mjcf_functions
+from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction, mjcf_functions
 from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import (
     taylor_series, TaylorNumber)
 from liedyn_ros.dynamics.constrained.contacts import (
@@ -33,7 +30,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters im
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE, LEAST_TORQUE
-from liedyn_ros.dynamics.constrained.statics import equilibrium, Statics, statics
+from liedyn_ros.dynamics.constrained.statics import (
+    Backdrive, backdrive, equilibrium, Statics, statics)
 from liedyn_ros.dynamics.constrained.task_space import TaskDynamics, TaskSpace
 from liedyn_ros.dynamics.constrained.tracking.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
@@ -43,9 +41,9 @@ __all__ = [
     'alarm_levels', 'assemble', 'assemblies', 'Backdrive', 'backdrive', 'ClosureGap',
     'complete_acceleration', 'complete_trajectory', 'complete_velocity',
     'constrained_stormer_verlet', 'ConstrainedDynamics', 'ConstrainedSolution',
-    'ConstrainedSolutions', 'ConstraintFunction', 'Constraints', 'ConstraintStatus', 'Contact',
-    'ContactForce', 'Contacts', 'DifferentialKinematics', 'equilibrium', 'ExternalWrench',
-    'Impact', 'InverseKinematics', 'kinematic_gaps', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState',
+    'ConstrainedSolutions', 'ConstraintFunction', 'ConstraintStatus', 'Contact', 'ContactForce',
+    'Contacts', 'DifferentialKinematics', 'equilibrium', 'ExternalWrench', 'Impact',
+    'InverseKinematics', 'kinematic_gaps', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState',
     'LoopTracker', 'LoopTrajectory', 'MinimalCoordinates', 'mjcf_functions', 'mobility',
     'Mobility', 'MomentumObserver', 'Motions', 'ORIENTATION', 'other_assembly', 'POINT', 'POSE',
     'project', 'projected_runge_kutta', 'reach', 'Reached', 'ReachedMany', 'statics', 'Statics',

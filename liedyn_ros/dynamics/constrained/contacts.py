@@ -139,7 +139,17 @@ class Contacts:
         return tuple(self._places)
 
     def prepare(self, *sets: Iterable[str]) -> None:
-        """Lay out sets of contacts, and find what depends on none of their states."""
+        """
+        Lay out sets of contacts, and find what depends on none of their states.
+
+        Args:
+            sets: names of contacts.
+
+        Raises:
+            ModelError: for an unknown name.
+
+        >>> Contacts(model, {'tip': Contact('tool')}).prepare(['tip'])
+        """
         for names in sets:
             chosen = self._ordered(names)
             dynamics = self._of(chosen).dynamics if chosen else self.free
@@ -192,13 +202,28 @@ class Contacts:
     def forces(self, dynamics: ConstrainedDynamics, q: ArrayLike, solution: Solved,
                *, admissible: bool = False) -> dict[str, ContactForce]:
         """
-        Return the ground's force at each contact of a machine that `holding` returned, by frame.
+        Return the force of the ground at each contact of a machine that `holding` returned.
 
-        solution is that of a call with q (nq,); of one with derivatives, order zero counts. Where
-        contacts are redundant, as four points of a box are, its forces are those of least norm,
-        which can pull although the contacts hold. admissible has those that all contacts can
-        apply, if there are any, by a conic program (12.61). Raises ModelError for a machine of
-        other contacts. admissible needs the extra `contacts`.
+        Where contacts are redundant, as four points of a box are, the forces are those of least
+        norm, which can pull although the contacts hold.
+
+        Args:
+            dynamics: what `holding` returned.
+            q: configuration (nq,); rad and m.
+            solution: of a call with q; of one with derivatives, order zero counts.
+            admissible: take forces that all contacts can apply, if there are any, by a conic
+                program (12.61); needs the extra `contacts`.
+
+        Returns:
+            forces by contact.
+
+        Raises:
+            ModelError: for a machine of other contacts.
+
+        >>> contacts, bent = Contacts(model, {'tip': Contact('tool')}), q + 0.5
+        >>> held = contacts.holding(['tip'], bent)
+        >>> contacts.forces(held, bent, held.forward(bent, 0.0 * v, tau))['tip'].force.shape
+        (3,)
         """
         cones = self._cones(dynamics)
         multipliers = np.reshape(solution.multipliers, (-1, dynamics.m))[0] if dynamics.m else (
@@ -219,15 +244,33 @@ class Contacts:
         """
         Return the velocity after an impact of the contacts of a machine, and the impulses.
 
-        restitution is from 0, where the contacts stay, to 1: that part of the normal impulse of
-        each contact comes back (12.63). Without friction a normal speed comes back by that part.
-        Tangential and angular speeds that a contact holds vanish, as do those of loops. A contact
-        that leaves the ground at once counts too: choose the set. With sliding, contacts choose by
-        themselves: they only push, and slip where the impulse exceeds their friction (12.62);
-        moments stay. holds then says which neither slide nor leave but for the restitution. It
-        needs the extra `contacts`. Raises LimitError for a restitution beyond these, or a friction
-        without limit where contacts may slide. Raises ModelError for a machine of other contacts,
-        and the errors of dynamics.forward.
+        Without friction a normal speed comes back by the part restitution. Tangential and angular
+        speeds that a contact holds vanish, as do those of loops. A contact that leaves the ground
+        at once counts too: choose the set.
+
+        Args:
+            dynamics: what `holding` returned.
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            restitution: part of the normal impulse of each contact that comes back, from 0, where
+                the contacts stay, to 1 (12.63).
+            sliding: contacts choose by themselves: they only push, and slip where the impulse
+                exceeds their friction (12.62); moments stay. holds then says which neither slide
+                nor leave but for the restitution. Needs the extra `contacts`.
+
+        Returns:
+            v (nv,), and impulses by contact, N s and N m s.
+
+        Raises:
+            LimitError: for a restitution beyond 0 to 1, or a friction without limit where contacts
+                may slide.
+            ModelError: for a machine of other contacts.
+
+        >>> contacts, bent = Contacts(model, {'tip': Contact('tool')}), q + 0.5
+        >>> held = contacts.holding(['tip'], bent)
+        >>> after = contacts.impact(held, bent, v).v
+        >>> bool(np.abs(robot.frames.twist(bent, after, 'tool')[3:]).max() < 1e-9)
+        True
         """
         part = as_number('restitution', restitution)
         if not 0.0 <= part <= 1.0:

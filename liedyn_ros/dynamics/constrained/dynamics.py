@@ -82,7 +82,18 @@ class ConstrainedDynamics(Constraints):
 
     @exclusive
     def reserve(self, order: int) -> bool:
-        """Allocate tables for series to an order; return whether they are new."""
+        """
+        Allocate tables for time derivatives to an order, ahead of the first call.
+
+        Args:
+            order: of the derivatives.
+
+        Returns:
+            whether they are new.
+
+        >>> linkage.reserve(1)
+        True
+        """
         if not super().reserve(order):
             return False
         self._solver.bind()
@@ -91,11 +102,20 @@ class ConstrainedDynamics(Constraints):
     @exclusive
     def move_closures(self, places: Mapping[str, ArrayLike]) -> None:
         """
-        Move the ground frames of closures, poses (4, 4) by closure, in the tables as they are.
+        Move the ground frames of closures, in the tables as they are.
 
         It takes microseconds, where a new object takes milliseconds. The ranks where nothing is
-        singular stay those found before. Raises ModelError for a name that is no closure with the
-        ground, and the errors of a pose.
+        singular stay those found before.
+
+        Args:
+            places: poses (4, 4) by closure; m.
+
+        Raises:
+            ModelError: for a name that is no closure with the ground.
+            NotInGroupError: for a matrix that is no pose.
+
+        >>> ground = linkage.twin()
+        >>> ground.move_closures({})
         """
         closures = {closure.name: (i, closure) for i, closure in enumerate(self.model.closures)}
         moved = list(self.model.closures)
@@ -115,7 +135,15 @@ class ConstrainedDynamics(Constraints):
         self._solver.remodel(self.model)
 
     def twin(self) -> ConstrainedDynamics:
-        """Return a copy of the machine with tables of its own, at the ranks found before."""
+        """
+        Return a copy of the machine with tables of its own, at the ranks found before.
+
+        Returns:
+            the copy, for another thread.
+
+        >>> linkage.twin().model is linkage.model
+        True
+        """
         other = ConstrainedDynamics(self.model, dissipation=self.tree.dissipation,
                                     functions=self.functions)
         other._solver.take_ranks(self._solver)
@@ -126,7 +154,9 @@ class ConstrainedDynamics(Constraints):
         """
         Take inertias, placements, armatures and dissipation from the table of tree.
 
-        A ParameterChart writes them there. model stays as it is. It takes microseconds.
+        A ParameterChart writes them there; model stays as it is. It takes microseconds.
+
+        >>> linkage.twin().follow_tree()
         """
         self.data.follow(self.tree.constants)
 
@@ -146,18 +176,48 @@ class ConstrainedDynamics(Constraints):
         return f'<ConstrainedDynamics of {self.model!r}, {self.m} constraints>'
 
     def gaps(self, q: ArrayLike) -> dict[str, ClosureGap]:
-        """Return by closure how far each is open at q (nq,), tolerated gaps too, m and rad."""
+        """
+        Return how far each closure is open, tolerated gaps too.
+
+        Args:
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            length (m) and angle (rad) by closure.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> max(gap.length for gap in linkage.gaps(closed).values()) < 1e-9
+        True
+        """
         return closure_gaps(self, self.model.check_configuration(q))
 
     def joint_wrenches(self, q: ArrayLike, v: ArrayLike, solution: Solved,
                        external: ArrayLike | None = None) -> dict[str, Array]:
         """
-        Return by joint of the tree the wrench (6,) that it transmits, the load of its bearing.
+        Return the wrenches that the joints of the tree transmit, the loads of their bearings.
 
-        Frames are as in dynamics.joint_wrenches. solution is that of a call with q (nq,), v (nv,)
-        and external (B, 6); of one with derivatives, order zero counts. Forces of couplings and
-        functions act along the screws of the joints. Where the constraints are redundant the loads
-        are those of its multipliers, which are not the only ones.
+        Frames are as in dynamics.joint_wrenches. Forces of couplings and functions act along the
+        screws of the joints. Where the constraints are redundant the loads are those of its
+        multipliers, which are not the only ones.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            solution: of a call with q, v and external; of one with derivatives, order zero counts.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            wrenches (6,) by joint, moment (N m) before force (N).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> found = linkage.inverse(closed, rest, rest)
+        >>> len(linkage.joint_wrenches(closed, rest, found))
+        3
         """
         shapes = (self.model.nv,), (len(self.model.closures), 6)
         a, closures = (np.reshape(each, (-1, *shape))[0] for each, shape in zip(

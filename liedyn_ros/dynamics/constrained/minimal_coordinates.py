@@ -19,16 +19,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, require_kind
-from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
-    assemble, corrections, refuse_free)
+    assemble, LONGER, LONGEST, refuse_free)
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
 from liedyn_ros.dynamics.constrained.configurations.mobility import assemblies_near
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
+from liedyn_ros.dynamics.constrained.kernels.tolerances import (
+    CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
 from liedyn_ros.dynamics.constrained.statics import independent_coordinates
 
@@ -70,11 +72,40 @@ class MinimalCoordinates:
         return f'<MinimalCoordinates {list(self.by)} of {self.model!r}>'
 
     def motions(self, q: ArrayLike) -> Array:
-        """Return N (nv, f): the rates of all coordinates per rate of each independent one."""
+        """
+        Return the rates of all coordinates per rate of each independent one.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+
+        Returns:
+            N (nv, f).
+
+        Raises:
+            ModelError: where the independent coordinates do not decide the motion.
+
+        >>> MinimalCoordinates(linkage).motions(closed).shape
+        (3, 1)
+        """
         return self._motions(self.dynamics.jacobian(q))[0]
 
     def motions_and_rate(self, q: ArrayLike, v: ArrayLike) -> Motions:
-        """Return N and its time derivative at a state, both (nv, f) (12.20)."""
+        """
+        Return the free motions and their time derivative (12.20).
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: rates (f,) of the independent coordinates; rad/s and m/s.
+
+        Returns:
+            N and N', both (nv, f).
+
+        Raises:
+            ModelError: where the independent coordinates do not decide the motion.
+
+        >>> MinimalCoordinates(linkage).motions_and_rate(closed, [1.0]).rate.shape
+        (3, 1)
+        """
         q, v = self._state(q, v)
         found, inverse = self._motions(self.dynamics.jacobian(q))
         whole = found @ v
@@ -84,21 +115,85 @@ class MinimalCoordinates:
         return Motions(found, rate)
 
     def velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return the rates (nv,) of all coordinates."""
+        """
+        Return the rates of all coordinates.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: rates (f,) of the independent coordinates; rad/s and m/s.
+
+        Returns:
+            v (nv,).
+
+        Raises:
+            ModelError: where the independent coordinates do not decide the motion.
+
+        >>> MinimalCoordinates(linkage).velocity(closed, [1.0]).shape
+        (3,)
+        """
         return np.asarray(self.motions(q) @ as_array('v', v, (self.f,)))
 
     def mass_matrix(self, q: ArrayLike) -> Array:
-        """Return M_i (f, f)."""
+        """
+        Return the mass matrix of the independent coordinates.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+
+        Returns:
+            M_i (f, f); kg m^2, kg m and kg.
+
+        Raises:
+            ModelError: where the independent coordinates do not decide the motion.
+
+        >>> MinimalCoordinates(linkage).mass_matrix(closed).shape
+        (1, 1)
+        """
         motions = self.motions(q)
         return np.asarray(motions.T @ self.dynamics.tree.mass_matrix(q) @ motions)
 
     def bias(self, q: ArrayLike, v: ArrayLike, external: ArrayLike | None = None) -> Array:
-        """Return b_i (f,): the forces of a motion without acceleration, dissipation included."""
+        """
+        Return the forces of a motion without acceleration, dissipation included.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: rates (f,) of the independent coordinates; rad/s and m/s.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            b_i (f,); N m and N.
+
+        Raises:
+            ModelError: where the independent coordinates do not decide the motion.
+
+        >>> MinimalCoordinates(linkage).bias(closed, [1.0]).shape
+        (1,)
+        """
         return self.inverse(q, v, np.zeros(self.f), external)
 
     def inverse(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                 external: ArrayLike | None = None) -> Array:
-        """Return the forces tau_i (f,) of accelerations (f,)."""
+        """
+        Return the forces of accelerations.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: rates (f,) of the independent coordinates; rad/s and m/s.
+            a: their accelerations (f,); rad/s^2 and m/s^2.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            tau_i (f,); N m and N.
+
+        Raises:
+            ModelError: where the independent coordinates do not decide the motion.
+
+        >>> MinimalCoordinates(linkage).inverse(closed, [1.0], [0.0]).shape
+        (1,)
+        """
         q, v = self._state(q, v)
         a = as_array('a', a, (self.f,))
         motions, rate = self.motions_and_rate(q, v)
@@ -107,51 +202,88 @@ class MinimalCoordinates:
 
     def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                 external: ArrayLike | None = None) -> Array:
-        """Return the accelerations (f,) under forces tau_i (f,)."""
+        """
+        Return the accelerations under forces.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: rates (f,) of the independent coordinates; rad/s and m/s.
+            tau: forces (f,) at them; N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            a_i (f,); rad/s^2 and m/s^2.
+
+        Raises:
+            ModelError: where the independent coordinates do not decide the motion.
+
+        >>> small = MinimalCoordinates(linkage)
+        >>> bool(np.abs(small.forward(closed, [1.0], small.bias(closed, [1.0]))).max() < 1e-9)
+        True
+        """
         excess = as_array('tau', tau, (self.f,)) - self.bias(q, v, external)
         return np.asarray(np.linalg.solve(self.mass_matrix(q), excess))
 
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
-        """Return the kinetic energy, J."""
-        return self.dynamics.tree.kinetic_energy(q, self.velocity(q, v))
-
-    def reduced(self, q: ArrayLike, tau: ArrayLike) -> Array:
-        """Return the forces tau_i (f,) that joint forces tau (nv,) are for the machine."""
-        return np.asarray(self.motions(q).T @ as_array('tau', tau, (self.model.nv,)))
-
     def efforts(self, q: ArrayLike, tau: ArrayLike, actuated: ArrayLike | None = None) -> Array:
         """
-        Return joint forces (nv,) of the actuators for forces tau_i (f,), of least squares.
+        Return joint forces of the actuators for forces at the independent coordinates.
 
-        actuated names joints or is a mask, by default that of the model. Raises ModelError where
-        these actuators cannot have them.
+        They have the least squares.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            tau: forces (f,) at the independent coordinates; N m and N.
+            actuated: names of joints, or a mask (nv,); by default those of the model.
+
+        Returns:
+            tau (nv,), zero where no actuator is.
+
+        Raises:
+            ModelError: where these actuators cannot have them.
+
+        >>> MinimalCoordinates(linkage).efforts(closed, [2.0]).round(9) + 0.0
+        array([2., 0., 0.])
         """
         tau, motions = as_array('tau', tau, (self.f,)), self.motions(q)
         driven = (self.model.actuated if actuated is None
                   else self.dynamics.names.mask('actuated', actuated))
-        found = np.linalg.lstsq(motions[driven].T, tau, rcond=RANK_TOLERANCE)[0]
-        left = float(np.abs(motions[driven].T @ found - tau).max(initial=0.0))
-        if left > 1e-8 * (1.0 + np.abs(tau).max(initial=0.0)):
-            raise ModelError('actuated: expected actuators that decide the motion, got ones that '
-                             f'leave {left:.3g} N m or N', got=left)
-        result = np.zeros(self.model.nv)
-        result[driven] = found
-        return result
+        return least_efforts(motions, driven, tau)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
-        """Return the closed configuration (nq,) after a displacement (f,) of the coordinates."""
-        start = self.model.check_configuration(q)
-        step = self.motions(start) @ as_array('dv', dv, (self.f,))
-        ended = self.model.integrate(start, step)
-        for _ in range(3):
-            for each in corrections(self.dynamics, ended):
-                ended = each.ended
-            # What closing has moved the independent ones by is taken back along the motions.
-            left = (step - self.model.difference(start, ended))[self._known]
-            if np.abs(left).max(initial=0.0) < 1e-12:
-                break
-            ended = self.model.integrate(ended, self.motions(ended) @ left)
-        return ended
+        """
+        Return the closed configuration after a displacement of the independent coordinates.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            dv: displacement (f,); rad and m.
+
+        Returns:
+            q (nq,).
+
+        Raises:
+            ConvergenceError: where the loops do not close there.
+            ModelError: where the independent coordinates do not decide the motion.
+
+        >>> (MinimalCoordinates(linkage).integrate(closed, [0.1]) - closed)[0].round(9).item()
+        0.1
+        """
+        start = ended = self.model.check_configuration(q)
+        wanted, before = as_array('dv', dv, (self.f,)), np.inf
+        for k in range(ITERATIONS):
+            f, rows = self.dynamics.residual_and_jacobian(ended)
+            left = wanted - self.model.difference(start, ended)[self._known]
+            size = max(self.dynamics.largest(f), float(np.abs(left).max(initial=0.0)))
+            if size <= CLOSED_CONFIGURATION or 0.5 * before <= size <= STALLED_RESIDUAL:
+                return ended
+            motions, inverse = self._motions(rows)
+            step, before = motions @ left, size
+            step[~self._known] -= inverse @ f
+            step /= max(1.0, np.abs(step).max(initial=0.0) / (LONGEST * LONGER**k))
+            ended = self.model.integrate(ended, step)
+        raise ConvergenceError(
+            f'dv: expected a displacement of {list(self.by)} at which the loops close, got one '
+            f'that leaves {size:.3g} open after {ITERATIONS} steps')
 
     def _state(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         return self.model.check_configuration(q), as_array('v', v, (self.f,))
@@ -166,3 +298,18 @@ class MinimalCoordinates:
         motions[self._known] = np.eye(self.f)
         motions[passive] = -inverse @ rows[:, self._known]
         return motions, inverse
+
+
+def least_efforts(motions: Array, driven: NDArray[np.bool_], need: Array) -> Array:
+    """
+    Return joint forces (nv,) of those driven that are forces need (f,) at free motions (nv, f).
+
+    They have the least squares. Raises ModelError where these cannot have them.
+    """
+    result: Array = np.zeros(len(motions))
+    result[driven] = np.linalg.lstsq(motions[driven].T, need, rcond=RANK_TOLERANCE)[0]
+    left = float(np.abs(motions.T @ result - need).max(initial=0.0))
+    if left > 1e-6 * (1.0 + np.abs(need).max(initial=0.0)):
+        raise ModelError('actuated: expected actuators that decide the motion, got ones that '
+                         f'leave {left:.3g} N m or N', expected=0.0, got=left)
+    return result

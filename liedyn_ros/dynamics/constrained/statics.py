@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Statics: forces that hold a machine at rest, and its stiffness; trees and closed loops."""
+"""Statics: forces that hold a machine at rest, its stiffness, what moves it from its output."""
 
 from __future__ import annotations
 
@@ -54,13 +54,32 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
             actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
             weights: ArrayLike | None = None) -> Statics:
     """
-    Return forces and stiffness of a machine at rest at a closed q (nq,), external (B, 6) held.
+    Return forces and stiffness of a machine at rest (12.55).
 
-    A machine without loops is one of ConstrainedDynamics too. by names joints or coordinates that
-    decide the motion, by default independent ones, actuated ones first; rods do not spin. The
-    other arguments and
-    the errors are those of dynamics.inverse and of complete_velocity. The stiffness is
-    K = N^T dtau/dq N, of the forces that keep it at rest where it is displaced (12.55).
+    A machine without loops is one of ConstrainedDynamics too.
+
+    Args:
+        dynamics: a ConstrainedDynamics.
+        q: closed configuration (nq,); rad and m.
+        external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame of
+            its body; by default none.
+        by: names of joints or coordinates that decide the motion; by default independent ones,
+            actuated ones first; rods do not spin.
+        tau: forces of passive joints (nv,); N m and N.
+        actuated: names of joints, or a mask (nv,); by default those of the model.
+        redundancy: LEAST_TORQUE or LEAST_FORCE.
+        weights: (nv,) of the squares of joint forces.
+
+    Returns:
+        forces by actuated coordinate, and the stiffness K = N^T dtau/dq N (f, f) of the forces
+        that keep it at rest where it is displaced.
+
+    Raises:
+        ModelError: where the coordinates do not decide the motion.
+        LiedynError: for a state that is wrong or open.
+
+    >>> list(statics(linkage, closed).efforts)
+    ['crank_joint']
     """
     model, rest = dynamics.model, np.zeros(dynamics.model.nv)
     options: dict[str, Any] = {
@@ -83,12 +102,27 @@ def equilibrium(dynamics: ConstrainedDynamics, start: ArrayLike | None = None,
                 external: ArrayLike | None = None, *, held: Mapping[str, float] | None = None,
                 tau: ArrayLike | None = None) -> Array:
     """
-    Return the configuration (nq,) near start in which a machine let go comes to rest.
+    Return the configuration in which a machine that is let go comes to rest (12.55).
 
-    There weight, springs, external wrenches (B, 6) and the joint forces tau (nv,), zero by
-    default, balance (12.55). held are positions of joints that are kept, rad or m. It is stable
-    where a step along the falling energy finds it; the stiffness of statics tells. Friction is
-    left out. Raises ConvergenceError where none is found, and the errors of assemble and statics.
+    There weight, springs, external wrenches and joint forces balance. It is stable where a step
+    along the falling energy finds it; the stiffness of statics tells. Friction is left out.
+
+    Args:
+        dynamics: a ConstrainedDynamics.
+        start: rough configuration (nq,); rad and m.
+        external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame of
+            its body; by default none.
+        held: positions of joints that are kept; rad or m.
+        tau: joint forces (nv,), by default zero; N m and N.
+
+    Returns:
+        q (nq,), closed.
+
+    Raises:
+        ConvergenceError: where none is found.
+
+    >>> equilibrium(linkage).shape
+    (3,)
     """
     model, kept = dynamics.model, dict(held or {})
     forces = np.zeros(model.nv) if tau is None else as_array('tau', tau, (model.nv,))
@@ -148,3 +182,81 @@ def independent_coordinates(
     known = np.ones(len(driven), dtype=np.bool_)
     known[order[:rank]] = False
     return known
+
+
+ROUNDED = 1e-9  # of the forces in balance: less is none
+
+
+class Backdrive(NamedTuple):
+    """
+    Resistance that a hand or a load at f coordinates has to overcome; `by` names them.
+
+    forces (f, 2), N or N m, are for a force along one of them and none along the others. Between
+    the two the machine stands still, by the friction of all its joints. Both are NaN where
+    no such force holds it. holds says whether none is needed: friction holds it alone, or nothing
+    pushes. inertia and damping (f, f) are those of the whole machine, armatures included. motions
+    (nv, f) are the rates of all coordinates for a unit rate of each.
+    """
+
+    by: tuple[str, ...]
+    forces: Array
+    holds: bool
+    inertia: Array
+    damping: Array
+    motions: Array
+
+
+def backdrive(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | None = None, *,
+              by: Sequence[str] | None = None, tau: ArrayLike | None = None) -> Backdrive:
+    """
+    Return the forces that move a standing machine from outside (12.60).
+
+    Weight, springs and external wrenches count. Friction is Coulomb's, of the model's joints.
+
+    Args:
+        dynamics: a ConstrainedDynamics.
+        q: closed configuration (nq,); rad and m.
+        external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame of
+            its body; by default none.
+        by: names of joints or coordinates that decide the motion; by default independent ones,
+            passive ones first.
+        tau: forces of motors (nv,), by default none; N m and N.
+
+    Returns:
+        the forces by coordinate.
+
+    Raises:
+        ModelError: where the coordinates do not decide the motion.
+        LiedynError: for a state that is wrong or open.
+
+    >>> backdrive(linkage, closed).forces.shape
+    (1, 2)
+    """
+    model, rest = dynamics.model, np.zeros(dynamics.model.nv)
+    known = (independent_coordinates(dynamics, q, ~model.actuated) if by is None
+             else dynamics.names.mask('by', list(by)))
+    motions, table = unit_motions(dynamics, q, known), model.link_table
+    options: dict[str, Any] = {'actuated': np.ones(model.nv, dtype=bool)}
+    holding = dynamics.inverse(q, rest, rest, external, **options).tau
+    applied = rest if tau is None else as_array('tau', tau, (model.nv,))
+    friction = np.asarray(table.friction, dtype=float)
+    load, dampers = motions.T @ (holding - applied), np.asarray(table.damping, dtype=float)
+    forces = np.array([_standing(motions, friction, load, k) for k in range(len(load))]).reshape(
+        -1, 2)
+    slack = ROUNDED * (np.abs(motions.T) @ (np.abs(holding) + np.abs(applied)))
+    return Backdrive(
+        tuple(np.array(model.coordinate_names, dtype=object)[known].tolist()), forces,
+        bool(np.all((forces[:, 0] <= slack) & (forces[:, 1] >= -slack))),
+        motions.T @ dynamics.tree.mass_matrix(q) @ motions,
+        motions.T @ (dampers[:, None] * motions), motions)
+
+
+def _standing(motions: Array, friction: Array, load: Array, k: int) -> tuple[float, float]:
+    """Return the least and the greatest force along k that friction balances, NaN if none."""
+    from scipy.optimize import linprog  # which takes long to import, and no node needs it
+
+    rows = np.column_stack((motions.T, np.eye(len(load))[:, k]))
+    bounds = [*((-each, each) for each in friction.tolist()), (None, None)]
+    cost = np.append(np.zeros(len(friction)), 1.0)
+    ends = [linprog(sign * cost, A_eq=rows, b_eq=load, bounds=bounds) for sign in (1.0, -1.0)]
+    return (ends[0].fun, -ends[1].fun) if all(each.success for each in ends) else (np.nan, np.nan)

@@ -23,13 +23,18 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, unknown_name
 from liedyn_ros.common.errors import ModelError
+from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
     ORIENTATION, POINT, POSE)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.kernels.task_mobility import invert_on_range
-from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
+from liedyn_ros.dynamics.constrained.kernels.task_mobility import (
+    invert_on_range, tree_mobility)
+from liedyn_ros.dynamics.constrained.minimal_coordinates import least_efforts
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import LOCAL_WORLD_ALIGNED
+from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
+from liedyn_ros.dynamics.tree.inputs import kernel_array
+from liedyn_ros.dynamics.tree.names import Names
 
 _ROWS = {POSE: slice(0, 6), POINT: slice(3, 6), ORIENTATION: slice(0, 3)}
 
@@ -44,7 +49,8 @@ class TaskDynamics(NamedTuple):
     least kinetic energy. null (nv, nv) leaves of velocities what moves no task. Its transpose
     leaves of joint forces what accelerates none. response (nv, nv) has accelerations of joint
     forces. motions (nv, f) are the free ones of loops. rank is less than t where tasks depend on
-    each other or are singular: inertia is then that of the directions that can move.
+    each other or are singular: inertia is then that of the directions that can move. names are
+    those of coordinates.
     """
 
     inertia: Array
@@ -56,20 +62,47 @@ class TaskDynamics(NamedTuple):
     response: Array
     motions: Array
     rank: int
+    names: Names
 
     def force(self, acceleration: ArrayLike) -> Array:
-        """Return the force of tasks, (t,), for accelerations (t,) of the tasks."""
+        """
+        Return the force of the tasks.
+
+        Args:
+            acceleration: wanted (t,); rad/s^2 and m/s^2.
+
+        Returns:
+            (t,); N m and N.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> TaskSpace(robot, 'tool')(q + 0.5, v).force(np.zeros(6)).shape
+        (6,)
+        """
         wanted = as_array('acceleration', acceleration, self.bias.shape)
         return np.asarray(self.inertia @ wanted + self.bias)
 
     def efforts(self, acceleration: ArrayLike, others: ArrayLike | None = None,
                 actuated: ArrayLike | None = None) -> Array:
         """
-        Return the joint forces (nv,) for accelerations (t,) of tasks.
+        Return the joint forces for accelerations of the tasks.
 
-        others (nv,) are joint forces of a lower priority, such as those of a posture; what would
-        disturb the tasks is left out. actuated (nv,) is a mask: passive coordinates then have
-        none, where loops or the tree let the others do it. Raises ModelError where they do not.
+        Args:
+            acceleration: wanted (t,); rad/s^2 and m/s^2.
+            others: joint forces (nv,) of a lower priority, such as those of a posture; what would
+                disturb the tasks is left out.
+            actuated: names of joints, or a mask (nv,): passive coordinates then have none, where
+                loops or the tree let the others do it.
+
+        Returns:
+            tau (nv,); N m and N.
+
+        Raises:
+            ModelError: where actuators cannot have them.
+
+        >>> TaskSpace(robot, 'tool')(q + 0.5, v).efforts(np.zeros(6)).shape
+        (6,)
         """
         nv = len(self.null)
         tau = self.jacobian.T @ self.force(acceleration)
@@ -77,16 +110,8 @@ class TaskDynamics(NamedTuple):
             tau = tau + self.null.T @ as_array('others', others, (nv,))
         if actuated is None:
             return np.asarray(tau)
-        driven = np.asarray(actuated, dtype=bool)
-        need = self.motions.T @ tau
-        found = np.linalg.lstsq(self.motions[driven].T, need, rcond=RANK_TOLERANCE)[0]
-        left = np.abs(self.motions[driven].T @ found - need).max(initial=0.0)
-        if left > 1e-6 * (1.0 + np.abs(need).max(initial=0.0)):
-            raise ModelError('actuated: expected actuators that can do it, got ones that leave '
-                             f'{left:.3g} N m or N', expected=0.0, got=float(left))
-        result: Array = np.zeros(nv)
-        result[driven] = found
-        return result
+        return least_efforts(
+            self.motions, self.names.mask('actuated', actuated), self.motions.T @ tau)
 
 
 class TaskSpace:
@@ -100,7 +125,7 @@ class TaskSpace:
     def __init__(self, robot: Dynamics | ConstrainedDynamics,
                  frames: Mapping[str, str] | Sequence[str] | str) -> None:
         """Take a robot and its frames."""
-        self.robot = robot
+        self.robot, self._names = robot, Names(robot.model)
         self.frames = ({frames: POSE} if isinstance(frames, str) else dict(frames) if isinstance(
             frames, Mapping) else dict.fromkeys(frames, POSE))
         for name, kind in self.frames.items():
@@ -111,13 +136,24 @@ class TaskSpace:
     def __call__(self, q: ArrayLike, v: ArrayLike, external: ArrayLike | None = None
                  ) -> TaskDynamics:
         """
-        Return inertia, bias and inverses at a state q (nq,), v (nv,); external is (B, 6).
+        Return inertia, bias and inverses of the tasks at a state.
 
-        Raises the errors of forward dynamics.
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            see TaskDynamics.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> TaskSpace(robot, 'tool')(q + 0.5, v).inertia.shape
+        (6, 6)
         """
-        robot, nv = self.robot, self.robot.model.nv
-        free = np.asarray(robot.forward(q, v, np.zeros(nv), external))
-        response, motions = self._response(q)
+        robot = self.robot
         rows, drift = [], []
         for name, kind in self.frames.items():
             part = _ROWS[kind]
@@ -125,12 +161,18 @@ class TaskSpace:
             drift.append((robot.frames.jacobian_rate(q, v, name, LOCAL_WORLD_ALIGNED) @ np.asarray(
                 v))[part])
         jacobian, rates = np.vstack(rows), np.concatenate(drift)
-        mobility = jacobian @ response @ jacobian.T
+        response, motions = self._response(q)
+        if isinstance(robot, Dynamics):
+            free, mobility = _of_tree(robot, q, v, external, jacobian)
+        else:
+            free = np.asarray(robot.forward(q, v, np.zeros(robot.model.nv), external))
+            mobility = jacobian @ response @ jacobian.T
         inertia, rank = _inverse(mobility)
         inverse = response @ jacobian.T @ inertia
         return TaskDynamics(
             inertia, -inertia @ (jacobian @ free + rates), jacobian, rates, inverse,
-            motions @ np.linalg.pinv(motions) - inverse @ jacobian, response, motions, rank)
+            motions @ np.linalg.pinv(motions) - inverse @ jacobian, response, motions, rank,
+            self._names)
 
     def _response(self, q: ArrayLike) -> tuple[Array, Array]:
         """Return the response (nv, nv) to joint forces, and the free motions (nv, f)."""
@@ -143,6 +185,21 @@ class TaskSpace:
         motions = np.asarray(right[rank:].T)
         mass = motions.T @ robot.tree.mass_matrix(q) @ motions
         return motions @ np.linalg.solve(mass, motions.T), motions
+
+
+def _of_tree(robot: Dynamics, q: ArrayLike, v: ArrayLike, external: ArrayLike | None,
+             jacobian: Array) -> tuple[Array, Array]:
+    """Return accelerations without joint forces (nv,), and the mobility of tasks (t, t)."""
+    (t, nv), bodies = jacobian.shape, len(robot.model.bodies)
+    wrenches = NO_WRENCHES if external is None else kernel_array('external', external, (bodies, 6))
+    a, tau, mobility = np.empty(nv), np.zeros(nv), np.empty((t, t))
+    if tree_mobility(
+            robot.constants.table, robot.data.table, robot.model.check_configuration(q),
+            as_array('v', v, (nv,)), tau, wrenches, jacobian, a, np.empty((t, nv)),
+            mobility) != DONE:
+        robot.forward(q, v, tau, external)  # which says what is wrong
+        as_array('mobility', mobility, mobility.shape)
+    return a, mobility
 
 
 def _inverse(mobility: Array) -> tuple[Array, int]:

@@ -372,6 +372,10 @@ class Frames(Direct):
 
         Raises:
             LiedynError: for other axes, shapes, or a wrong state.
+
+        >>> found = linkage.inverse(closed, rest, rest)
+        >>> linkage.frames.closure_wrenches(closed, found.wrenches, ld.WORLD).shape
+        (1, 6)
         """
         require_axes(axes)
         model = self.model

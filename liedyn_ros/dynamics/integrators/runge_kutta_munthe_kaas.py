@@ -21,8 +21,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.weak_cache import weak_cache
+from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.integrators.kernels.runge_kutta import runge_kutta_step
+from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
 from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
+from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.model import Model
+from liedyn_ros.model.kernels import kinds
 
 
 def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
@@ -33,7 +41,21 @@ def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLi
     The joint forces tau (nv,) and the wrenches on bodies are held over the step, as by a
     controller. Raises the errors of Dynamics.forward.
     """
+    q1, v1 = np.empty(dynamics.model.nq), np.empty(dynamics.model.nv)
+    if _whole_step(dynamics).attempt(
+            q, v, dt, tau, NO_WRENCHES if external is None else external, q1, v1) == DONE:
+        return q1, v1
+    # Arguments of other types, and those that it refuses: the errors are those of the stages.
     return advance(dynamics, lambda q, v: dynamics.forward(q, v, tau, external), q, v, dt)
+
+
+@weak_cache
+def _whole_step(dynamics: Dynamics) -> BoundKernel:
+    """Return the kernel of a step; a call writes its tables before it reads them."""
+    links, nv = dynamics.model.link_table, dynamics.model.nv
+    return BoundKernel(
+        runge_kutta_step, dynamics.constants.table, dynamics.data.table,
+        np.array((links.kind, links.qi, links.vi), np.int64), np.empty((8, nv)), np.empty(nv))
 
 
 def advance(tree: Dynamics, accelerate: Callable[[Array, Array], Array], q: ArrayLike,
@@ -53,3 +75,14 @@ def advance(tree: Dynamics, accelerate: Callable[[Array, Array], Array], q: Arra
     dx4, dv4 = rates(dt * dx3, v + dt * dv3)
     return (model.integrate(q, dt / 6.0 * (dx1 + 2.0 * (dx2 + dx3) + dx4)),
             v + dt / 6.0 * (dv1 + 2.0 * (dv2 + dv3) + dv4))
+
+
+def chart_rate(model: Model, x: Array, v: Array) -> Array:
+    """Return the rate of exponential coordinates x (nv,) at a velocity: J_r(x)^-1 v (1.14)."""
+    table, result = model.link_table, v.copy()
+    for kind, vi in zip(table.kind, table.vi):
+        if kind == kinds.SPHERICAL:
+            result[vi:vi + 3] = so3.right_jacobian_inverse(x[vi:vi + 3]) @ v[vi:vi + 3]
+        elif kind == kinds.FREE:
+            result[vi:vi + 6] = se3.right_jacobian_inverse(x[vi:vi + 6]) @ v[vi:vi + 6]
+    return result

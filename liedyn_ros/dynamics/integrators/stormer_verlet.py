@@ -19,12 +19,17 @@ step does not depend on where the machine is, nor on a velocity that all bodies 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.common.weak_cache import weak_cache
+from liedyn_ros.dynamics.algorithms.forward import Forward
+from liedyn_ros.dynamics.algorithms.inverse import Inverse
+from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.kernels.variational import (
     discrete_momenta, STEP_WIDTH, write_tangent)
@@ -83,6 +88,15 @@ def _weightless(dynamics: Dynamics) -> Data:
 
 
 @weak_cache
+def _unforced(dynamics: Dynamics) -> tuple[Inverse, Forward]:
+    """Return inverse and forward dynamics without any force but those given."""
+    inert, data = _without_springs(dynamics) or dynamics, _weightless(dynamics)
+    lanes = BatchPool(partial(LaneTables, inert.constants))
+    return (Inverse(inert.constants, data, lanes),
+            Forward(inert.constants, data, lanes, inert.hybrid))
+
+
+@weak_cache
 def _momenta(dynamics: Dynamics) -> BoundKernel:
     """Return the kernel of discrete momenta; a call writes its tables before it reads them."""
     constants = dynamics.constants
@@ -97,8 +111,7 @@ class Flow:
                  external: ArrayLike | None) -> None:
         """Take the forces; dissipation is that of the velocity v (nv,)."""
         self._dynamics, self._dt, self._external = dynamics, dt, external
-        self._rest, self._data = np.zeros_like(v), _weightless(dynamics)
-        self._inert = _without_springs(dynamics) or dynamics  # M alone, no force
+        self._rest, (self._inverse, self._forward) = np.zeros_like(v), _unforced(dynamics)
         self._applied = as_array('tau', tau, v.shape) - dynamics.resistance(v)
 
     def half_kick(self, q: Array) -> Array:
@@ -108,11 +121,11 @@ class Flow:
 
     def momentum(self, q: Array, v: Array) -> Array:
         """Return M v (nv,)."""
-        return self._inert.inverse(q, self._rest, v, data=self._data)
+        return self._inverse(q, self._rest, v)
 
     def response(self, q: Array, momentum: Array) -> Array:
         """Return M^-1 of a momentum (nv,)."""
-        return self._inert.forward(q, self._rest, momentum, data=self._data)
+        return self._forward(q, self._rest, momentum)
 
     def velocity(self, q: Array, momentum: Array) -> Array:
         """Return M^-1 of a momentum (nv,), with what rounding leaves over."""

@@ -13,12 +13,10 @@ from liedyn_ros.dynamics.lagrangian.adjoint_products import (
 from liedyn_ros.dynamics.lagrangian.christoffel import (
     christoffel_symbols, christoffel_symbols_of_chains, levi_civita_coriolis)
 from liedyn_ros.dynamics.lagrangian.closed_form import (
-    closed_form, closed_form_rate, ClosedForm, ClosedFormRate)
+    body_factors, closed_form, closed_form_rate, ClosedForm, ClosedFormRate, gravity_terms,
+    GravityTerms, home_factors, MassFactors)
 from liedyn_ros.dynamics.lagrangian.curvature import Curvature, curvature
 from liedyn_ros.dynamics.lagrangian.geodesics import Geodesic, geodesic
-from liedyn_ros.dynamics.lagrangian.gravity import gravity_terms, GravityTerms
-from liedyn_ros.dynamics.lagrangian.mass_factors import (
-    body_factors, home_factors, MassFactors)
 from liedyn_ros.dynamics.lagrangian.product_of_exponentials import (
     Factor, product_of_exponentials, ProductOfExponentials)
 

@@ -25,7 +25,25 @@ from liedyn_ros.lie import se3
 
 
 def adjoint_product(screws: ArrayLike, x: ArrayLike, j: int, i: int) -> Array:
-    """Return Ad_j^i (6, 6) (Park 37); raises ShapeError, NotFiniteError or LimitError."""
+    """
+    Return the adjoint product Ad_j^i of screws (Park 37).
+
+    Args:
+        screws: (n, 6).
+        x: coordinates (n,).
+        j: last place.
+        i: first place.
+
+    Returns:
+        (6, 6).
+
+    Raises:
+        LimitError: for a place that is none.
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> np.array_equal(adjoint_product(np.eye(2, 6), [0.0, 0.0], 1, 0), np.eye(6))
+    True
+    """
     screws, x = _checked(screws, x, j, i)
     result = np.eye(6)
     for k in range(i, j + 1):
@@ -34,7 +52,26 @@ def adjoint_product(screws: ArrayLike, x: ArrayLike, j: int, i: int) -> Array:
 
 
 def adjoint_product_derivative(screws: ArrayLike, x: ArrayLike, j: int, i: int, k: int) -> Array:
-    """Return the derivative (6, 6) of Ad_j^i by x_k: B -> Ad_j^k [Ad_{k-1}^i B, A_k] (Park 53)."""
+    """
+    Return the derivative of Ad_j^i by x_k: B -> Ad_j^k [Ad_{k-1}^i B, A_k] (Park 53).
+
+    Args:
+        screws: (n, 6).
+        x: coordinates (n,).
+        j: last place.
+        i: first place.
+        k: place of the coordinate.
+
+    Returns:
+        (6, 6).
+
+    Raises:
+        LimitError: for a place that is none.
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> adjoint_product_derivative(np.eye(2, 6), [0.0, 0.0], 1, 0, 1).shape
+    (6, 6)
+    """
     screws, x = _checked(screws, x, j, i, k)
     if not i <= k <= j:
         return np.zeros((6, 6))
@@ -45,10 +82,28 @@ def adjoint_product_derivative(screws: ArrayLike, x: ArrayLike, j: int, i: int, 
 def adjoint_product_second_derivative(
         screws: ArrayLike, x: ArrayLike, j: int, i: int, k: int, other: int) -> Array:
     """
-    Return the derivative (6, 6) of Ad_j^i by x_k and x_other.
+    Return the derivative of Ad_j^i by x_k and x_other.
 
     With a the smaller and b the larger place it is B -> Ad_j^b [Ad_{b-1}^a [Ad_{a-1}^i B, A_a],
     A_b]. The inner bracket has the smaller place. (Park 54) prints it the other way round.
+
+    Args:
+        screws: (n, 6).
+        x: coordinates (n,).
+        j: last place.
+        i: first place.
+        k: place of a coordinate.
+        other: place of the other one.
+
+    Returns:
+        (6, 6).
+
+    Raises:
+        LimitError: for a place that is none.
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> adjoint_product_second_derivative(np.eye(2, 6), [0.0, 0.0], 1, 0, 1, 0).shape
+    (6, 6)
     """
     screws, x = _checked(screws, x, j, i, k, other)
     a, b = min(k, other), max(k, other)

@@ -30,9 +30,22 @@ from liedyn_ros.model import Model
 
 def christoffel_symbols(model: Model, q: ArrayLike) -> Array:
     """
-    Return Gamma_ijk (nv, nv, nv) for joints of every type, in one line (13.42).
+    Return the Christoffel symbols for joints of every type (13.42).
 
-    Zero unless the three coordinates stand on one path. Raises the errors of ScrewTree.
+    They are zero unless the three coordinates stand on one path.
+
+    Args:
+        model: a Model.
+        q: configuration (nq,); rad and m.
+
+    Returns:
+        Gamma_ijk (nv, nv, nv).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> christoffel_symbols(model, q).shape
+    (6, 6, 6)
     """
     tree = ScrewTree(model, q)
     result = np.zeros((model.nv,) * 3)
@@ -61,10 +74,22 @@ def combine(derivative: Array, bracket: Array) -> Array:
 
 def christoffel_symbols_of_chains(model: Model, q: ArrayLike) -> Array:
     """
-    Return Gamma_ijk (nv, nv, nv) by the closed formulas of Park (55), (56) and (57).
+    Return the Christoffel symbols by the closed formulas of Park (55), (56) and (57).
 
-    For joints that are chains of links of one degree of freedom: all but spherical and free
-    ones, for which this raises ModelError. Raises the errors of ScrewTree.
+    They are for joints that are chains of links of one degree of freedom.
+
+    Args:
+        model: a Model.
+        q: configuration (nq,); rad and m.
+
+    Returns:
+        Gamma_ijk (nv, nv, nv).
+
+    Raises:
+        ModelError: for spherical and free joints.
+
+    >>> np.allclose(christoffel_symbols_of_chains(model, q), christoffel_symbols(model, q))
+    True
     """
     group = [j.name for j in model.joint_list if j.type_name in ('spherical', 'free')]
     if group:
@@ -104,12 +129,27 @@ def _cases(product: Array) -> Array:
 
 def levi_civita_coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """
-    Return C (nv, nv) with C_kj = sum_i Gamma_ijk v_i, for joints of every type (13.43).
+    Return the Coriolis matrix of the Levi-Civita connection (13.43).
 
-    C v are the Coriolis and centrifugal forces and dM/dt = C + C^T, as with the admissible matrix
-    of Dynamics.coriolis_matrix. The two belong to different connections, and this one has no
-    torsion. So dtau/dv is 2 C where no joint is spherical or free, and 2 C - M A in general.
-    Raises ShapeError or NotFiniteError.
+    It is C_kj = sum_i Gamma_ijk v_i, for joints of every type. C v are the Coriolis and
+    centrifugal forces and dM/dt = C + C^T, as with the admissible matrix of
+    Dynamics.coriolis_matrix. The two belong to different connections, and this one has no torsion.
+    So dtau/dv is 2 C where no joint is spherical or free, and 2 C - M A in general.
+
+    Args:
+        model: a Model.
+        q: configuration (nq,); rad and m.
+        v: velocity (nv,); rad/s and m/s.
+
+    Returns:
+        C (nv, nv).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> c = levi_civita_coriolis(model, q, v)
+    >>> np.allclose(c @ v, robot.coriolis_matrix(q, v) @ v)
+    True
     """
     tree, v = ScrewTree(model, q), as_array('v', v, (model.nv,))
     columns = tree.screws.T

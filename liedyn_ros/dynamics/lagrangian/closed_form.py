@@ -11,7 +11,8 @@ The closed form of the dynamics and of its first derivative (Ali et al., Proposi
 
 tau = M a + C v + g - E w and tau' = M a' + B1 a + B0 v + g' - E' w - E w'. w are the wrenches on
 bodies. The matrices are dense, each a sum over bodies, to inspect and to compare recursions with.
-They cost O(n^2) a body; for numbers alone inverse.time_derivatives is O(n).
+They cost O(n^2) a body; for numbers alone inverse.time_derivatives is O(n). Here too: the
+derivatives of gravity's potential, and the factors M = A^T L^T D L A = S^T G^T J G S (6.5, 6.6).
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.dynamics import Dynamics
-from liedyn_ros.dynamics.tree.screw_tree import inertia_matrices, ScrewTree
+from liedyn_ros.dynamics.tree.screw_tree import inertia_matrices, link_screws, ScrewTree
 from liedyn_ros.lie import se3
-from liedyn_ros.model import Body
+from liedyn_ros.model import Body, Model
 
 
 class ClosedForm(NamedTuple):
@@ -59,9 +60,23 @@ class ClosedFormRate(NamedTuple):
 
 def closed_form(dynamics: Dynamics, q: ArrayLike, v: ArrayLike) -> ClosedForm:
     """
-    Return the matrices of order zero, without damping, friction and springs.
+    Return the matrices of the equations of motion of order zero.
 
-    Raises the errors of the methods of Dynamics.
+    They have neither damping, friction nor springs.
+
+    Args:
+        dynamics: a Dynamics.
+        q: configuration (nq,); rad and m.
+        v: velocity (nv,); rad/s and m/s.
+
+    Returns:
+        mass, coriolis, gravity and external.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> np.allclose(closed_form(robot, q, v).mass, robot.mass_matrix(q))
+    True
     """
     screws, bodies = _tree(dynamics, q, v, np.zeros(dynamics.model.nv))
     mass = np.diag(dynamics.model.link_table.armature)  # (3.20)
@@ -80,9 +95,24 @@ def closed_form(dynamics: Dynamics, q: ArrayLike, v: ArrayLike) -> ClosedForm:
 def closed_form_rate(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike
                      ) -> ClosedFormRate:
     """
-    Return the matrices of order one, without damping, friction and springs.
+    Return the matrices of the differentiated equations of motion.
 
-    They depend on the acceleration too. Raises the errors of the methods of Dynamics.
+    They have neither damping, friction nor springs. They depend on the acceleration too.
+
+    Args:
+        dynamics: a Dynamics.
+        q: configuration (nq,); rad and m.
+        v: velocity (nv,); rad/s and m/s.
+        a: acceleration (nv,); rad/s^2 and m/s^2.
+
+    Returns:
+        by_acceleration, by_velocity and the rates of mass, gravity and external.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> closed_form_rate(robot, q, v, a).mass.shape
+    (6, 6)
     """
     screws, bodies = _tree(dynamics, q, v, a)
     mass, b1, b0 = np.zeros((3, dynamics.model.nv, dynamics.model.nv))
@@ -145,3 +175,136 @@ def _inertia(body: Body) -> Array:
     if body.inertia is None:
         return np.zeros((6, 6))
     return inertia_matrices(body.inertia.parameters())
+
+
+class GravityTerms(NamedTuple):
+    """
+    The potential U (J), its gradient E_k U (nv,) and its second derivatives (nv, nv).
+
+    hessian[p, k] is E_p (E_k U). It is symmetric but for two coordinates of one spherical or free
+    joint (13.5).
+    """
+
+    potential: float
+    gradient: Array
+    hessian: Array
+
+
+def gravity_terms(model: Model, q: ArrayLike) -> GravityTerms:
+    """
+    Return the potential of gravity, zero at the origin of the ground, and its derivatives.
+
+    Args:
+        model: a Model.
+        q: configuration (nq,); rad and m.
+
+    Returns:
+        potential (J), gradient (nv,) and Hessian (nv, nv).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> np.allclose(gravity_terms(model, q).gradient, robot.gravity_vector(q))
+    True
+    """
+    tree, gravity = ScrewTree(model, q), model.gravity
+    screws, link = tree.screws, tree.link
+    weights = (tree.composites @ np.concatenate([np.zeros(3), gravity]))[link]  # of what k carries
+    # (p, k): what coordinate p moves of what k carries is the composite of the deeper of the two.
+    below = tree.moves[link]
+    carried = tree.composites[np.where(below, link[:, None], link)]
+    mass, first = carried[..., 3, 3], carried[..., [2, 0, 1], [4, 5, 3]]  # of [J [h]; -[h] m 1]
+    moved = np.cross(screws[:, None, :3], first) + mass[..., None] * screws[:, None, 3:]
+    change = np.cross(moved, gravity) * (tree.before | below)[..., None]
+    return GravityTerms(
+        -float(tree.inertias[:, [2, 0, 1], [4, 5, 3]].sum(axis=0) @ gravity),  # (6.15)
+        -np.einsum('ka,ka->k', screws, weights),  # (6.16)
+        -np.einsum('pka,ka->pk', tree.screw_derivatives, weights)
+        - np.einsum('pka,ka->pk', change, screws[:, :3]))  # (6.17)
+
+
+class MassFactors(NamedTuple):
+    """
+    The factors of M = S^T G^T J G S over the N links of a model, without its armatures.
+
+    screws S (6 N, nv) and inertias J (6 N, 6 N) are block diagonal and constant. transports G
+    (6 N, 6 N) has unit blocks on the diagonal. It has Ad_{T_ij} at row i, column j where link j
+    carries link i; the rest is zero. So G maps the twists of the joints to the twists of the
+    links.
+    """
+
+    screws: Array
+    transports: Array
+    inertias: Array
+
+    @property
+    def jacobian(self) -> Array:
+        """Return G S (6 N, nv), which takes v to the twists of all links."""
+        return self.transports @ self.screws
+
+    @property
+    def mass_matrix(self) -> Array:
+        """Return M (nv, nv)."""
+        jacobian = self.jacobian
+        return jacobian.T @ self.inertias @ jacobian
+
+
+def body_factors(model: Model, q: ArrayLike) -> MassFactors:
+    """
+    Return the factors S, G and J of the mass matrix, in the frames of the links (Park 47 to 49).
+
+    Args:
+        model: a Model.
+        q: configuration (nq,); rad and m.
+
+    Returns:
+        screws (6 N, nv), transports and inertias (6 N, 6 N).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> body_factors(model, q).screws.shape
+    (36, 6)
+    """
+    tree = ScrewTree(model, q)
+    screws = [link_screws(model.link_table, i).T for i in range(model.link_table.N)]
+    return _factors(tree, tree.poses, screws, inertia_matrices(model.link_table.inertia))
+
+
+def home_factors(model: Model, q: ArrayLike) -> MassFactors:
+    """
+    Return the factors A, L and D of the mass matrix (Park 35, 41 to 46).
+
+    They are seen in the ground at the zero configuration. A holds the home screws. Q is the block
+    diagonal of the adjoints of the links' home poses. A = Q S, L = Q G Q^-1 and D = Q^-T J Q^-1
+    (Park 50, 51).
+
+    Args:
+        model: a Model.
+        q: configuration (nq,); rad and m.
+
+    Returns:
+        screws (6 N, nv), transports and inertias (6 N, 6 N).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> home_factors(model, q).inertias.shape
+    (36, 36)
+    """
+    tree, home = ScrewTree(model, q), ScrewTree(model, model.neutral())
+    screws = [home.screws[home.link == i].T for i in range(model.link_table.N)]
+    return _factors(tree, tree.poses @ np.linalg.inv(home.poses), screws, home.inertias)
+
+
+def _factors(tree: ScrewTree, poses: Array, screws: list[Array], inertias: Array) -> MassFactors:
+    from scipy.linalg import block_diag  # which takes long to import, and no node needs it
+    count = len(poses)
+    transports = np.eye(6 * count)
+    for i in range(count):
+        j = tree.model.link_table.parent[i]
+        while j >= 0:
+            transports[6 * i:6 * i + 6, 6 * j:6 * j + 6] = se3.adjoint(
+                se3.inverse(poses[i]) @ poses[j])
+            j = tree.model.link_table.parent[j]
+    return MassFactors(block_diag(*screws), transports, block_diag(*inertias))

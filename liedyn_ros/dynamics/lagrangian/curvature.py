@@ -48,9 +48,20 @@ class Curvature(NamedTuple):
 
     def sectional(self, x: ArrayLike, y: ArrayLike) -> float:
         """
-        Return the curvature of the plane of two velocities (nv,).
+        Return the curvature of the plane of two velocities.
 
-        Infinite or NaN where they are parallel. Raises ShapeError or NotFiniteError.
+        Args:
+            x: velocity (nv,).
+            y: another one.
+
+        Returns:
+            1/(kg m^2); infinite or NaN where they are parallel.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> isinstance(curvature(model, q + 0.5).sectional(np.eye(6)[1], np.eye(6)[2]), float)
+        True
         """
         x, y = (as_array(name, value, (len(self.metric),)) for name, value in (('x', x), ('y', y)))
         g = self.metric
@@ -60,10 +71,23 @@ class Curvature(NamedTuple):
 
     def deviation(self, separation: ArrayLike, v: ArrayLike) -> Array:
         """
-        Return R(eta, v) v (nv,) of (13.47), the term by which neighbouring geodesics part.
+        Return the term by which neighbouring geodesics part (13.47).
 
-        With D_t the covariant derivative along a motion free of forces, D_t^2 eta + R(eta, v) v
-        is zero. Raises ShapeError or NotFiniteError.
+        With D_t the covariant derivative along a motion free of forces, D_t^2 eta + R(eta, v) v is
+        zero.
+
+        Args:
+            separation: eta (nv,).
+            v: velocity (nv,); rad/s and m/s.
+
+        Returns:
+            R(eta, v) v (nv,).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> curvature(model, q + 0.5).deviation(np.eye(6)[1], v).shape
+        (6,)
         """
         eta = as_array('separation', separation, (len(self.metric),))
         v = as_array('v', v, (len(self.metric),))
@@ -73,9 +97,20 @@ class Curvature(NamedTuple):
 
 def curvature(model: Model, q: ArrayLike) -> Curvature:
     """
-    Return the curvature at a configuration (nq,), O(nv^5).
+    Return the curvature of the kinetic energy metric, at a cost of O(nv^5).
 
-    Raises the errors of ScrewTree, or numpy's LinAlgError where M is singular.
+    Args:
+        model: a Model.
+        q: configuration (nq,); rad and m.
+
+    Returns:
+        metric (nv, nv) and Riemann tensor (nv, nv, nv, nv).
+
+    Raises:
+        LinAlgError: of numpy, where M is singular.
+
+    >>> curvature(model, q + 0.5).riemann.shape
+    (6, 6, 6, 6)
     """
     tree = ScrewTree(model, q)
     gamma, rates, c = christoffel_symbols(model, q), _derivatives(tree), tree.structure_constants

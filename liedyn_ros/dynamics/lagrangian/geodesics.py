@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.dynamics.dynamics import Dynamics
-from liedyn_ros.dynamics.integrators.chart import chart_rate
+from liedyn_ros.dynamics.integrators.runge_kutta_munthe_kaas import chart_rate
 from liedyn_ros.model import Model
 
 DEFAULT_TOLERANCE = 1e-12  # of a step, relative
@@ -35,13 +35,28 @@ class Geodesic(NamedTuple):
 def geodesic(model: Model, q: ArrayLike, v: ArrayLike, times: ArrayLike,
              tolerance: float = DEFAULT_TOLERANCE) -> Geodesic:
     """
-    Return the geodesic that leaves q (nq,) with v (nv,), at increasing times (K,), s, from 0 on.
+    Return the geodesic that leaves a state.
 
-    Its acceleration is -M^-1 C v, so that its speed sqrt(v^T M v) is constant (13.47). Between
-    two times the motion is integrated in exponential coordinates about the first of them, by a
-    Runge-Kutta method of order eight. Raises ShapeError, NotFiniteError, NotInGroupError,
-    LimitError for times that do not increase, SingularError, or ConvergenceError where the step
-    becomes too small.
+    Its acceleration is -M^-1 C v, so that its speed sqrt(v^T M v) is constant (13.47). Between two
+    times the motion is integrated in exponential coordinates about the first of them, by a
+    Runge-Kutta method of order eight.
+
+    Args:
+        model: a Model.
+        q: configuration (nq,); rad and m.
+        v: velocity (nv,); rad/s and m/s.
+        times: increasing (K,), from 0 on; s.
+        tolerance: error of the integration, relative.
+
+    Returns:
+        configurations (K, nq) and velocities (K, nv).
+
+    Raises:
+        LimitError: for times that do not increase.
+        ConvergenceError: where the step becomes too small.
+
+    >>> geodesic(model, q + 0.5, v, [0.0, 0.1]).configurations.shape
+    (2, 6)
     """
     dynamics = Dynamics(model, dissipation=False)
     times = as_array('times', times, (-1,))

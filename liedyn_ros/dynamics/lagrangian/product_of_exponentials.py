@@ -67,9 +67,19 @@ class ProductOfExponentials:
 
     def poses(self, x: ArrayLike) -> Array:
         """
-        Return where the bodies are, (B, 4, 4), at exponential coordinates x (nv,).
+        Return the poses of the bodies.
 
-        They are model.difference(model.neutral(), q). Raises ShapeError or NotFiniteError.
+        Args:
+            x: exponential coordinates (nv,): model.difference(model.neutral(), q); rad and m.
+
+        Returns:
+            (B, 4, 4) in the ground; m.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> product_of_exponentials(model).poses(np.zeros(6)).shape
+        (8, 4, 4)
         """
         x = as_array('x', x, (sum(len(factor.screws) for factor in self.factors),))
         products, at = [np.eye(4)], 0  # the ground's stands first
@@ -84,8 +94,17 @@ class ProductOfExponentials:
         """
         Return a model with these coordinates and bodies.
 
-        Each factor becomes a joint of its name between massless frames, named after it; the
-        bodies are fixed to those. Raises ModelError for screws that belong to no joint.
+        Each factor becomes a joint of its name between massless frames, named after it; the bodies
+        are fixed to those.
+
+        Returns:
+            the model.
+
+        Raises:
+            ModelError: for screws that belong to no joint.
+
+        >>> product_of_exponentials(model).to_model().nv
+        6
         """
         builder = ModelBuilder(self.name, self.gravity)
         frames: list[tuple[str | None, Array]] = [(None, np.eye(4))]
@@ -112,7 +131,18 @@ class ProductOfExponentials:
 
 
 def product_of_exponentials(model: Model) -> ProductOfExponentials:
-    """Return the product of exponentials of a model, home at its neutral configuration."""
+    """
+    Return the product of exponentials of a model, home at its neutral configuration.
+
+    Args:
+        model: a Model.
+
+    Returns:
+        the product.
+
+    >>> len(product_of_exponentials(model).factors)
+    6
+    """
     table, home = model.link_table, ScrewTree(model, model.neutral())
     groups = {joint.vi: joint.name for joint in model.joint_list
               if joint.type_name in ('spherical', 'free')}

@@ -8,19 +8,15 @@
 
 """Linear models of dynamics about a state or along a motion."""
 
-from liedyn_ros.dynamics.linearization.closed_loops import (
-    constrained_transition, linearize_constrained, linearize_constrained_along)
-from liedyn_ros.dynamics.linearization.constrained_steps import linearize_constrained_step
 from liedyn_ros.dynamics.linearization.independent import (
     IndependentModel, linearize_independent)
-from liedyn_ros.dynamics.linearization.motions import (
-    Motion, motion_gradient, MotionGradient, RUNGE_KUTTA, simulate, STORMER_VERLET)
-from liedyn_ros.dynamics.linearization.steps import linearize_step
-from liedyn_ros.dynamics.linearization.trees import (
+from liedyn_ros.dynamics.linearization.linear_models import (
     linearize, linearize_along, LinearModel, transition)
+from liedyn_ros.dynamics.linearization.motions import (
+    Motion, motion_gradient, MotionGradient, simulate)
+from liedyn_ros.dynamics.linearization.steps import linearize_step, RUNGE_KUTTA, STORMER_VERLET
 
 __all__ = [
-    'constrained_transition', 'IndependentModel', 'linearize', 'linearize_along',
-    'linearize_constrained', 'linearize_constrained_along', 'linearize_constrained_step',
-    'linearize_independent', 'linearize_step', 'LinearModel', 'Motion', 'motion_gradient',
-    'MotionGradient', 'RUNGE_KUTTA', 'simulate', 'STORMER_VERLET', 'transition']
+    'IndependentModel', 'linearize', 'linearize_along', 'linearize_independent', 'linearize_step',
+    'LinearModel', 'Motion', 'motion_gradient', 'MotionGradient', 'RUNGE_KUTTA', 'simulate',
+    'STORMER_VERLET', 'transition']

@@ -6,65 +6,112 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Linear models of a machine with closed loops about a state, and along a motion (13.9)."""
+"""Derivatives of steps of machines with closed loops: of the projection (13.58), and Verlet."""
 
 from __future__ import annotations
-
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.budget import Budget
-from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
-from liedyn_ros.dynamics.linearization.trees import along, follow, LinearModel, of_jacobians
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.dynamics.constrained import constrained_stormer_verlet, ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.configurations.assembly import (
+    corrections, least, project, PROJECTION_DISTANCE)
+from liedyn_ros.dynamics.constrained.configurations.mobility import independent_constraints
+from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
+    EquationMotion, VariedEquations)
+from liedyn_ros.dynamics.linearization.linear_models import LinearModel
+from liedyn_ros.dynamics.linearization.variational_steps import Step, varied_variational_step
 
 
-def linearize_constrained(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike,
-                          tau: ArrayLike, external: ArrayLike | None = None) -> LinearModel:
+def projected_step(dynamics: ConstrainedDynamics, q: Array, v: Array, step: LinearModel
+                   ) -> tuple[Array, Array, LinearModel]:
     """
-    Return the continuous model about a motion of a machine with closed loops (13.48).
+    Return q, v and the derivatives of a step after its projection.
 
-    As for linearize, with displacements eta and dv of all coordinates. Those of a machine satisfy
-    A eta = 0, and the motion of the model preserves it. Raises the errors of
-    dynamics.forward.partial_derivatives.
+    Raises ConvergenceError where the stages end far from the constraints.
     """
-    at = dynamics.forward.partial_derivatives(q, v, tau, external=external)
-    return of_jacobians(dynamics.model, np.asarray(v), at.by_q, at.by_v, at.by_tau)
+    n = len(v)
+    moved, faster = np.split(np.hstack([step.A, step.B]), 2)
+    _require_near(dynamics, q, v)
+    q, moved = _closed(dynamics, q, moved)
+    v, faster = _along(dynamics, q, moved, v, faster)
+    rows = np.vstack([moved, faster])
+    return q, v, LinearModel(rows[:, :2 * n], rows[:, 2 * n:])
 
 
-def linearize_constrained_along(
-        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-        external: ArrayLike | None = None) -> LinearModel:
+def verlet_step(
+        dynamics: ConstrainedDynamics, q: Array, v: Array, dt: float, tau: ArrayLike,
+        external: ArrayLike | None) -> tuple[Array, Array, LinearModel]:
+    """Return q, v after constrained_stormer_verlet.step, and the step's derivatives (13.59)."""
+    q1, v1 = constrained_stormer_verlet.step(dynamics, q, v, dt, tau, external)
+    rows = independent_constraints(dynamics, q)
+
+    def constraint_partials(q: Array, v: Array, y: Array) -> tuple[Array, Array]:
+        whole = np.zeros(len(dynamics.jacobian(q)))
+        free = _varied(dynamics, q, v, whole)
+        whole[rows] = y
+        n = len(v)
+        return (free - _varied(dynamics, q, v, whole))[:n], free[n:][rows]
+
+    return q1, v1, varied_variational_step(
+        dynamics.tree, Step(q, v, q1, v1, dt, tau, external), dynamics.jacobian(q)[rows],
+        dynamics.jacobian(q1)[rows], constraint_partials)
+
+
+def _require_near(dynamics: ConstrainedDynamics, q: Array, v: Array) -> None:
+    """Raise ConvergenceError for stages that ended so far off that project looks again."""
+    ended, _ = project(dynamics, q, v)
+    far = np.abs(dynamics.model.difference(ended, q)).max(initial=0.0)
+    if far >= PROJECTION_DISTANCE:
+        raise ConvergenceError(f'dt: expected stages that end within {PROJECTION_DISTANCE} rad or '
+                               f'm of the constraints, got ones {far:.3g} off; shorten the step')
+
+
+def _closed(dynamics: ConstrainedDynamics, q: Array, moved: Array) -> tuple[Array, Array]:
+    """Return the configuration on the constraints, and its derivatives (nv, ...)."""
+    for each in corrections(dynamics, q):
+        # M s = A^T y, A s = -f, and f moves by A (13.58)
+        change = _response(dynamics, each.q, each.rows, each.step, each.step,
+                           each.residual, moved, -each.rows @ moved)
+        turn = dynamics.model.integrate_derivatives(each.q, each.step)
+        q, moved = each.ended, turn.by_q @ moved + turn.by_dv @ change
+    rows = dynamics.jacobian(q)  # the start of Newton's next step: it moves with what is left
+    return q, moved - least(dynamics, q, rows, rows @ moved)
+
+
+def _along(dynamics: ConstrainedDynamics, q: Array, moved: Array, v: Array, faster: Array
+           ) -> tuple[Array, Array]:
+    """Return the velocity along the constraints, and its derivatives (nv, ...)."""
+    rows = dynamics.jacobian(q)
+    open_by = rows @ v
+    change = least(dynamics, q, rows, -open_by)
+    v = v + change
+    return v, faster + _response(
+        dynamics, q, rows, change, v, open_by, moved, -rows @ faster)
+
+
+def _response(dynamics: ConstrainedDynamics, q: Array, rows: Array, step: Array, whole: Array,
+              open_by: Array, moved: Array, gaps: Array) -> Array:
     """
-    Return the continuous models along a trajectory, A (K, 2 nv, 2 nv) and B (K, 2 nv, nv).
+    Return how a step s (nv,) of least kinetic energy changes, given derivatives of q (nv, x).
 
-    q (K, nq), v and tau (K, nv), external (K, B, 6): a state a row, on the constraints. Raises
-    the errors of linearize_constrained.
+    M s = A^T y, and A s closes open_by (m,). gaps (m, x) are the changes of A s at constant A
+    whole, whole (nv,) being what A has to keep (13.58).
     """
-    return along(dynamics.model, partial(linearize_constrained, dynamics), q, v, tau, external)
+    mass, spread = dynamics.tree.mass_matrix(q), least(dynamics, q, rows, np.eye(len(rows)))
+    multipliers = -spread.T @ mass @ spread @ open_by
+    n, rest = len(step), np.zeros_like(step)
+    weight = dynamics.tree.inverse.partial_derivatives(q, rest, rest).by_q
+    forces = _varied(dynamics, q, step, multipliers)[:n] - weight
+    free = np.linalg.solve(mass, forces @ moved)
+    return np.asarray(spread @ (gaps - _varied(
+        dynamics, q, whole, multipliers)[n:] @ moved + rows @ free) - free)
 
 
-def constrained_transition(
-        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
-        external: ArrayLike | None = None, tolerance: float = 1e-10,
-        budget: Budget | None = None) -> tuple[Array, Array, LinearModel]:
-    """
-    Return q (nq,) and v (nv,) after dt (s) under held forces, and the discrete model of the step.
-
-    As for transition. The step begins on the constraints and ends there, by a projection of what
-    the integration has left open. Raises the errors of dynamics.forward.partial_derivatives and
-    project, LimitError, ConvergenceError where the step becomes too small, or BudgetError.
-    """
-    dynamics.require_closed(q, v)
-
-    def at(q: Array, v: Array, tau: Array) -> tuple[Array, LinearModel]:
-        found = dynamics.forward.partial_derivatives(
-            q, v, tau, external=external, closed=False)
-        return found.a, of_jacobians(dynamics.model, v, found.by_q, found.by_v, found.by_tau)
-
-    if external is not None:
-        external = as_array('external', external, (len(dynamics.model.bodies), 6))
-    q, v, step = follow(dynamics.model, at, q, v, dt, tau, tolerance, budget)
-    return *project(dynamics, q, v), step
+def _varied(dynamics: ConstrainedDynamics, q: Array, a: Array, multipliers: Array) -> Array:
+    """Return the derivatives by q of M a + g - A^T y, and of A a, at rest (nv + m, nv)."""
+    rates = np.stack([np.zeros_like(a), a])
+    return np.asarray(VariedEquations(
+        dynamics, EquationMotion(q, rates, multipliers[None], None)).kkt_partials()[0, 0])

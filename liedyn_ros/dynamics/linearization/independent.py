@@ -14,15 +14,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.constrained import (
-    complete_acceleration, complete_velocity, ConstrainedDynamics)
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates
 from liedyn_ros.dynamics.constrained.statics import independent_coordinates
-from liedyn_ros.dynamics.linearization.closed_loops import linearize_constrained
-from liedyn_ros.dynamics.linearization.trees import LinearModel
-from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import velocity_brackets
+from liedyn_ros.dynamics.linearization.linear_models import linearize, LinearModel
 
 
 class IndependentModel(NamedTuple):
@@ -45,44 +42,38 @@ def linearize_independent(
     """
     Return the continuous model about a motion, of as many states as the machine has (13.49a).
 
-    by names coordinates that decide the motion, by default independent ones, actuated ones first.
-    The model of linearize_constrained has states that no motion reaches, and regulators need one
-    without. Raises the errors of linearize_constrained and complete_velocity.
+    The model of linearize has states that no motion reaches, and regulators need one
+    without.
+
+    Args:
+        dynamics: a ConstrainedDynamics.
+        q: configuration (nq,); rad and m.
+        v: velocity (nv,); rad/s and m/s.
+        tau: joint forces (nv,); N m and N.
+        external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame of
+            its body; by default none.
+        by: names of coordinates that decide the motion; by default independent ones, actuated ones
+            first.
+
+    Returns:
+        the model of the d coordinates, their names, and the motions of all coordinates.
+
+    Raises:
+        ModelError: where the coordinates do not decide the motion.
+        LiedynError: for a state that is wrong or open.
+
+    >>> linearize_independent(linkage, closed, rest, rest).by
+    ('crank_joint',)
     """
-    whole, model = linearize_constrained(dynamics, q, v, tau, external), dynamics.model
-    known = (independent_coordinates(dynamics, q, model.actuated) if by is None
-             else dynamics.names.mask('by', list(by)))
-    motions = _motions(dynamics, q, np.asarray(v, dtype=float), known)
+    whole, n = linearize(dynamics, q, v, tau, external), dynamics.model.nv
+    names = np.array(dynamics.model.coordinate_names, dtype=object)
+    least = MinimalCoordinates(dynamics, by if by is not None else names[
+        independent_coordinates(dynamics, q, dynamics.model.actuated)].tolist())
+    known, rates = dynamics.names.mask('by', list(least.by)), np.asarray(v, dtype=float)
+    motions: Array = np.zeros((2 * n, 2 * least.f))
+    motions[:n, :least.f] = motions[n:, least.f:] = least.motions(q)
+    for column, unit in enumerate(np.eye(least.f)):  # N'[N y] v_by (13.49a)
+        motions[n:, column] = least.motions_and_rate(q, unit).rate @ rates[known]
     kept = np.concatenate((known, known))
-    names = np.array(model.coordinate_names, dtype=object)[known].tolist()
     return IndependentModel(
-        LinearModel(whole.A[kept] @ motions, whole.B[kept]), motions, tuple(names))
-
-
-def _motions(dynamics: ConstrainedDynamics, q: ArrayLike, v: Array, known: NDArray[np.bool_]
-             ) -> Array:
-    """
-    Return T (2 nv, 2 d): all displacements and changes of velocity, by those of known ones.
-
-    The change of velocity has two parts: N w of the changed rates, and N'[N y] v_by of the
-    displaced configuration (13.49a). The second is bilinear in N y and v; accelerations at rates
-    u, v and u + v give it, but for the bracket of the groups.
-    """
-    n, count = len(v), int(known.sum())
-    shapes = np.empty((n, count))
-    for column, unit in enumerate(np.eye(n)[known]):
-        shapes[:, column] = complete_velocity(dynamics, q, unit, known)
-    rest = np.zeros(n)
-    brackets = velocity_brackets(dynamics.model, v)
-
-    def curved(rates: Array) -> Array:
-        return complete_acceleration(dynamics, q, rates, rest, known)
-
-    result = np.zeros((2 * n, 2 * count))
-    result[:n, :count] = result[n:, count:] = shapes
-    own = curved(v)
-    for column, shape in enumerate(shapes.T):
-        bracket = -brackets @ shape  # [N y, v]
-        along = shapes @ bracket[known] - bracket
-        result[n:, column] = (curved(shape + v) - curved(shape) - own + along) / 2.0
-    return result
+        LinearModel(whole.A[kept] @ motions, whole.B[kept]), motions, least.by)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import math
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,19 +23,15 @@ from liedyn_ros.dynamics.constrained import (
     constrained_stormer_verlet, ConstrainedDynamics, projected_runge_kutta)
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
-from liedyn_ros.dynamics.linearization.constrained_steps import linearize_constrained_step
-from liedyn_ros.dynamics.linearization.steps import linearize_step, require_scheme
+from liedyn_ros.dynamics.linearization.linear_models import Robot
+from liedyn_ros.dynamics.linearization.steps import (
+    linearize_step, pull_step, require_scheme, RUNGE_KUTTA, STORMER_VERLET)
 
-RUNGE_KUTTA, STORMER_VERLET = 'runge_kutta', 'stormer_verlet'
-Robot: TypeAlias = Dynamics | ConstrainedDynamics
 Controller: TypeAlias = Callable[[float, Array, Array], ArrayLike]
 Cost: TypeAlias = Callable[[int, Array, Array], tuple[float, ArrayLike, ArrayLike]]
-_NAMES = {RUNGE_KUTTA: ('runge_kutta_munthe_kaas', 'projected_runge_kutta'),
-          STORMER_VERLET: ('stormer_verlet', 'constrained_stormer_verlet')}
-_STEPS = {'runge_kutta_munthe_kaas': runge_kutta_munthe_kaas.step,
-          'projected_runge_kutta': projected_runge_kutta.step,
-          'stormer_verlet': stormer_verlet.step,
-          'constrained_stormer_verlet': constrained_stormer_verlet.step}
+_STEPS: dict[str, tuple[Callable[..., tuple[Array, Array]], ...]] = {  # of trees, and of loops
+    RUNGE_KUTTA: (runge_kutta_munthe_kaas.step, projected_runge_kutta.step),
+    STORMER_VERLET: (stormer_verlet.step, constrained_stormer_verlet.step)}
 
 
 class Motion(NamedTuple):
@@ -86,8 +82,9 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
     >>> weightless.q.shape
     (101, 6)
     """
-    step, dt, steps = _step_of(robot, scheme), as_positive('dt', dt), _count('steps', steps, 0)
-    model = robot.model
+    require_scheme(scheme)
+    step = _STEPS[scheme][isinstance(robot, ConstrainedDynamics)]
+    dt, steps, model = as_positive('dt', dt), _count('steps', steps, 0), robot.model
     times = np.asarray(dt * np.arange(steps + 1), np.float64)
     made = Motion(times, np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)),
                   np.empty((steps, model.nv)))
@@ -100,8 +97,13 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
         if controller is not None:
             made.tau[k] = as_array(
                 'tau', controller(made.t[k], made.q[k], made.v[k]), (model.nv,))
-        made.q[k + 1], made.v[k + 1] = step(
-            robot, made.q[k], made.v[k], dt, made.tau[k], external)
+        try:
+            made.q[k + 1], made.v[k + 1] = step(
+                robot, made.q[k], made.v[k], dt, made.tau[k], external)
+        except LimitError as error:
+            error.args = (f'step {k}: {error}; where damping or springs are stiff, dt has to be '
+                          f'shorter than {dt} s',)
+            raise
     return made
 
 
@@ -146,31 +148,31 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
         ahead = simulate(robot, *kept_states[-1], tau[first:first + every], dt, every,
                          external=external, scheme=scheme)
         kept_states.append((ahead.q[-1].copy(), ahead.v[-1].copy()))
-    name = _NAMES[scheme][isinstance(robot, ConstrainedDynamics)]
-    vary: Any = (linearize_constrained_step if isinstance(robot, ConstrainedDynamics)
-                 else linearize_step)
     total, by_tau, n = 0.0, np.zeros_like(tau), model.nv
-    back: Array | None = None  # the gradient by the state after a step
+    back: Array = np.zeros(2 * n)  # the gradient by the state after a step
     for block in reversed(range(len(kept_states))):
         first = block * every
         rows = tau[first:first + every]
         states = simulate(robot, *kept_states[block], rows, dt, len(rows), external=external,
                           scheme=scheme)
-        if back is None:
+        if first + len(rows) == count:
             part, back = _cost_of(cost, count, states.q[-1], states.v[-1], n)
             total += part
         for k in reversed(range(len(rows))):
-            _, _, linear = vary(robot, states.q[k], states.v[k], dt, rows[k], external, name)
-            by_tau[first + k] = linear.B.T @ back
+            back, by_tau[first + k] = _pulled(
+                robot, states.q[k], states.v[k], dt, rows[k], external, scheme, back)
             part, own = _cost_of(cost, first + k, states.q[k], states.v[k], n)
-            total, back = total + part, linear.A.T @ back + own
-    assert back is not None
+            total, back = total + part, back + own
     return MotionGradient(total, back[:n], back[n:], by_tau)
 
 
-def _step_of(robot: Robot, scheme: str) -> Any:
-    require_scheme(scheme, *_NAMES)
-    return _STEPS[_NAMES[scheme][isinstance(robot, ConstrainedDynamics)]]
+def _pulled(robot: Robot, q: Array, v: Array, dt: float, tau: Array, external: ArrayLike | None,
+            scheme: str, by: Array) -> tuple[Array, Array]:
+    """Return the gradients by the state before a step (2 nv,) and by tau of that behind it."""
+    if scheme == RUNGE_KUTTA and isinstance(robot, Dynamics):
+        return pull_step(robot, q, v, dt, tau, external, by)
+    _, _, linear = linearize_step(robot, q, v, dt, tau, external, scheme)
+    return linear.A.T @ by, linear.B.T @ by
 
 
 def _cost_of(cost: Cost, k: int, q: Array, v: Array, nv: int) -> tuple[float, Array]:

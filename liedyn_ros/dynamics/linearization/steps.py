@@ -6,75 +6,94 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The derivatives of steps of trees: runge_kutta_munthe_kaas stage by stage (13.56)."""
+"""The derivatives of steps: a Runge-Kutta step stage by stage (13.56)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import stormer_verlet
-from liedyn_ros.dynamics.linearization.chart_rates import rate_by_chart
-from liedyn_ros.dynamics.linearization.trees import LinearModel
-from liedyn_ros.dynamics.linearization.variational_steps import Step, varied_variational_step
+from liedyn_ros.dynamics.linearization.closed_loops import projected_step, verlet_step
+from liedyn_ros.dynamics.linearization.linear_models import LinearModel, Robot
+from liedyn_ros.dynamics.linearization.variational_steps import (
+    rate_by_chart, Step, varied_variational_step)
 from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
-from liedyn_ros.model.retraction_derivatives import difference_derivatives
+from liedyn_ros.model.configuration import difference_derivatives
+
+RUNGE_KUTTA, STORMER_VERLET = 'runge_kutta', 'stormer_verlet'
 
 
-def linearize_step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
-                   external: ArrayLike | None = None, scheme: str = 'runge_kutta_munthe_kaas'
+def linearize_step(dynamics: Robot, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
+                   external: ArrayLike | None = None, scheme: str = RUNGE_KUTTA
                    ) -> tuple[Array, Array, LinearModel]:
     """
-    Return the state after a step of a scheme, q (nq,) and v (nv,), and the step's derivatives.
+    Return the state after a step of an integrator, and the derivatives of the step.
 
     The model is discrete: x' = A x + B dtau, with x = (eta, dv) before and after the step, eta
     along the tangents of model.integrate. It is exact for the numbers of the step, where
-    transition is that of the motion. The scheme is runge_kutta_munthe_kaas or stormer_verlet.
-    Raises the errors of its step, and LimitError for another scheme.
+    transition is that of the motion. Displacements that open loops are projected, as the step does
+    it. Where constraints are redundant, only those that keep them have a meaning.
+
+    Args:
+        dynamics: a Dynamics or a ConstrainedDynamics.
+        q: configuration (nq,); rad and m.
+        v: velocity (nv,); rad/s and m/s.
+        dt: time step; s.
+        tau: joint forces (nv,); N m and N.
+        external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame of
+            its body; by default none.
+        scheme: RUNGE_KUTTA or STORMER_VERLET, as of simulate.
+
+    Returns:
+        q (nq,), v (nv,) and the model.
+
+    Raises:
+        LimitError: for another scheme.
+        ConvergenceError: where a step is so long that it ends far from the constraints.
+        LiedynError: for a state that is wrong or open.
+
+    >>> linearize_step(robot, q, v, 0.01, tau)[2].A.shape
+    (12, 12)
     """
-    require_scheme(scheme, 'runge_kutta_munthe_kaas', 'stormer_verlet')
+    require_scheme(scheme)
     model, dt = dynamics.model, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
-    if scheme == 'stormer_verlet':
+    if scheme == STORMER_VERLET:
+        if isinstance(dynamics, ConstrainedDynamics):
+            return verlet_step(dynamics, q, v, dt, tau, external)
         taken = Step(q, v, *stormer_verlet.step(dynamics, q, v, dt, tau, external), dt, tau,
                      external)
         none = np.zeros((0, model.nv))
         return taken.q1, taken.v1, varied_variational_step(
             dynamics, taken, none, none, lambda q, v, y: (np.zeros((model.nv, model.nv)), none))
 
-    def accelerate(q: Array, v: Array) -> Acceleration:
-        at = dynamics.forward.partial_derivatives(q, v, tau, external)
-        return Acceleration(at.a, at.by_q, at.by_v, at.by_tau)
-
-    return varied_step(dynamics, accelerate, q, v, dt)
-
-
-def require_scheme(scheme: str, *known: str) -> None:
-    """Raise LimitError for a scheme whose steps have no derivatives here."""
-    if scheme not in known:
-        raise LimitError(f'scheme: expected one of {list(known)}, got {scheme!r}')
+    if isinstance(dynamics, ConstrainedDynamics):
+        return projected_step(dynamics, *_stages(
+            dynamics.tree, lambda q, v: dynamics.forward.partial_derivatives(
+                q, v, tau, external, closed=False), q, v, dt))
+    return _stages(dynamics, lambda q, v: dynamics.forward.partial_derivatives(
+        q, v, tau, external), q, v, dt)
 
 
-class Acceleration(NamedTuple):
-    """The accelerations a (nv,) at a state, and their derivatives (nv, nv)."""
-
-    a: Array
-    by_q: Array
-    by_v: Array
-    by_tau: Array
+def require_scheme(scheme: str) -> None:
+    """Raise LimitError for another scheme."""
+    if scheme not in (RUNGE_KUTTA, STORMER_VERLET):
+        raise LimitError(
+            f'scheme: expected {RUNGE_KUTTA!r} or {STORMER_VERLET!r}, got {scheme!r}')
 
 
-def varied_step(tree: Dynamics, accelerate: Callable[[Array, Array], Acceleration], q: Array,
-                v: Array, dt: float) -> tuple[Array, Array, LinearModel]:
+def _stages(tree: Dynamics, accelerate: Callable[[Array, Array], Any], q: Array, v: Array,
+            dt: float) -> tuple[Array, Array, LinearModel]:
     """Return q (nq,) and v (nv,) after the stages of a step, with their derivatives."""
-    model, table = tree.model, tree.constants.table
-    n = model.nv
+    model, n, table = tree.model, tree.model.nv, tree.constants.table
     moved, faster, pushed = np.split(np.eye(3 * n), 3)
 
     def stage(x: Array, by_x: Array, rate: Array, by_rate: Array
@@ -99,3 +118,36 @@ def varied_step(tree: Dynamics, accelerate: Callable[[Array, Array], Acceleratio
     turn = model.integrate_derivatives(q, x)
     rows = np.vstack([turn.by_q @ moved + turn.by_dv @ by_x, faster + by_rise])
     return model.integrate(q, x), v + rise, LinearModel(rows[:, :2 * n], rows[:, 2 * n:])
+
+
+def pull_step(dynamics: Dynamics, q: Array, v: Array, dt: float, tau: Array,
+              external: ArrayLike | None, by: Array) -> tuple[Array, Array]:
+    """Return A^T by (2 nv,) and B^T by (nv,) of a Runge-Kutta step of a tree, without A and B."""
+    model, n, table = dynamics.model, dynamics.model.nv, dynamics.constants.table
+    shares, weights = (0.5, 0.5, 1.0, 0.0), (dt / 6.0, dt / 3.0, dt / 3.0, dt / 6.0)
+    x: Array = np.zeros(n)
+    moved: Array = np.zeros(n)
+    rate, places = v, list[tuple[Array, Array, Array]]()
+    for share, weight in zip(shares, weights):
+        at, dx = model.integrate(q, x), np.empty(n)
+        exponential_rate(table, x, rate, dx)
+        places.append((x, rate, at))
+        x, rate, moved = (share * dt * dx, v + share * dt * dynamics.forward(
+            at, rate, tau, external), moved + weight * dx)
+    turn = model.integrate_derivatives(q, moved)
+    by_q, by_v, by_tau = turn.by_q.T @ by[:n], by[n:].copy(), np.zeros(n)
+    by_moved, by_rise = turn.by_dv.T @ by[:n], by[n:]
+    of_dx, of_dv = weights[3] * by_moved, weights[3] * by_rise  # of the last stage
+    for k in reversed(range(4)):
+        x, rate, at = places[k]
+        found = dynamics.forward.partial_derivatives.gradient(at, rate, tau, of_dv, external)
+        turn = model.integrate_derivatives(q, x)
+        by_q += turn.by_q.T @ found.by_q
+        of_x = turn.by_dv.T @ found.by_q + rate_by_chart(model, x, rate).T @ of_dx
+        of_rate = found.by_v + difference_derivatives(model.link_table, x).by_q1.T @ of_dx
+        by_v += of_rate
+        by_tau += found.by_tau
+        step = shares[k - 1] * dt
+        of_dx, of_dv = (weights[k - 1] * by_moved + step * of_x,
+                        weights[k - 1] * by_rise + step * of_rate)
+    return np.concatenate((by_q, by_v)), by_tau

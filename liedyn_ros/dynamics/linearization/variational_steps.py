@@ -6,11 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The derivatives of a step of stormer_verlet, on constraints too, from its equations (13.59)."""
+"""Derivatives of a step of stormer_verlet, on constraints too (13.59), and of charts (13.56)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +21,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.kernels.variational import (
     discrete_momenta, DISPLACEMENT, STEP_WIDTH, WRENCH)
-from liedyn_ros.dynamics.linearization.chart_rates import rate_by_coordinates
-from liedyn_ros.dynamics.linearization.trees import LinearModel
+from liedyn_ros.dynamics.linearization.linear_models import LinearModel
 from liedyn_ros.dynamics.tree.constants import homogeneous
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.kernels.tables import ROTATION
@@ -203,3 +203,39 @@ def _turn(wrench: Array) -> Array:
     """Return the matrix (6, 6) of ad_x^T F by x."""
     m, f = so3.hat(wrench[:3]), so3.hat(wrench[3:])
     return np.block([[m, f], [f, np.zeros((3, 3))]])
+
+
+_TERMS = 80  # of the series below: rounding for turns of up to 4 rad in a step
+
+
+def rate_by_chart(model: Model, x: Array, v: Array) -> Array:
+    """Return the derivative (nv, nv) by x of the rate J_r(x)^-1 v of coordinates x (13.56)."""
+    result = np.zeros((model.nv, model.nv))
+    for kind, at in zip(model.link_table.kind, model.link_table.vi):
+        if kind in (kinds.SPHERICAL, kinds.FREE):
+            bracket, size = (so3.hat, 3) if kind == kinds.SPHERICAL else (se3.ad, 6)
+            place = slice(at, at + size)
+            result[place, place] = rate_by_coordinates(bracket, x[place], v[place])
+    return result
+
+
+def rate_by_coordinates(bracket: Callable[[Array], Array], x: Array, v: Array) -> Array:
+    """Return - sum_k c_k sum_j ad_x^j ad_w, w = ad_x^(k - 1 - j) v, c those of J_r^-1."""
+    step, inner = bracket(x), v
+    inside: Array = np.zeros((len(x), len(x)))
+    result = np.zeros_like(inside)
+    for weight in _series()[1:]:
+        inside = step @ inside + bracket(inner)
+        before, result = result, result - weight * inside
+        if weight != 0.0 and (result == before).all():
+            break  # the terms that follow are smaller
+        inner = step @ inner
+    return result
+
+
+@cache
+def _series() -> Array:
+    """Return the coefficients of J_r(x)^-1 in powers of ad_x, (-1)^k B_k / k!."""
+    from scipy.special import bernoulli, factorial  # which take long to import
+    weights: Array = (-1.0) ** np.arange(_TERMS) * bernoulli(_TERMS - 1)
+    return weights / factorial(np.arange(_TERMS))

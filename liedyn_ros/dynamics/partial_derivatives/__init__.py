@@ -22,8 +22,7 @@ from liedyn_ros.dynamics.partial_derivatives.hybrid import (
     HybridGradient, HybridJacobians, HybridProduct)
 from liedyn_ros.dynamics.partial_derivatives.inverse import (
     InverseGradient, InverseJacobians, InverseSecondDerivatives)
-from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import KinematicJacobians
-from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.parameters import KinematicJacobians, Parameters
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import (
     ForwardRateJacobians, InverseRateJacobians)
 

@@ -24,11 +24,24 @@ from liedyn_ros.model import Model
 
 def body_jacobian_hessian(model: Model, q: ArrayLike, body: str) -> Array:
     """
-    Return H (nv, 6, nv): H[b, :, a] is the derivative of column a of the body Jacobian by q_b.
+    Return the derivative of the body Jacobian by the configuration.
 
-    It is the bracket [J_a, J_b] where a comes before b on the path to the body. Elsewhere it is
-    zero, also within a spherical or free joint (13.38). Raises ModelError for a name that is not
-    in the model, or what model.check_configuration raises.
+    It is the bracket [J_a, J_b] where a comes before b on the path to the body, and zero
+    elsewhere, also within a spherical or free joint (13.38).
+
+    Args:
+        model: a Model.
+        q: configuration (nq,); rad and m.
+        body: name of a body.
+
+    Returns:
+        H (nv, 6, nv): H[b, :, a] is the derivative of column a by q_b.
+
+    Raises:
+        ModelError: for an unknown body.
+
+    >>> body_jacobian_hessian(model, q, 'tool').shape
+    (6, 6, 6)
     """
     tree, index = ScrewTree(model, q), model.body_index(body)
     columns = _columns(tree, index)
@@ -38,10 +51,23 @@ def body_jacobian_hessian(model: Model, q: ArrayLike, body: str) -> Array:
 
 def body_jacobian_rates(model: Model, q: ArrayLike, motion: ArrayLike, body: str) -> Array:
     """
-    Return the body Jacobian and its first r time derivatives (r + 1, 6, nv) (13.40).
+    Return the body Jacobian and its first r time derivatives (13.40).
 
-    motion (r, nv) is v and its derivatives: v and a give the second derivative of the Jacobian.
-    Raises ModelError for a name that is not in the model, ShapeError or NotFiniteError.
+    Args:
+        model: a Model.
+        q: configuration (nq,); rad and m.
+        motion: v and its derivatives (r, nv): v and a give the second derivative of the Jacobian.
+        body: name of a body.
+
+    Returns:
+        (r + 1, 6, nv), angular rows first.
+
+    Raises:
+        ModelError: for an unknown body.
+
+    >>> rates = body_jacobian_rates(model, q, [v], 'tool')
+    >>> np.allclose(rates[1], robot.frames.jacobian_rate(q, v, 'tool'))
+    True
     """
     tree, index = ScrewTree(model, q), model.body_index(body)
     motion = as_array('motion', motion, (-1, model.nv))

@@ -53,10 +53,18 @@ class HybridJacobians(NamedTuple):
 
     def by_parameters(self, forces: Array) -> tuple[Array, Array]:
         """
-        Return the derivatives of a and tau (nv, ...) by parameters.
+        Return the derivatives of a and tau by parameters.
 
-        forces (nv, ...) are the derivatives of inverse dynamics by them. A Regressor has them as
-        torque at a, inverse.partial_derivatives by gravity, by wrenches and by kinematics.
+        Args:
+            forces: derivatives (nv, ...) of inverse dynamics by them: a Regressor has them as
+                torque at a, inverse.partial_derivatives by gravity, by wrenches and by kinematics.
+
+        Returns:
+            those of a and of tau, each (nv, ...).
+
+        >>> found = robot.hybrid.partial_derivatives(q, v, ['elbow'], a, tau)
+        >>> found.by_parameters(ld.Regressor(model).torque(q, v, found.a))[0].shape[0]
+        6
         """
         free = ~self.prescribed
         a, tau = (-np.einsum('ij,j...->i...', by_given[:, free], forces[free])
@@ -104,7 +112,29 @@ class HybridPartialDerivatives:
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike,
                  tau: ArrayLike, external: ArrayLike | None = None) -> HybridJacobians:
-        """Return a, tau and all Jacobians."""
+        """
+        Return a and tau, and all Jacobians.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            see HybridJacobians.
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> robot.hybrid.partial_derivatives(q, v, ['elbow'], a, tau).a_by_q.shape
+        (6, 6)
+        """
         a, tau = self._solve(q, v, prescribed, a, tau, external)
         at = self._inverse(q, v, a, external)
         known, n = self._mask(prescribed), self._model.nv
@@ -120,10 +150,33 @@ class HybridPartialDerivatives:
                 external: ArrayLike | None = None, *, parameters: Parameters | None = None
                 ) -> HybridProduct:
         """
-        Return the JVP by_q dq + by_v dv + by_given given of a and of tau in O(n).
+        Return the change of a and tau along a direction in O(n), the JVP.
 
-        given (nv,) is the change of the prescribed accelerations and of the other forces.
-        parameters is a change of model and wrenches, which counts as well.
+        It is by_q dq + by_v dv + by_given given.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: joint forces (nv,); N m and N.
+            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
+            dv: change of v (nv,).
+            given: change (nv,) of the prescribed accelerations and of the other forces.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            parameters: change of parameters of model and wrenches, which counts as well.
+
+        Returns:
+            a and tau, each (nv,).
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> robot.hybrid.partial_derivatives.product(q, v, ['elbow'], a, tau, v, v, v).a.shape
+        (6,)
         """
         out, kernels = np.empty((2, self._model.nv)), self.parameter_kernels
         change = self._nothing if parameters is None else parameters
@@ -137,10 +190,31 @@ class HybridPartialDerivatives:
                  y: ArrayLike, external: ArrayLike | None = None, *,
                  parameters: Parameters | None = None) -> HybridGradient:
         """
-        Return a, tau and the VJP in O(n): the gradient of y . x.
+        Return a, tau and the gradient of y .
 
-        x is tau where a is prescribed, and a elsewhere. The gradient by parameters is written into
-        parameters.
+        x in O(n), the VJP. x is tau where a is prescribed, and a elsewhere.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: joint forces (nv,); N m and N.
+            y: weights (nv,) of the result.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            parameters: takes the gradient by parameters of model and wrenches.
+
+        Returns:
+            by_q, by_v and by_given, each (nv,).
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> robot.hybrid.partial_derivatives.gradient(q, v, ['elbow'], a, tau, v).by_given.shape
+        (6,)
         """
         a, tau, by = self._copied('a', a), self._copied('tau', tau), np.empty((5, self._model.nv))
         kernels = self.parameter_kernels

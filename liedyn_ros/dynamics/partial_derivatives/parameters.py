@@ -6,9 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The parameters of a model as one vector: input of a product, result of a gradient."""
+"""The parameters of a model as one vector, and Jacobians by those of its geometry (13.26)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -147,3 +150,29 @@ def vector_of(parameters: Parameters, model: Model, shapes: Shapes) -> Array:
         raise ShapeError(f'parameters: expected those of {model.name}, got those of a model with '
                          'other numbers of bodies, coordinates or closures')
     return parameters._vector
+
+
+class KinematicJacobians(NamedTuple):
+    """
+    The partial derivatives of tau, or of a, by the geometry of the J joints of model.joint_list.
+
+    by_placement (nv, J, 6): by a twist xi, angular first, in the joint frame, which replaces
+    placement by placement exp(xi); rad and m. by_axis (nv, J, 3): by a rotation w in the joint
+    frame, which turns axis and second_axis by exp([w]), rad. by_pitch (nv, J): of helical joints,
+    m/rad, zero for the others. At the zero of its coordinates a joint leaves its child where it
+    was, whatever axis and pitch are. q, v and a, or tau, stay the same numbers.
+    """
+
+    by_placement: Array
+    by_axis: Array
+    by_pitch: Array
+
+
+def kinematic_jacobians(model: Model, rows: Callable[[Array, Array, int, Array], object]
+                        ) -> KinematicJacobians:
+    """Return the Jacobians of x (nv,); rows is that of ParameterProducts at a state."""
+    shapes = shapes_of(model)
+    sizes = [rows * width for rows, width in shapes]
+    out = np.empty((model.nv, len(model.bodies), 10))
+    rows(np.zeros(model.nv), np.zeros(sum(sizes)), sum(sizes[:BODIES]), out)
+    return KinematicJacobians(out[..., :6], out[..., 6:9], out[..., 9])

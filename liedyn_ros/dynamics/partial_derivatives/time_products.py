@@ -37,10 +37,27 @@ class TimeDerivativeProducts:
             self, q: ArrayLike, v: ArrayLike, given: ArrayLike, dq: ArrayLike, dv: ArrayLike,
             dgiven: ArrayLike, external: ArrayLike | None = None) -> Array:
         """
-        Return the change (r + 1, nv) of the result and its time derivatives along a direction.
+        Return the change of the result and its time derivatives along a direction, the JVP.
 
-        given and dgiven (r + 1, nv) are a or tau with its time derivatives, and their change; dq
-        and dv are (nv,). Arguments and errors are those of time_derivatives. This is the JVP.
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            given: a or tau with time derivatives (r + 1, nv).
+            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
+            dv: change of v (nv,).
+            dgiven: their change (r + 1, nv).
+            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
+
+        Returns:
+            (r + 1, nv).
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> orders = np.ones((2, 6))
+        >>> derive = robot.inverse.partial_derivatives
+        >>> derive.time_derivatives_product(q, v, orders, v, v, orders).shape
+        (2, 6)
         """
         at = self.time_derivatives(q, v, given, external)
         by = getattr(at, self._given)
@@ -53,9 +70,25 @@ class TimeDerivativeProducts:
             self, q: ArrayLike, v: ArrayLike, given: ArrayLike, y: ArrayLike,
             external: ArrayLike | None = None) -> TimeDerivativesGradient:
         """
-        Return the gradient of the sum of y (r + 1, nv) times the result and its derivatives.
+        Return the gradient of the sum of y times the result and its time derivatives, the VJP.
 
-        Arguments and errors are those of time_derivatives. This is the VJP.
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            given: a or tau with time derivatives (r + 1, nv).
+            y: weights (r + 1, nv) of the result.
+            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
+
+        Returns:
+            by_q and by_v (nv,), by what is given (r + 1, nv).
+
+        Raises:
+            LiedynError: for a state of other shapes, or one that is not finite.
+
+        >>> orders = np.ones((2, 6))
+        >>> derive = robot.inverse.partial_derivatives
+        >>> derive.time_derivatives_gradient(q, v, orders, orders).by_q.shape
+        (6,)
         """
         at = self.time_derivatives(q, v, given, external)
         by = getattr(at, self._given)

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.dynamics.tree.orders import MAX_ORDER
+from liedyn_ros.dynamics.tree.inputs import MAX_ORDER
 from liedyn_ros.dynamics.tree.screw_tree import ScrewTree, unpacked
 from liedyn_ros.dynamics.tree.taylor import apply, convolve, outer
 from liedyn_ros.lie import se3
@@ -81,13 +81,38 @@ class TreeMotion:
         """
         Return the motion of a body; its to(BODY) has body twists, its poses() those of the pose.
 
-        Raises ModelError for a name that is not in the model.
+        Args:
+            name: of a body.
+
+        Returns:
+            spatial twist and derivatives.
+
+        Raises:
+            ModelError: for an unknown name.
+
+        >>> TreeMotion(model, q, [v, a]).body('tool').time_derivatives.shape
+        (2, 6)
         """
         b = self.model.body_index(name)
         return Twists(self.poses[b], self.twists[:, b], SPATIAL)
 
     def spatial_jacobian(self, name: str) -> Array:
-        """Return the spatial Jacobian of a body with its derivatives (r + 1, 6, nv)."""
+        """
+        Return the spatial Jacobian of a body with its time derivatives.
+
+        Args:
+            name: of a body.
+
+        Returns:
+            (r + 1, 6, nv), angular rows first.
+
+        Raises:
+            ModelError: for an unknown name.
+
+        >>> moved = TreeMotion(model, q, [v, a]).spatial_jacobian('tool')
+        >>> np.allclose(moved[0], robot.frames.jacobian(q, 'tool', ld.WORLD))
+        True
+        """
         link = self.model.link_table.body_link[self.model.body_index(name)]
         moves = self._tree.moves[link] if link >= 0 else np.zeros(self.model.nv)
         return np.swapaxes(self.screws * moves[:, None], 1, 2)

@@ -31,10 +31,9 @@ class Data:
     """
     The results of the last call it was given to: one state, by names of bodies.
 
-    A Dynamics has its own, Dynamics.data, for all calls without another. Make more with
-    Data(dynamics.constants) and pass them as data=. They keep several states, and can be read
-    while other threads call. Every result is a copy; twists, accelerations, wrenches and inertias
-    are in the frame of the body, about its origin. Copies and pickles have their own table.
+    A Dynamics has its own, Dynamics.data; copies keep it from the next call. Every result is a
+    copy; twists, accelerations, wrenches and inertias are in the frame of the body, about its
+    origin. Copies and pickles have their own table.
 
     All methods raise ModelError for an unknown name, and LiedynError where the last call has not
     computed the result. Wrenches and inertias of bodies fixed to the ground raise LiedynError: no
@@ -57,7 +56,16 @@ class Data:
         return f'<Data of {self.constants.model!r}>'
 
     def copy(self) -> 'Data':
-        """Return data of the same constants with the same results."""
+        """
+        Return data of the same constants with the same results.
+
+        Returns:
+            the copy, with a table of its own.
+
+        >>> _ = robot.inverse(q, v, a)
+        >>> np.array_equal(robot.data.copy().pose('tool'), robot.data.pose('tool'))
+        True
+        """
         other = Data(self.constants)
         other.table[:] = self.table
         return other
@@ -71,22 +79,78 @@ class Data:
         return self.copy()
 
     def series_buffer(self, order: int) -> Array:
-        """Return a scratch buffer of series up to an order; undefined between calls."""
+        """
+        Return a scratch buffer for the time derivatives of a state, undefined between calls.
+
+        Args:
+            order: of the derivatives.
+
+        Returns:
+            one row for each link and order.
+
+        >>> len(robot.data.series_buffer(3)) >= robot.constants.links * 5
+        True
+        """
         buffer, rows = self.series, self.constants.links * (order + 2)
         if len(buffer) < rows:  # another thread may put a shorter one in its place meanwhile
             buffer = self.series = np.zeros((rows, series.WIDTH))
         return buffer
 
     def pose(self, body: str) -> Array:
-        """Return the 4 by 4 pose of a body in the ground."""
+        """
+        Return the pose of a body in the ground.
+
+        Args:
+            body: name of a body.
+
+        Returns:
+            T_ground_body (4, 4); m.
+
+        Raises:
+            LiedynError: where the last call has not computed it, and for an unknown name.
+
+        >>> _ = robot.inverse(q, v, a)
+        >>> np.allclose(robot.data.pose('tool'), robot.frames.pose(q, 'tool'))
+        True
+        """
         return self._link_pose(self._row(body, tables.POSES)) @ self.constants.placement(body)
 
     def twist(self, body: str) -> Array:
-        """Return the six numbers of the body twist."""
+        """
+        Return the twist of a body in its frame.
+
+        Args:
+            body: name of a body.
+
+        Returns:
+            (6,), angular part first; rad/s and m/s.
+
+        Raises:
+            LiedynError: where the last call has not computed it, and for an unknown name.
+
+        >>> _ = robot.inverse(q, v, a)
+        >>> np.allclose(robot.data.twist('tool'), robot.frames.twist(q, v, 'tool'))
+        True
+        """
         return self._motion(body, tables.TWIST, tables.TWISTS)
 
     def acceleration(self, body: str) -> Array:
-        """Return the derivative (6,) of the numbers of the body twist."""
+        """
+        Return the derivative of the numbers of the body twist.
+
+        Args:
+            body: name of a body.
+
+        Returns:
+            (6,), angular part first; rad/s^2 and m/s^2.
+
+        Raises:
+            LiedynError: where the last call has not computed it, and for an unknown name.
+
+        >>> _ = robot.inverse(q, v, a)
+        >>> robot.data.acceleration('tool').shape
+        (6,)
+        """
         motion = self._motion(body, tables.ACCELERATION, tables.ACCELERATIONS)
         gravity = self.constants.table[0, tables.GRAVITY:tables.GRAVITY + 3]
         motion[3:] += self.pose(body)[:3, :3].T @ gravity  # (3.0)
@@ -94,9 +158,22 @@ class Data:
 
     def wrench(self, body: str) -> Array:
         """
-        Return the wrench that the joint of a body transmits from its parent, shape (6,).
+        Return the wrench that the joint of a body transmits from its parent.
 
         A body behind fixed joints has that of the first joint before it that moves.
+
+        Args:
+            body: name of a body.
+
+        Returns:
+            (6,) in the frame of the body, moment (N m) before force (N).
+
+        Raises:
+            LiedynError: where the last call has not computed it, and for an unknown name.
+
+        >>> _ = robot.inverse(q, v, a)
+        >>> robot.data.wrench('tool').shape
+        (6,)
         """
         row = self.table[self._moved(body, self._row(body, tables.WRENCHES))]
         if self._has(tables.ARTICULATED_INERTIAS):  # F = Ihat V' + Bhat (3.13)
@@ -107,17 +184,61 @@ class Data:
         return self._to_body(body).T @ wrench
 
     def inertia(self, body: str) -> Array:
-        """Return the 6 by 6 spatial inertia of all that is fixed to the link of a body."""
+        """
+        Return the spatial inertia of all that is fixed to the link of a body.
+
+        Args:
+            body: name of a body.
+
+        Returns:
+            (6, 6) in the frame of the body; kg m^2, kg m and kg.
+
+        Raises:
+            LiedynError: for an unknown name.
+
+        >>> robot.data.inertia('tool').shape
+        (6, 6)
+        """
         row = self._moved(body, self.constants.row(body))
         return self._in_body(body, rigid(self.constants.table[row], tables.INERTIA))
 
     def composite_inertia(self, body: str) -> Array:
-        """Return the spatial inertia (6, 6) of a body's link and all after it, as if welded."""
+        """
+        Return the spatial inertia of the link of a body and all after it, as if welded.
+
+        Args:
+            body: name of a body.
+
+        Returns:
+            (6, 6) in the frame of the body; kg m^2, kg m and kg.
+
+        Raises:
+            LiedynError: where the last call has not computed it, and for an unknown name.
+
+        >>> _ = robot.mass_matrix(q)
+        >>> robot.data.composite_inertia('forearm').shape
+        (6, 6)
+        """
         row = self._moved(body, self._row(body, tables.COMPOSITE_INERTIAS))
         return self._in_body(body, rigid(self.table[row], tables.COMPOSITE))
 
     def articulated_inertia(self, body: str) -> Array:
-        """Return the articulated inertia (6, 6) of a body's link."""
+        """
+        Return the articulated inertia of the link of a body: what a force on it accelerates.
+
+        Args:
+            body: name of a body.
+
+        Returns:
+            (6, 6) in the frame of the body; kg m^2, kg m and kg.
+
+        Raises:
+            LiedynError: where the last call has not computed it, and for an unknown name.
+
+        >>> _ = robot.forward(q, v, tau)
+        >>> robot.data.articulated_inertia('forearm').shape
+        (6, 6)
+        """
         row = self._moved(body, self._row(body, tables.ARTICULATED_INERTIAS))
         return self._in_body(body, _articulated(self.table[row]))
 

@@ -45,37 +45,111 @@ class FloatingBase:
             placement[:9].reshape(3, 3), placement[9:])
 
     def pose(self, q: ArrayLike) -> Array:
-        """Return the body's pose in the world, (4, 4), at a configuration (nq,)."""
+        """
+        Return the pose of the base in the ground.
+
+        Args:
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            T_ground_base (4, 4); m.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+        >>> FloatingBase(flying).pose(flying.neutral())[:3, 3]
+        array([0., 0., 0.])
+        """
         q = self.model.check_configuration(q)
         return self.pose_world_joint @ se3.from_rotation_translation(
             so3.from_quaternion(q[3:7]), q[:3])
 
     def coordinates(self, pose_world_base: ArrayLike) -> Array:
-        """Return q[:7] for a pose (4, 4) of the body in the world, pose undone."""
+        """
+        Return the coordinates of a pose of the base, the inverse of pose.
+
+        Args:
+            pose_world_base: T_ground_base (4, 4); m.
+
+        Returns:
+            q[:7]: position (m), quaternion x, y, z, w.
+
+        Raises:
+            NotInGroupError: for a matrix that is no pose.
+
+        >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+        >>> FloatingBase(flying).coordinates(ld.pose([1.0, 2.0, 3.0]))
+        array([1., 2., 3., 0., 0., 0., 1.])
+        """
         pose = se3.inverse(self.pose_world_joint) @ se3.require_pose(
             'pose_world_base', pose_world_base)
         return np.concatenate([pose[:3, 3], so3.to_quaternion(pose[:3, :3])])
 
     def motion(self, q: ArrayLike, motion: ArrayLike) -> Twists:
         """
-        Return the motion of the body in the world, from that of the tree.
+        Return the motion of the base in the ground from that of the tree.
 
-        motion (n, nv) is v and its derivatives. The result holds twist and derivatives in the
-        frame BODY. Its to(SPATIAL) holds the spatial ones, its poses() the homogeneous transform
-        and its derivatives (Ali 20).
+        Args:
+            q: configuration (nq,); rad and m.
+            motion: v and its derivatives (n, nv); rad, m and s.
+
+        Returns:
+            twist and derivatives in the frame BODY; its to(SPATIAL) has spatial ones, its poses()
+            the pose and its derivatives (Ali 20).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+        >>> FloatingBase(flying).motion(flying.neutral(), np.ones((2, flying.nv))).frame
+        'body'
         """
         return Twists(self.pose(q), as_array('motion', motion, (-1, self.model.nv))[:, :6], BODY)
 
     def to_spatial(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """
-        Return accelerations whose first six columns are derivatives of the spatial twist.
+        Return accelerations whose first six columns are rates of the base's spatial twist.
 
-        a is (nv,), or (r + 1, nv) with its time derivatives; v (nv,) holds the body twist.
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,), with the body twist of the base; rad/s and m/s.
+            a: acceleration (nv,), or with its time derivatives (r + 1, nv).
+
+        Returns:
+            the same shape.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+        >>> base, at, rate = FloatingBase(flying), flying.neutral(), np.full(flying.nv, 0.1)
+        >>> np.allclose(base.to_body(at, rate, base.to_spatial(at, rate, rate)), rate)
+        True
         """
         return self._seen_from(SPATIAL, q, v, a)
 
     def to_body(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Return accelerations as Dynamics takes them, to_spatial undone; v stays as it is."""
+        """
+        Return accelerations as Dynamics takes them, the inverse of to_spatial.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,), with the body twist of the base; rad/s and m/s.
+            a: (nv,), or with time derivatives (r + 1, nv), the first six columns of the spatial
+                twist.
+
+        Returns:
+            the same shape.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+        >>> at, rest = flying.neutral(), np.zeros(flying.nv)
+        >>> FloatingBase(flying).to_body(at, rest, rest).shape
+        (12,)
+        """
         return self._seen_from(BODY, q, v, a)
 
     def _seen_from(self, frame: str, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:

@@ -6,10 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Arrays into and out of kernels, each of which is compiled for one type of array."""
+"""Arrays into and out of kernels, each compiled for one type of array, and numbers of orders."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,6 +20,7 @@ from liedyn_ros.common.checks import (
     Array, as_array, as_numbers, require_finite, require_no_mask, wrong_shape)
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError, SingularError
 from liedyn_ros.dynamics.algorithms.kernels.aba import REFUSED
+from liedyn_ros.dynamics.time_derivatives.kernels.series import MAX_ORDER as MAX_ORDER
 from liedyn_ros.model import configuration, Model
 
 _FLOAT64, _BOOL = np.dtype(np.float64), np.dtype(np.bool_)
@@ -110,3 +112,32 @@ def raise_refusal(model: Model, code: int, suffix: str, q: Array, **inputs: Arra
 def known(prescribed: NDArray[np.bool_], a: Array, tau: Array) -> dict[str, Array]:
     """Return the accelerations and forces that hybrid dynamics reads, by their names."""
     return {'a': np.where(prescribed, a, 0.0), 'tau': np.where(prescribed, 0.0, tau)}
+
+
+def require_order(order: int) -> int:
+    """Return an order of differentiation, or raise LiedynError or LimitError."""
+    if type(order) is int and 0 <= order <= MAX_ORDER:
+        return order
+    try:
+        order = operator.index(order)
+    except TypeError as error:
+        raise LiedynError(f'order: expected a whole number, got {order!r}') from error
+    if not 0 <= order <= MAX_ORDER:
+        raise LimitError(f'order: expected 0 to {MAX_ORDER}, got {order}',
+                         names=('order',), expected=(0, MAX_ORDER), got=order)
+    return order
+
+
+def order_of_rows(name: str, value: ArrayLike, axis: int) -> int:
+    """Return the order that the rows along an axis reach, or raise ShapeError or LimitError."""
+    shape = value.shape if isinstance(value, np.ndarray) else np.shape(
+        np.asarray(value, dtype=object))
+    if len(shape) == axis + 2 and 0 < shape[axis] <= MAX_ORDER + 1:
+        return shape[axis] - 1
+    if len(shape) != axis + 2 or shape[axis] == 0:
+        wanted = ('(r + 1, nv)', '(K, r + 1, nv)')[axis]
+        raise ShapeError(f'{name}: expected a row for each order, shape {wanted}, got {shape}',
+                         names=(name,), got=shape)
+    raise LimitError(f'{name}: expected {MAX_ORDER + 1} rows at most, up to order '
+                     f'{MAX_ORDER}, got {shape[axis]}',
+                     names=(name,), expected=(1, MAX_ORDER + 1), got=shape[axis])

@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_trailing, order_of, require_kind, unknown_name
 from liedyn_ros.common.errors import NameSetError, ShapeError
 from liedyn_ros.dynamics.tree.floating_base import base_joint
-from liedyn_ros.dynamics.tree.inputs import mask
-from liedyn_ros.dynamics.tree.orders import require_order
+from liedyn_ros.dynamics.tree.inputs import mask, require_order
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
 Found = TypeVar('Found')
@@ -106,9 +105,21 @@ class Names:
 
     def mask(self, what: str, given: ArrayLike) -> NDArray[np.bool_]:
         """
-        Return a mask of velocity coordinates (nv,): from names as prescribed takes them, or bool.
+        Return the mask of coordinates of velocity that names or a mask choose.
 
-        Errors begin with what. Raises NameSetError, ShapeError or LiedynError.
+        Args:
+            what: the word that errors begin with.
+            given: names of joints or coordinates, or a mask (nv,).
+
+        Returns:
+            mask (nv,).
+
+        Raises:
+            NameSetError: for unknown names.
+            LiedynError: for a mask of another shape.
+
+        >>> ld.Names(model).mask('by', ['elbow']).tolist()
+        [False, False, True, False, False, False]
         """
         if isinstance(given, str) or (isinstance(given, (list, tuple)) and all(
                 isinstance(each, str) for each in given)):

@@ -15,19 +15,22 @@ inverse dynamics or of hybrid dynamics.
 
 import math
 
-from liedyn_ros.dynamics.algorithms.kernels import crba, rnea
+from liedyn_ros.dynamics.algorithms.kernels import crba, momentum, rnea
+from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
+from liedyn_ros.dynamics.constrained.kernels import task_mobility
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
-    independent_motions)
+    independent_motions, reduce_mass)
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, REFUSED
 from liedyn_ros.export.kernels import loop_partials as partials
 from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.export.kernels.interface import (
     ACTUATED_OR, CLOSURE, CODE, COMPLETED, CONFIGURATION, CONSTRAINTS, CONSTRAINTS_BY_RATES,
-    FLAGS_OR_NONE, MODEL, ONE_ORDER, ORDER, ORDERS, POSE, RATES, REPORT, RESULT, SQUARE, WORK,
-    WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
+    FLAGS_OR_NONE, MODEL, OBSERVED, OF_TASKS, ONE_ORDER, ORDER, ORDERS, POSE, RATES, REPORT,
+    RESULT, SETTINGS, SQUARE, SQUARE_OF_TASKS, TASK_ROWS, TASKS, WORK, WRENCH_ORDERS, WRENCHES,
+    WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.jit.pointers import as_flags, pointer_of, vector
 from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.stewart.dynamics.kernels.platform import is_pose
@@ -124,16 +127,68 @@ def loops_independent(
         bias[i] = 0.0
         for j in range(n):
             bias[i] += motions[j, i] * along[1, j]
-            loops.of_tree[n + i, j] = 0.0
-            for k in range(n):
-                loops.of_tree[n + i, j] += loops.of_tree[i, k] * motions[k, j]
-    for i in range(n):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(n):
-                total += motions[k, i] * loops.of_tree[n + k, j]
-            mass[i, j], mass[j, i] = total, total
+    reduce_mass(loops.of_tree[:n], motions, loops.of_tree[n:2 * n], mass)
     return DONE if finite(mass) and finite(bias) else REFUSED
+
+
+def loops_task_space(
+        model: MODEL, work: WORK, q: CONFIGURATION, known: ACTUATED_OR, tasks: TASKS,
+        jacobian: TASK_ROWS, response: RESULT[TASK_ROWS], mobility: RESULT[SQUARE_OF_TASKS],
+        inertia: RESULT[SQUARE_OF_TASKS], directions: RESULT[SQUARE_OF_TASKS],
+        sizes: RESULT[OF_TASKS]) -> CODE:
+    """
+    Write the inertia (tasks, tasks) of tasks in operational space, while the loops stay closed.
+
+    Arguments are those of task_space, known those of loops_independent.
+    """
+    loops, n = area.loops_of(work), jacobian.shape[1]
+    count, motions = area.list_passive(loops, known), loops.found[:n * n].reshape((n, n))
+    code = independent_motions(
+        loops.workspace, loops.passive[:count], loops.ones, CLOSED_STATE, q, loops.rest,
+        loops.gradient.reshape((4, n))[:2], loops.slopes[:2 * len(loops.ones) * n].reshape(
+            (2, len(loops.ones), n)), motions, loops.of_tree[2 * n:])
+    if code != DONE:
+        return code
+    if not crba.crba(model, loops.data, q, loops.of_tree[:n]):
+        return REFUSED
+    mass, factor = loops.of_tree[2 * n:], loops.of_tree[n:2 * n]
+    reduce_mass(loops.of_tree[:n], motions, factor, mass)
+    if not task_mobility.loop_mobility(mass, motions, jacobian, factor, response, mobility):
+        return REFUSED
+    task_mobility.invert_on_range(mobility, directions, sizes, inertia)
+    return DONE
+
+
+def loops_observe_external(
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, known: ACTUATED_OR,
+        external: WRENCHES, settings: SETTINGS, state: COMPLETED[OBSERVED, True],
+        motions: COMPLETED[SQUARE, True], estimate: RESULT[RATES]) -> CODE:
+    """
+    Estimate external forces (nv) at independent coordinates, from the momentum; others are zero.
+
+    Arguments are those of observe_external, known those of loops_independent. motions (nv, nv) is
+    the observer's own too, of finite numbers before it begins: N of the last sample.
+    """
+    loops, n = area.loops_of(work), len(v)
+    if not (settings[0] > 0.0 and settings[1] >= 0.0):
+        return REFUSED
+    count = area.list_passive(loops, known)
+    along, found = loops.gradient.reshape((4, n)), loops.found[:n * (n + 3)].reshape((n + 3, n))
+    mass, matrix, rate = loops.of_tree[:n], loops.of_tree[n:2 * n], loops.of_tree[2 * n:]
+    code = independent_motions(
+        loops.workspace, loops.passive[:count], loops.ones, CLOSED_STATE, q, v, along[:2],
+        loops.slopes[:2 * len(loops.ones) * n].reshape((2, len(loops.ones), n)), found[:n], rate)
+    if code != DONE:
+        return code
+    links = len(loops.links)
+    blocks = loops.links.reshape(links * loops.links.shape[1])[:links * BLOCKS].reshape(
+        (links, BLOCKS))
+    if not momentum.momentum_and_drift(model, loops.data, blocks, q, v, loops.rest, external, mass,
+                                       matrix, along[0], along[1]):
+        return REFUSED
+    momentum.observe_motions(along[0], along[1], found[:n], rate, tau, settings[0], settings[1],
+                             motions, found[n:], state, estimate)
+    return DONE if finite(estimate) else REFUSED
 
 
 def loops_move(work: WORK, closure: CLOSURE, pose: POSE) -> CODE:

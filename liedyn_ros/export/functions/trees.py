@@ -21,8 +21,8 @@ from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives 
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.export.kernels import work as area
 from liedyn_ros.export.kernels.interface import (
-    AXES, CODE, COMPLETED, CONFIGURATION, FLAG_OF_EACH, FRAME, JACOBIAN, MODEL, OBSERVED,
-    ONE_ORDER, ORDER, ORDERS, RATES, RATES_OR_ZERO, RESULT, SETTINGS, SQUARE, SQUARE_OF_TASK, TASK,
+    CODE, COMPLETED, CONFIGURATION, FLAG_OF_EACH, MODEL, OBSERVED, OF_TASKS, ONE_ORDER, ORDER,
+    ORDERS, RATES, RATES_OR_ZERO, RESULT, SETTINGS, SQUARE, SQUARE_OF_TASKS, TASK_ROWS, TASKS,
     WORK, WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.export.kernels.work import code_of
 from liedyn_ros.jit.pointers import after, as_flags, or_part, part, pointer_of, vector
@@ -136,20 +136,19 @@ def observe_external(
 
 def task_space(
         model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: WRENCHES,
-        frame: FRAME, axes: AXES, a: RESULT[RATES], jacobian: RESULT[JACOBIAN],
-        response: RESULT[JACOBIAN], mobility: RESULT[SQUARE_OF_TASK],
-        inertia: RESULT[SQUARE_OF_TASK], directions: RESULT[SQUARE_OF_TASK],
-        sizes: RESULT[TASK]) -> CODE:
+        tasks: TASKS, jacobian: TASK_ROWS, a: RESULT[RATES], response: RESULT[TASK_ROWS],
+        mobility: RESULT[SQUARE_OF_TASKS], inertia: RESULT[SQUARE_OF_TASKS],
+        directions: RESULT[SQUARE_OF_TASKS], sizes: RESULT[OF_TASKS]) -> CODE:
     """
-    Write a (nv) of tau, J (6, nv) of a frame, and its inertia in operational space (6, 6).
+    Write a (nv) of tau, and the inertia (tasks, tasks) of tasks in operational space.
 
-    A wrench at the frame adds mobility = J M^-1 J^T (6, 6) times itself to J a, and to a the
-    transposed response (6, nv) times itself. inertia is the inverse on the directions that can
-    move: rows of directions (6, 6) whose sizes (6) are not zero, units taken out.
+    jacobian J (tasks, nv) has rows of frames' Jacobians, of as many frames as there are. Forces at
+    the tasks add mobility = J M^-1 J^T (tasks, tasks) times themselves to J a, and to a the
+    transposed response (tasks, nv) times themselves. inertia is the inverse on the directions that
+    can move: rows of directions whose sizes (tasks) are not zero, units taken out.
     """
-    code = task_mobility.task_mobility(
-        model, part(work, *area.data(model)), q, v, tau, external, frame, axes, a, jacobian,
-        response, mobility)
+    code = task_mobility.tree_mobility(
+        model, part(work, *area.data(model)), q, v, tau, external, jacobian, a, response, mobility)
     if code == aba.DONE:
         task_mobility.invert_on_range(mobility, directions, sizes, inertia)
     return code

@@ -32,7 +32,7 @@ from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
 PREDICTED, HOME = 0, 1
 # Of what is written about a pose, after the numbers of platform_solve.
-TWIST, TWIST_SPAN, START, FLAGS, SIGN, RATE, GAP, SOURCE, TRACKED = (
+TWIST, TWIST_SPAN, START, FLAGS, SIGN, VALUE_RATE, GAP, SOURCE, TRACKED = (
     6, 12, 13, 14, 15, 16, 17, 18, 19)
 BRANCHES, MOTIONS, EVIDENCES = len(tables.BRANCH), len(tables.MOTION), len(tables.EVIDENCE)
 motion_of = motion_bank.FILTER.view
@@ -113,7 +113,7 @@ def write_twist(constants, work, stamp, lengths, rates, pose, found):
 
 @kernel
 def judge_sample(constants, work, stamp, lengths, pose, code, started, found):
-    """Write SIGN, RATE, GAP of the branch that the motion leads to, SOURCE; return its flags."""
+    """Write SIGN, VALUE_RATE, GAP of the branch of the motion, SOURCE; return its flags."""
     of, follower = vector(constants, area.LIMITS), vector(
         after(work, area.FOLLOWER), tables.FOLLOWER)
     judge, flags = vector(after(work, area.BRANCH), BRANCHES), 0
@@ -123,16 +123,20 @@ def judge_sample(constants, work, stamp, lengths, pose, code, started, found):
     if started and found[START] == HOME:
         evidence.lose_evidence(rests)
     if code == DONE:
-        evidence.judge_evidence(
+        chosen = evidence.judge_evidence(
             rests, vector(after(work, area.SCALED), int(of[area.TABLE])), of[area.SCALE],
             settings_of(of), stamp, vector(lengths, 6), table(pose, 4, 4),
             vector(after(work, area.STATE), state.COUNT), found[START] == HOME, noise)
         _, _, _, unsure, wrong = branch.judge_branch(
             judge, stamp, found[4], found[5], noise, 0.0)
-        if wrong and on[evidence.REGULAR] * evidence.LOOK_NS < 1e9 * branch.SHARPNESS_TIME:
+        if chosen and (unsure or wrong):
+            follower[tables.SIGN] = 1.0 if found[4] > 0.0 else -1.0
+            branch.confirm_branch(judge, int(follower[tables.SIGN]))
+            unsure = wrong = False
+        elif wrong and not evidence.is_settled(on):
             unsure, wrong = True, False
         flags |= tables.NEAR_SINGULARITY if abs(found[4]) <= state.SINGULARITY_WARNING else 0
-        flags |= tables.BRANCH_WRONG if wrong else 0
+        flags |= tables.BRANCH_WRONG if wrong and on[evidence.REASON] == 0.0 else 0
     else:
         found[TWIST:TWIST_SPAN], found[TWIST_SPAN] = math.nan, 0.0
         shortfall = of[area.UNIT] * length_shortfall(constants, work, lengths, pose)
@@ -144,8 +148,8 @@ def judge_sample(constants, work, stamp, lengths, pose, code, started, found):
         unsure = branch.is_branch_near(numbers, branch.KEPT_BRANCH)
     flags |= tables.BRANCH_UNSURE if unsure or on[evidence.REASON] > 0.0 else 0
     flags |= tables.RESTARTED if on[evidence.RESTARTED] > 0.0 else 0
-    found[SIGN], found[RATE], found[GAP] = (
-        numbers[branch.REPORTED], numbers[branch.RATE], numbers[branch.GAP])
+    found[SIGN], found[VALUE_RATE], found[GAP] = (
+        numbers[branch.REPORTED], numbers[branch.VALUE_RATE], numbers[branch.GAP])
     if started and follower[tables.SIGN] != found[SIGN]:
         flags |= tables.BRANCH_CROSSED
         if on[evidence.REASON] == 0.0:
@@ -214,11 +218,11 @@ def add_changes(constants, work, period, latency, now, now_rates):
     motion_bank.mix_members(motion.bank, period, motion.now[motion_bank.COUNT], 0.0, motion.work,
                             mixture)
     for i in range(6):
-        now[i] -= mixture[motion_bank.LEG + i] / motion.scales[i]
-        now_rates[i] -= mixture[motion_bank.LEG + 6 + i] / motion.scales[i]
+        now[i] -= mixture[motion_bank.LEG_WIDTH + i] / motion.scales[i]
+        now_rates[i] -= mixture[motion_bank.LEG_WIDTH + 6 + i] / motion.scales[i]
     for i in range(6):
         motion_bank.mix_members(motion.bank, period, motion.now[motion_bank.COUNT], latency[i],
                                 motion.work, mixture)
-        now[i] += mixture[motion_bank.LEG + i] / motion.scales[i]
-        rates[i] = mixture[motion_bank.LEG + 6 + i] / motion.scales[i]
+        now[i] += mixture[motion_bank.LEG_WIDTH + i] / motion.scales[i]
+        rates[i] = mixture[motion_bank.LEG_WIDTH + 6 + i] / motion.scales[i]
         now_rates[i] += rates[i]

@@ -85,12 +85,13 @@ FLAG_OF_EACH, FLAGS_OR_NONE = (Argument('b1', ('nv',), optional=each) for each i
 ACTUATED_OR = FLAGS_OR_NONE  # none: those of the actuators
 CONSTRAINTS, CONSTRAINTS_BY_RATES = _array('m'), _array('m', 'nv', optional=True)
 REPORT = Argument('d1', (5,), struct='liedyn_constraint_report', is_result=True)
-ORDER, FRAME, AXES, TRUTH, CLOSURE = (
-    Argument(COUNT, number=kind) for kind in ('order', 'frame', 'axes', 'truth', 'closure'))
+ORDER, FRAME, AXES, TRUTH, CLOSURE, TASKS = (Argument(COUNT, number=kind) for kind in (
+    'order', 'frame', 'axes', 'truth', 'closure', 'tasks'))
 SQUARE, JACOBIAN, ONE_JACOBIAN = _array('nv', 'nv'), _array(6, 'nv'), _array(1, 6, 'nv')
 POSE, TWIST = _array(1, 4, 4), _array(1, 6)
 POSES, TWISTS = _array('bodies', 4, 4), _array('bodies', 6)
-SQUARE_OF_TASK, TASK = _array(6, 6), _array(6)
+SQUARE_OF_TASKS, OF_TASKS, TASK_ROWS = (
+    _array('tasks', 'tasks'), _array('tasks'), _array('tasks', 'nv'))
 OBSERVED, SETTINGS = _array(2, 'nv'), _array(2)
 # Of the machine: its table, its work area, and kind, qi and vi of its links.
 MODEL, WORK, LINKS = Argument('d2'), Argument('d1'), Argument('q2')

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import assemblies, Constraints
+from liedyn_ros.dynamics.constrained import assemblies
 from liedyn_ros.dynamics.constrained.configurations.misfit import relaxed
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.size import machine_size
 from liedyn_ros.identification.calibration.frames import frames_of
 from liedyn_ros.identification.calibration.loops import is_looped
@@ -86,4 +87,5 @@ def _choices(loops: Constraints | None, samples: ArmSamples, k: int, q: Array) -
 def _errors(poses: Array, samples: ArmSamples, k: int, frames: dict[str, Array]) -> Array:
     """Return how far the target is from a measured pose, for poses (c, 4, 4), in deviations."""
     seen = frames['instrument'] @ poses @ frames['target']
-    return np.asarray(np.linalg.norm(samples.rows(np.full(len(poses), k)).errors(seen), axis=1))
+    off = samples.rows(np.full(len(poses), k)).errors(seen, frames['further'])
+    return np.asarray(np.linalg.norm(off, axis=1))

@@ -28,11 +28,10 @@ from liedyn_ros.dynamics.constrained.constraints.size import machine_size
 from liedyn_ros.identification.calibration.assemblies import nearest_assemblies
 from liedyn_ros.identification.calibration.causes import Cause, likely_cause, shared_range
 from liedyn_ros.identification.calibration.fit import CalibrationFit, fit
-from liedyn_ros.identification.calibration.held_out import compare, HeldOut
+from liedyn_ros.identification.calibration.held_out import compare, HeldOutPoses
 from liedyn_ros.identification.calibration.loops import (
     accepted, closed_configurations, is_looped, with_closed_loops)
 from liedyn_ros.identification.calibration.problem import ArmProblem, ArmSamples
-from liedyn_ros.identification.calibration.reflectors import cluster_of
 from liedyn_ros.identification.calibration.unknowns import (
     FRAMES, read_joints, Unknowns, unknowns_of)
 from liedyn_ros.lie import se3, so3
@@ -46,8 +45,8 @@ ROUNDING = 1e-10  # variance of errors of clean samples, by the assumed deviatio
 ASSUMED_DEVIATION = 1e-4  # m and rad, where no deviations are given
 MAX_ERRORS = 0.02, 0.1  # of the machine's size, and rad: errors that no calibration leaves
 OUTLIER_RATIO = 5.0  # times the greatest error of poses that were used
-NOISE = 3.0  # deviations given, within which errors are never large
-TURNS = 4.0 * np.pi  # rad: greater readings are in another unit
+NOISE_DEVIATIONS = 3.0  # deviations given, within which errors are never large
+MAX_READING = 4.0 * np.pi  # rad: greater readings are in another unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +57,8 @@ class ArmCalibration:
     model has the calibrated placements. twists (t, 6) are what those of the given one were off
     by: turns (rad) and shifts (m) in each frame of frames. covariance (6 t, 6 t) is that of twists
     in the frames of model.
-    instrument and target (4, 4) are the frames of the measurements. used (n,): the poses used.
+    instrument and target (4, 4) are the frames of the measurements, further the places of other
+    reflectors from the first or the zero of distances, m. used (n,): the poses used.
     before and after (2,) are rms errors of position (m) and rotation (rad) at held-out poses, nan
     where a rotation is not measured. They and the gain are found where they are first asked for.
     noise is the size of the errors over the deviations. unobservable names the numbers that these
@@ -73,6 +73,7 @@ class ArmCalibration:
     covariance: Array
     instrument: Array
     target: Array
+    further: Array
     used: NDArray[np.bool_]
     noise: float
     told: int
@@ -84,7 +85,7 @@ class ArmCalibration:
     known: tuple[Array | None, Array | None] = (None, None)
 
     @cached_property
-    def held_out(self) -> HeldOut:
+    def held_out(self) -> HeldOutPoses:
         """Return how the given and the new model do at poses held out of fits."""
         return compare(self.problem, self.fit)
 
@@ -121,7 +122,8 @@ class ArmCalibration:
         limits = np.array([MAX_ERRORS[0] * machine_size(self.problem.unknowns.model),
                            MAX_ERRORS[1]])
         if self.deviations_given:
-            limits = np.maximum(limits, NOISE * np.array(self.problem.samples.deviations))
+            given = np.array(self.problem.samples.deviations)
+            limits = np.maximum(limits, NOISE_DEVIATIONS * given)
         for what, error, limit in zip(('m', 'rad'), held.after, limits):
             if error > limit:  # nan where it was not measured
                 result.append(f'errors of {error:.3g} {what} at held-out poses are large for this '
@@ -137,8 +139,8 @@ class ArmCalibration:
 
     @property
     def distances(self) -> Array:
-        """Return how far (n,) each pose is off its measurement, m, those left out too."""
-        return np.asarray(np.linalg.norm(self.problem.errors(self.fit.z)[0], axis=1))
+        """Return how far (n,) each pose is off its measurement, m, rms of its reflectors."""
+        return self.problem.distances(self.fit.z)
 
     def _left_out(self) -> list[str]:
         """Return objections of poses that were left out though their loops close."""
@@ -190,7 +192,24 @@ class ArmCalibration:
         return np.sqrt(np.maximum(np.diag(self.covariance)[self.twists.size:], 0.0))
 
     def offset(self, name: str) -> float:
-        """Return the offset of a joint's readings, rad or m: its twist along the axis."""
+        """
+        Return the offset of a joint's readings: its twist along the axis.
+
+        Args:
+            name: of the joint.
+
+        Returns:
+            rad or m.
+
+        Raises:
+            ModelError: for an unknown joint.
+
+        >>> rng = np.random.default_rng(1)
+        >>> readings = np.array([model.random(rng) for _ in range(40)])
+        >>> seen = np.array([robot.frames.pose(at, 'tool')[:3, 3] for at in readings])
+        >>> abs(calibrate_arm(model, 'tool', readings, seen).offset('elbow')) < 1e-6
+        True
+        """
         joint = self.model.joint(name)
         first = 3 if joint.type_name == 'prismatic' else 0
         return float(joint.axis @ self.twists[self.frames.index(name), first:first + 3])
@@ -204,42 +223,49 @@ def calibrate_arm(
         tolerance: tuple[float, float] = PRIOR_DEVIATIONS, offsets: bool = False,
         start: ArrayLike | None = None) -> ArmCalibration:
     """
-    Return the geometry of a model from readings (n, m) at n measured poses of a body.
+    Return the geometry of a model from readings at measured poses of a body.
 
-    names are those of the readings' joints: by default all on the way to the body. Of a machine
-    with loops they are the actuated joints before it, and the others follow. positions
-    (n, 3), m, and rotations (n, 3, 3) are of a target on the body. positions may be of k >= 3
-    reflectors on it, (n, k, 3), whose frame is the target then, or distances (n, 1) from the
-    instrument's origin, as cables and ball bars tell. instrument (4, 4) is the pose
-    of the ground in the instrument's frame. target (4, 4) is that of the target on the body. Both
-    are found where they are None. deviations:
-    of a measured position (m) and rotation (rad), estimated where None. tolerance: deviations of
-    the model's placements (m, rad). offsets: whether joints have offsets alone. start (nq,):
-    a rough configuration on the branch of the machine's loops. Raises ModelError, ShapeError,
-    NotFiniteError, LimitError, NotInGroupError or ConvergenceError.
+    Args:
+        model: with its nominal geometry.
+        body: that carries the target.
+        readings: of joints (n, m); rad and m.
+        positions: of the target (n, 3), m; of several reflectors on it (n, k, 3), the first in the
+            target; or distances (n, 1) from the instrument's origin, as cables and ball bars tell,
+            from any zero.
+        rotations: of the target (n, 3, 3).
+        names: of the readings' joints; by default all on the way to the body. Of a machine with
+            loops they are the actuated joints before it, and the others follow.
+        instrument: pose (4, 4) of the ground in the instrument's frame, m; found where it is None.
+        target: pose (4, 4) of the target on the body, m; found where it is None.
+        deviations: of a measured position (m) and rotation (rad); estimated where None.
+        tolerance: deviations of the model's placements; m, rad.
+        offsets: whether joints have offsets alone.
+        start: rough configuration (nq,) on the branch of the machine's loops; rad and m.
+
+    Returns:
+        the calibrated model, with covariance and what is unobservable.
+
+    Raises:
+        ModelError: for an unknown body or joint.
+        ConvergenceError: where the fit does not end.
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> rng = np.random.default_rng(1)
+    >>> readings = np.array([model.random(rng) for _ in range(40)])
+    >>> seen = np.array([robot.frames.pose(at, 'tool')[:3, 3] for at in readings])
+    >>> calibrate_arm(model, 'tool', readings, seen).used.all().item()
+    True
     """
-    sizes: tuple[float, float] | None = None
-    told = list[str]()
-    if np.ndim(positions) == 3:
-        cluster = cluster_of(positions)
-        positions, rotations = cluster.positions, cluster.rotations
-        noise = ASSUMED_DEVIATION if deviations is None else as_positive('deviations',
-                                                                         deviations[0])
-        sizes = cluster.shares[0] * noise, cluster.shares[1] * noise
-        told.append(f'{len(cluster.places)} reflectors are one target; their distances change by '
-                    f'{1e3 * cluster.left:.3g} mm, rms of a coordinate')
     frames = tuple(name for name, given in zip(FRAMES, (instrument, target)) if given is None)
     limits = tuple(as_positive('tolerance', each) for each in tolerance)
     measured = read_joints(model, body) if names is None else tuple(names)
-    unknowns = unknowns_of(model, body, (limits[0], limits[1]), offsets=offsets, frames=frames,
-                           names=measured)
     samples = _samples(model, measured, readings, positions, rotations, deviations)
-    if sizes is not None:
-        samples = replace(samples, deviations=sizes)
-    known = tuple(None if each is None else se3.require_pose(name, as_array(name, each, (4, 4)))
+    unknowns = unknowns_of(model, body, (limits[0], limits[1]), offsets=offsets, frames=frames,
+                           names=measured, further=samples.further)
+    known = tuple(None if each is None else se3.require_pose(name, each, (4, 4))
                   for name, each in zip(FRAMES, (instrument, target)))
     q, closed = _configurations(model, samples, start)
-    _require_enough(samples, len(frames) * 6)
+    _require_enough(samples, unknowns.size - unknowns.of_machine)
     _require_different(samples)
     try:
         q, sound, begin = nearest_assemblies(model, body, samples, q, closed, (known[0], known[1]))
@@ -254,14 +280,17 @@ def calibrate_arm(
     least = ROUNDING if deviations is None else 1.0
     found = fit(problem, np.zeros(unknowns.size), least, sound)
     result = _result(problem, found, given=deviations is not None)
-    return replace(result, known=(known[0], known[1]), remarks=(*told, *result.remarks))
+    return replace(result, known=(known[0], known[1]))
 
 
 def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, positions: ArrayLike,
              rotations: ArrayLike | None, deviations: tuple[float, float] | None) -> ArmSamples:
     """Return the samples, checked."""
-    wide = 1 if np.shape(positions)[1:] == (1,) and rotations is None else 3
-    places = as_array('positions', positions, (-1, wide))
+    wide = np.shape(positions)[1:]
+    several = len(wide) == 2 and wide[0] > 0
+    places = as_array('positions', positions, (-1, -1, 3) if several else (
+        -1, 1 if wide == (1,) and rotations is None else 3))
+    places = places.reshape(len(places), -1)
     count = len(places)
     given = as_array('readings', readings, (count, len(names)))
     turns = None if rotations is None else as_array('rotations', rotations, (count, 3, 3))
@@ -269,7 +298,7 @@ def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, position
         so3.require_rotation(f'rotations[{k}]', each)
     for k, name in enumerate(names):
         largest = float(np.abs(given[:, k]).max())
-        if model.joint(name).type_name != 'prismatic' and largest > TURNS:
+        if model.joint(name).type_name != 'prismatic' and largest > MAX_READING:
             raise LimitError(f'readings of {name}: expected rad within 4 pi, got up to '
                              f'{largest:.4g}: degrees?', names=(name,))
     sizes = (ASSUMED_DEVIATION, ASSUMED_DEVIATION) if deviations is None else (
@@ -326,7 +355,7 @@ def _result(problem: ArmProblem, found: CalibrationFit, *, given: bool) -> ArmCa
         remarks.append(f'{int(open_.sum())} poses left out, whose loops do not close near their '
                        f'measurements: {_listed(np.flatnonzero(open_) + 1)}')
     if wild.any():
-        far = 1e3 * np.linalg.norm(problem.errors(found.z)[0], axis=1)[wild]
+        far = 1e3 * problem.distances(found.z)[wild]
         remarks.append(f'{int(wild.sum())} poses left out, whose errors are no noise: '
                        f'{_listed(np.flatnonzero(wild) + 1)}; they are {far.min():.3g} to '
                        f'{far.max():.3g} mm off')
@@ -339,7 +368,8 @@ def _result(problem: ArmProblem, found: CalibrationFit, *, given: bool) -> ArmCa
     return ArmCalibration(
         accepted(model, problem.q[found.used]) if model.closures else model, unknowns.places,
         unknowns.twists_of(found.z), unknowns.lengths_of(found.z),
-        _of_frames(unknowns, found.z, covariance), instrument, target, found.used,
+        _of_frames(unknowns, found.z, covariance), instrument, target, problem.further(found.z),
+        found.used,
         factor ** 0.5, told, tuple(
             name for name, each in zip(unknowns.names, share) if each > MAX_VARIANCE_SHARE),
         tuple(remarks), problem, found, given)

@@ -93,7 +93,7 @@ class _Measure:
         poses = np.array([self._kinematics(each).poses[self._at] for each in q])
         frames = frames_of(poses, self._samples.positions, self._samples.rotations, *guess.known)
         seen = frames['instrument'] @ poses @ frames['target']
-        squares = (self._samples.errors(seen)**2).sum(axis=1)
+        squares = (self._samples.errors(seen, frames['further'])**2).sum(axis=1)
         return float(np.sqrt(squares.mean())) * self._samples.deviations[0]
 
 
@@ -102,7 +102,7 @@ def _guesses(model: Model, samples: ArmSamples, known: Known, measure: _Measure
     def guess(each: OtherReading) -> _Guess:
         return _Guess(each.text, each.option, each.angles(samples.readings), known)
     turning = [name for name in samples.names if model.joint(name).type_name != 'prismatic']
-    yield from map(guess, other_readings(samples.names))
+    yield from map(guess, other_readings(samples.names, turning))
     yield from map(guess, other_zeros(
         samples.names, turning, lambda each: measure.error(guess(each))))
     for what, given, free in (('instrument', known[0], (None, known[1])),

@@ -28,7 +28,8 @@ from scipy.special import chdtri
 from liedyn_ros.common.checks import Array
 from liedyn_ros.identification.calibration.fit import CalibrationFit, LinearizedErrors
 
-SIZES = 0.0, *(2.0**k for k in range(-2, 6))  # deviations of an error; none is as likely as some
+# Deviations of an error; none is as likely as some
+DRIFT_DEVIATIONS = 0.0, *(2.0**k for k in range(-2, 6))
 DRIFT_CHANCE = 1e-3  # chance of such a likelihood without a drift, below which one is said
 
 
@@ -58,7 +59,7 @@ def with_drift(found: CalibrationFit, at: LinearizedErrors, prior: Array,
     """
     columns = np.concatenate([at.errors[..., None], at.derivatives], axis=2)
     memories = 2.0**np.arange(np.log2(len(places)))  # samples, from one to all
-    grid = np.array(list(itertools.product(SIZES, memories)))
+    grid = np.array(list(itertools.product(DRIFT_DEVIATIONS, memories)))
     count, size = len(grid), len(found.z)
     surprise, steps, inverses, factors = list[Array](), list[Array](), list[Array](), list[Array]()
     below = np.broadcast_to(np.column_stack([found.z / prior, np.diag(1.0 / prior)]), (
@@ -78,7 +79,7 @@ def with_drift(found: CalibrationFit, at: LinearizedErrors, prior: Array,
     every = np.concatenate(surprise)
     best = int(every.argmin())
     share = np.exp(-0.5 * (every - every[best])) * np.where(
-        np.tile(grid[:, 0], len(effects)) > 0.0, 1.0, len(SIZES) - 1.0)
+        np.tile(grid[:, 0], len(effects)) > 0.0, 1.0, len(DRIFT_DEVIATIONS) - 1.0)
     share /= share.sum()
     step, variance = np.concatenate(steps), float(share @ np.concatenate(factors))
     mean = share @ step

@@ -27,7 +27,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
 
 WEIGHT_ROUNDS = 10  # of weights
-TAIL = 0.05  # of right poses, beyond which an error counts linearly
+TAIL_CHANCE = 0.05  # of right poses, beyond which an error counts linearly
 REJECTION_CHANCE = 0.01  # that a pose is left out though all are right
 # Of MINPACK, relative: of the result, and of what is far from it in deviations anyway, as
 # rounds of weights and fits without some poses.
@@ -108,7 +108,7 @@ def fit(problem: FitProblem, start: Array, least: float,
     if used.mean() < 0.5:
         worst = int(np.argmin(problem.settled))
         raise ConvergenceError(f'sample {worst + 1}: expected a pose that meets its readings and '
-                               'measurements, got none')
+                               'measurements, got none: check its row, and the units')
     return _result(at, z, used, problem.prior)
 
 
@@ -126,7 +126,7 @@ def _bounded(
         last, z = z, _least_squares(problem, z, weights, free, ROUGH_TOLERANCE)
         errors = problem.at(z).errors
         squares, d = (errors ** 2).sum(axis=1), errors.shape[1]
-        bound = _variance(squares, d, least) * chdtri(d, TAIL)
+        bound = _variance(squares, d, least) * chdtri(d, TAIL_CHANCE)
         weights = np.minimum(1.0, bound / np.maximum(squares, 1e-300)) ** 0.25
         if np.abs(z - last).max() <= DEVIATION_TOLERANCE:
             break

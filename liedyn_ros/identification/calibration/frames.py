@@ -11,9 +11,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.lie import se3, so3
+from liedyn_ros.lie import se3
 
 MAX_ROUNDS = 100
 
@@ -23,71 +24,93 @@ def frames_of(poses: Array, positions: Array, rotations: Array | None, base: Arr
     """
     Return B and T (4, 4) with B X T near what was measured of poses X (n, 4, 4).
 
+    Also 'further': places of other reflectors from the first, or the zero of distances, m.
     Those that are given stay. Rotations by the greatest singular vectors of sum X (x) M (Shah
     2013), or by turns with the target's place where only positions (n, 3), m, were measured. Of
     distances (n, 1) the instrument is where spheres about the places meet, its axes the ground's.
     """
     if positions.shape[1] == 1:
-        target = np.eye(4) if target is None else target
-        return {'instrument': _anchor(poses @ target, positions[:, 0]) if base is None else base,
-                'target': target}
+        return _by_distances(poses, positions[:, 0], base, target)
     if base is None and target is None and rotations is not None:
-        turn_base, turn_target = _both_turns(poses[:, :3, :3], rotations)
+        turn_base, turn_target = both_turns(poses[:, :3, :3], rotations)
     elif rotations is not None:
-        turn_base, turn_target = _one_turn(poses[:, :3, :3], rotations, base, target)
+        turn_base, turn_target = one_turn(poses[:, :3, :3], rotations, base, target)
     else:
         turn_base = np.eye(3) if base is None else base[:3, :3]
         turn_target = np.eye(3) if target is None else target[:3, :3]
+    first = positions[:, :3]
     place = np.zeros(3) if target is None else target[:3, 3]
     shift = np.zeros(3) if base is None else base[:3, 3]
     for _ in range(1 if rotations is not None else MAX_ROUNDS):
         if rotations is None and base is None:
-            turn_base = _turn_between(poses[:, :3, :3] @ place + poses[:, :3, 3], positions)
-        shift, place = _places(poses, positions, turn_base, base, target)
+            turn_base = _turn_between(poses[:, :3, :3] @ place + poses[:, :3, 3], first)
+        shift, place = _places(poses, first, turn_base, base, target)
+    # By the middle, as poses may be wrong.
+    apart = positions[:, 3:].reshape(len(first), -1, 3) - first[:, None]
+    others = np.median(apart @ (turn_base @ poses[:, :3, :3] @ turn_target), axis=0)
     return {'instrument': se3.from_rotation_translation(turn_base, shift),
-            'target': se3.from_rotation_translation(turn_target, place)}
+            'target': se3.from_rotation_translation(turn_target, place),
+            'further': others.ravel()}
 
 
-def _anchor(seen: Array, distances: Array) -> Array:
-    """Return B (4, 4) from the place c at distances (n,) of p: |p|^2 - 2 p c + |c|^2 = L^2."""
-    places = seen[:, :3, 3]
+def _by_distances(poses: Array, distances: Array, base: Array | None, target: Array | None
+                  ) -> dict[str, Array]:
+    """
+    Return both frames, with the axes of the ground and the body, and the zero of distances (n,).
+
+    The search begins where spheres about the body meet: |x|^2 - 2 x c + |c|^2 = L^2.
+    """
+    fixed = np.eye(4) if base is None else base
+    places, turns = (fixed @ poses)[:, :3, 3], (fixed @ poses)[:, :3, :3]
     rows = np.column_stack([-2.0 * places, np.ones(len(places))])
-    found = np.linalg.lstsq(rows, distances**2 - (places**2).sum(axis=1), rcond=None)[0]
-    return se3.from_rotation_translation(np.eye(3), -found[:3])
+    anchor = np.linalg.lstsq(rows, distances**2 - (places**2).sum(axis=1), rcond=None)[0][:3]
+    free = np.repeat([base is None, target is None, True], [3, 3, 1])
+    x = np.concatenate([anchor if base is None else np.zeros(3),
+                        np.zeros(3) if target is None else target[:3, 3], [0.0]])
+
+    def errors(some: Array) -> Array:
+        x[free] = some
+        return np.asarray(np.linalg.norm(
+            turns @ x[3:6] + places - x[:3], axis=1) - x[6] - distances)
+    x[free] = least_squares(errors, x[free], loss='soft_l1', f_scale=np.median(
+        np.abs(errors(x[free])))).x
+    turn = np.eye(3) if target is None else target[:3, :3]
+    return {'instrument': se3.from_rotation_translation(np.eye(3), -x[:3]) @ fixed,
+            'target': se3.from_rotation_translation(turn, x[3:6]), 'further': x[6:]}
 
 
-def _both_turns(rotations: Array, measured: Array) -> tuple[Array, Array]:
+def both_turns(rotations: Array, measured: Array) -> tuple[Array, Array]:
     """Return R_B and R_T with R_B R R_T near the measured ones."""
     whole = sum(np.kron(r, m) for r, m in zip(rotations, measured))
     u, _, vt = np.linalg.svd(whole)
     # M Y R^T = B with Y = R_T^T, so (R (x) M) vec Y = vec B, columns first
     base, back = (each.reshape(3, 3, order='F') for each in (u[:, 0], vt[0]))
     sign = np.sign(np.linalg.det(base))
-    return so3.normalize(_scaled(sign * base)), so3.normalize(_scaled(sign * back)).T
+    return nearest_rotation(sign * base), nearest_rotation(sign * back).T
 
 
-def _scaled(matrix: Array) -> Array:
-    """Return the nearest rotation to a multiple of one."""
+def nearest_rotation(matrix: Array) -> Array:
+    """Return the rotation (3, 3) nearest to a matrix, as to a multiple of one."""
     u, _, vt = np.linalg.svd(matrix)
     return np.asarray(u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt)
 
 
-def _one_turn(rotations: Array, measured: Array, base: Array | None, target: Array | None
-              ) -> tuple[Array, Array]:
+def one_turn(rotations: Array, measured: Array, base: Array | None, target: Array | None
+             ) -> tuple[Array, Array]:
     """Return both turns, of which one at least is given."""
     if base is None:
         known = np.eye(3) if target is None else target[:3, :3]
         inner = rotations @ known
-        return _scaled(np.einsum('nij,nkj->ik', measured, inner)), known
+        return nearest_rotation(np.einsum('nij,nkj->ik', measured, inner)), known
     if target is None:
         inner = base[:3, :3] @ rotations
-        return base[:3, :3], _scaled(np.einsum('nji,njk->ik', inner, measured))
+        return base[:3, :3], nearest_rotation(np.einsum('nji,njk->ik', inner, measured))
     return base[:3, :3], target[:3, :3]
 
 
 def _turn_between(points: Array, measured: Array) -> Array:
     """Return the turn from points (n, 3) to measured ones, both about their means (Kabsch)."""
-    return _scaled((measured - measured.mean(0)).T @ (points - points.mean(0)))
+    return nearest_rotation((measured - measured.mean(0)).T @ (points - points.mean(0)))
 
 
 def _places(poses: Array, positions: Array, turn: Array, base: Array | None,

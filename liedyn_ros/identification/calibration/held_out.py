@@ -21,7 +21,7 @@ from liedyn_ros.identification.calibration.problem import ArmProblem
 FOLDS = 5
 
 
-class HeldOut(NamedTuple):
+class HeldOutPoses(NamedTuple):
     """
     Given and new model at poses that took no part in the fit.
 
@@ -39,7 +39,7 @@ class HeldOut(NamedTuple):
     lost: tuple[int, ...]
 
 
-def compare(problem: ArmProblem, found: CalibrationFit) -> HeldOut:
+def compare(problem: ArmProblem, found: CalibrationFit) -> HeldOutPoses:
     """Return given and new at each used pose, the new from fits without a fifth of them."""
     unknowns, rows = problem.unknowns, np.flatnonzero(found.used)
     frames_only = np.arange(unknowns.size) >= unknowns.of_machine
@@ -52,17 +52,17 @@ def compare(problem: ArmProblem, found: CalibrationFit) -> HeldOut:
         for k, z in enumerate((
                 refit(rest, nothing, frames_only) if frames_only.any() else nothing,
                 refit(rest, found.z, np.ones(unknowns.size, dtype=bool)))):
-            position, rotation = apart.errors(z)
-            squares[k, 0, held] = (position ** 2).sum(axis=1)
+            _, rotation = apart.errors(z)
+            squares[k, 0, held] = apart.distances(z)**2
             squares[k, 1, held] = (rotation ** 2).sum(axis=1) if rotation.size else np.nan
             misfits[k, held] = (apart.at(z).errors ** 2).mean(axis=1)
             settled[held] &= apart.settled
     lost = tuple((rows[~settled] + 1).tolist())
     if settled.sum() < 2:
         unknown = np.full(2, np.nan)
-        return HeldOut(unknown, unknown, unknown, 0.0, np.inf, lost)
+        return HeldOutPoses(unknown, unknown, unknown, 0.0, np.inf, lost)
     left = np.maximum(misfits[:, settled], 1e-300)
     gains = np.log(left[0] / left[1])
     before, after = np.sqrt(squares[:, :, settled].mean(axis=2))
-    return HeldOut(before, after, np.sqrt(left.mean(axis=1)), float(gains.mean()),
-                   float(gains.std(ddof=1) / np.sqrt(len(gains))), lost)
+    return HeldOutPoses(before, after, np.sqrt(left.mean(axis=1)), float(gains.mean()),
+                        float(gains.std(ddof=1) / np.sqrt(len(gains))), lost)

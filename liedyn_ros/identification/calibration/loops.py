@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, ModelError
-from liedyn_ros.dynamics.constrained import assemble, Constraints
+from liedyn_ros.dynamics.constrained import assemble
 from liedyn_ros.dynamics.constrained.configurations.closing import Closing
 from liedyn_ros.dynamics.constrained.configurations.misfit import (
     closure_gaps, independent_rows, relaxed)
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
 from liedyn_ros.dynamics.constrained.constraints.size import machine_size
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL, USUAL_RANK
@@ -29,9 +30,9 @@ from liedyn_ros.identification.calibration.unknowns import involved, Unknowns
 from liedyn_ros.model import Model
 
 SAMPLE_POSES = 10  # poses, at which loops show what they allow
-RANK = 1e-7  # of a number before: gaps below it are rounding
+RANK_TOLERANCE = 1e-7  # of a number before: gaps below it are rounding
 BRANCH_STEP = 0.1  # rad or m: of joints that are read, between configurations of one branch
-MARGIN = 2.0  # of a tolerance above the gaps at the poses
+GAP_MARGIN = 2.0  # of a tolerance above the gaps at the poses
 
 
 def is_looped(model: Model) -> bool:
@@ -106,7 +107,7 @@ def with_closed_loops(unknowns: Unknowns, names: tuple[str, ...], body: str, q: 
         u, values, _ = np.linalg.svd(rows)
         blocks.append(u[:, rank_of(values, USUAL_RANK):].T @ gaps @ unknowns.basis)
     _, values, vt = np.linalg.svd(np.concatenate(blocks))
-    rank = int((values > RANK * np.abs(unknowns.basis).max()).sum())
+    rank = int((values > RANK_TOLERANCE * np.abs(unknowns.basis).max()).sum())
     return held if rank == 0 else replace(held, kept=vt[rank:].T)
 
 
@@ -152,7 +153,7 @@ def accepted(model: Model, q: Array) -> Model:
     most = {closure.name: max(max(each[closure.name].length, size * each[closure.name].angle)
                               for each in gaps) for closure in model.closures}
     for least in (0.0, *(size * 10.0 ** k for k in range(-7, -1))):
-        needed = {name: max(least, MARGIN * gap) if gap > STALLED_RESIDUAL else 0.0
+        needed = {name: max(least, GAP_MARGIN * gap) if gap > STALLED_RESIDUAL else 0.0
                   for name, gap in most.items()}
         result = replace(model, closures=tuple(replace(
             closure, held=None, tolerance=max(closure.tolerance, needed[closure.name]))

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import Constraints
 from liedyn_ros.dynamics.constrained.configurations.closing import Closing
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
 from liedyn_ros.identification.calibration.fit import LinearizedErrors
 from liedyn_ros.identification.calibration.loops import (
@@ -37,8 +37,10 @@ class ArmSamples:
     """
     Readings (n, m), rad or m, of named joints, and what an instrument measured of a body.
 
-    positions (n, 3), m, or distances (n, 1) from the instrument's origin; rotations (n, 3, 3) or
-    None. deviations: of a position (m) and of a rotation (rad).
+    positions (n, 3 k), m, of k reflectors, or distances (n, 1) from the instrument's origin;
+    rotations (n, 3, 3) or None. deviations: of a position (m) and of a rotation (rad). Further
+    numbers of the measurement are (3 k - 3,), the places of other reflectors from the first, in
+    the axes of the target, or (1,), by how much distances are read too short: their zero.
     """
 
     names: tuple[str, ...]
@@ -47,27 +49,52 @@ class ArmSamples:
     rotations: Array | None
     deviations: tuple[float, float]
 
+    @property
+    def further(self) -> int:
+        """Return how many further numbers the measurement has, m each."""
+        return self.positions.shape[1] - 3 if self.positions.shape[1] > 1 else 1
+
     def rows(self, chosen: NDArray[Any]) -> ArmSamples:
         """Return the samples of some poses."""
         return replace(self, readings=self.readings[chosen], positions=self.positions[chosen],
                        rotations=None if self.rotations is None else self.rotations[chosen])
 
-    def errors(self, seen: Array) -> Array:
-        """Return the array (n, d) of errors, in deviations, of targets seen at poses (n, 4, 4)."""
+    def errors(self, seen: Array, further: Array) -> Array:
+        """
+        Return errors, (n, d), in deviations, of targets seen at poses (n, 4, 4).
+
+        further are the further numbers of the measurement, m.
+        """
         places, (position, rotation) = seen[:, :3, 3], self.deviations
         if self.positions.shape[1] == 1:
-            places = np.linalg.norm(places, axis=1)[:, None]
+            places = np.linalg.norm(places, axis=1)[:, None] - further
+        elif len(further):
+            others = np.einsum('nij,kj->nki', seen[:, :3, :3], further.reshape(-1, 3))
+            places = np.hstack([places, (places[:, None] + others).reshape(len(places), -1)])
         errors = [(places - self.positions) / position]
         if self.rotations is not None:
             errors.append(self._turns(seen) / rotation)
         return np.concatenate(errors, axis=1)
 
-    def slopes(self, seen: Array, turned: Array) -> Array:
-        """Return derivatives (n, d, z) of the errors, by those of targets, turned (n, 6, z)."""
+    def slopes(self, seen: Array, further: Array, turned: Array) -> Array:
+        """
+        Return derivatives (n, d, z) of the errors, by those of targets, turned (n, 6, z).
+
+        The last of z are the further numbers.
+        """
         moved, (position, rotation) = seen[:, :3, :3] @ turned[:, 3:], self.deviations
         if self.positions.shape[1] == 1:
             far = np.linalg.norm(seen[:, :3, 3], axis=1)[:, None]
             moved = ((seen[:, :3, 3] / np.maximum(far, 1e-300))[:, None] @ moved)
+            moved[..., -1] = -1.0
+        elif len(further):
+            own = np.zeros((len(further), turned.shape[2]))
+            own[:, -len(further):] = np.eye(len(further))
+            others = np.swapaxes(np.cross(  # w x p of each place p
+                np.swapaxes(turned[:, None, :3], 2, 3), further.reshape(-1, 1, 3)), 2, 3)
+            others = seen[:, None, :3, :3] @ (others + own.reshape(-1, 3, own.shape[1]))
+            moved = np.concatenate([moved, (moved[:, None] + others).reshape(
+                len(moved), -1, moved.shape[2])], axis=1)
         slopes = [moved / position]
         if self.rotations is not None:
             slopes.append(so3.right_jacobian_inverse(self._turns(seen)) @ turned[:, :3] / rotation)
@@ -111,11 +138,21 @@ class ArmProblem:
                         for name in FRAMES)
         return se3.normalize(base), se3.normalize(target)
 
+    def further(self, z: Array) -> Array:
+        """Return the further numbers of the measurement, m."""
+        count = self.samples.further
+        return np.asarray(self.start.get('further', np.zeros(count)) + z[len(z) - count:])
+
     def errors(self, z: Array) -> tuple[Array, Array]:
-        """Return errors of positions (n, 3 or 1), m, and of rotations (n, 3 or 0), rad."""
+        """Return errors of positions (n, 3 k or 1), m, and of rotations (n, 3 or 0), rad."""
         wide, (position, rotation) = self.samples.positions.shape[1], self.samples.deviations
         found = self.at(z).errors
         return found[:, :wide] * position, found[:, wide:] * rotation
+
+    def distances(self, z: Array) -> Array:
+        """Return how far (n,) poses are off, m, rms of their reflectors."""
+        off = self.errors(z)[0]
+        return np.asarray(np.sqrt((off**2).sum(axis=1) / max(off.shape[1] / 3.0, 1.0)))
 
     def at(self, z: Array) -> LinearizedErrors:
         """Return the equations at z; loops are closed again."""
@@ -153,8 +190,9 @@ class ArmProblem:
             if name in unknowns.frames:
                 first = unknowns.of_machine + 6 * unknowns.frames.index(name)
                 turned[..., first:first + 6] = about @ se3.right_jacobian(unknowns.frame(name, z))
-        samples = self.samples.rows(self.settled)
-        return samples.errors(base @ seen), samples.slopes(base @ seen, turned)
+        samples, further = self.samples.rows(self.settled), self.further(z)
+        return (samples.errors(base @ seen, further),
+                samples.slopes(base @ seen, further, turned))
 
     def _close(self, model: Model, closing: Closing, k: int) -> bool:
         """Close the loops of a pose near where they were; return whether that is possible."""

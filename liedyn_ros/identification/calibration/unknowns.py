@@ -20,7 +20,9 @@ from liedyn_ros.lie import se3
 from liedyn_ros.model import Closure, CLOSURE_TYPES, Joint, JOINT_TYPES, Model, with_placements
 
 PARTS = ('turn x', 'turn y', 'turn z', 'shift x', 'shift y', 'shift z')
-FREE = 1e3  # rad and m: deviation of a frame that nobody knows
+UNKNOWN_PLACE = 1e3  # m: deviation of a place that nobody knows
+# Rad: that of a turn by any angle, which many targets hide
+UNKNOWN_TURN = np.pi / np.sqrt(3.0)
 FRAMES = 'instrument', 'target'
 
 
@@ -33,7 +35,8 @@ class Unknowns:
     twist, rad and m, in its frame: a placement P becomes P exp(xi) (13.26). Rods have a length
     too. Where offsets is true, of a joint only the turn or travel along its axis is unknown. kept
     (numbers, of_machine) are the directions that leave loops closed, None for all. The frames of
-    instrument and target follow where they are unknown.
+    instrument and target follow where they are unknown, then further numbers, m, of the
+    measurement.
     """
 
     model: Model
@@ -42,6 +45,7 @@ class Unknowns:
     frames: tuple[str, ...]
     tolerance: tuple[float, float]  # m and rad
     offsets: bool
+    further: int
     kept: Array | None = None
 
     @property
@@ -79,12 +83,14 @@ class Unknowns:
     @property
     def size(self) -> int:
         """Return how many numbers there are."""
-        return self.of_machine + 6 * len(self.frames)
+        return self.of_machine + 6 * len(self.frames) + self.further
 
     @property
     def prior(self) -> Array:
-        """Return the deviations (size,) of z before: 1, and FREE of unknown frames."""
-        return np.concatenate([np.ones(self.of_machine), np.full(6 * len(self.frames), FREE)])
+        """Return the deviations (size,) of z before the calibration."""
+        frames = np.tile([UNKNOWN_TURN] * 3 + [UNKNOWN_PLACE] * 3, len(self.frames))
+        return np.concatenate(
+            [np.ones(self.of_machine), frames, np.full(self.further, UNKNOWN_PLACE)])
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -142,11 +148,12 @@ class Unknowns:
 
 
 def unknowns_of(model: Model, body: str, tolerance: tuple[float, float], *, offsets: bool,
-                frames: tuple[str, ...], names: tuple[str, ...]) -> Unknowns:
+                frames: tuple[str, ...], names: tuple[str, ...], further: int = 0) -> Unknowns:
     """
     Return the unknowns between the ground and a body, with the loops that it depends on.
 
-    names are the joints that are read, which alone have offsets. Raises ModelError for an unknown
+    names are the joints that are read, which alone have offsets; further is how many further
+    numbers the measurement has. Raises ModelError for an unknown
     body, or one that does not move, and for a joint of several coordinates that would be read.
     """
     found, closures = involved(model, body)
@@ -156,7 +163,8 @@ def unknowns_of(model: Model, body: str, tolerance: tuple[float, float], *, offs
     if several or not joints:
         raise ModelError(f'{body}: expected moving joints of one coordinate between it and the '
                          f'ground, got {several if several else "none"}')
-    return Unknowns(model, joints, () if offsets else closures, frames, tolerance, offsets)
+    return Unknowns(model, joints, () if offsets else closures, frames, tolerance, offsets,
+                    further)
 
 
 def involved(model: Model, body: str) -> tuple[list[Joint], tuple[Closure, ...]]:

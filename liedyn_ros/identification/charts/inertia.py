@@ -38,10 +38,38 @@ class InertiaChart(Protocol):
     """Numbers x (B, 10) for parameters (B, 10), as Regressor has them, and back."""
 
     def point(self, x: Array) -> ChartPoint:
-        """Return the parameters at x, with their derivatives."""
+        """
+        Return the parameters of numbers, with their derivatives.
+
+        Args:
+            x: (B, 10).
+
+        Returns:
+            parameters (B, 10) and by_x (B, 10, 10).
+
+        >>> chart = INERTIA_CHARTS['log_cholesky']
+        >>> body = np.array([[2.0, 0.0, 0.0, 0.2, 0.1, 0.0, 0.0, 0.1, 0.0, 0.05]])
+        >>> np.allclose(chart.point(chart.numbers(body)).parameters, body)
+        True
+        """
 
     def numbers(self, parameters: Array) -> Array:
-        """Return the x of parameters; raises InertiaError for bodies that the chart lacks."""
+        """
+        Return the numbers of parameters.
+
+        Args:
+            parameters: (B, 10); kg, kg m, kg m^2.
+
+        Returns:
+            x (B, 10).
+
+        Raises:
+            InertiaError: for bodies that the chart lacks.
+
+        >>> body = np.array([[2.0, 0.0, 0.0, 0.2, 0.1, 0.0, 0.0, 0.1, 0.0, 0.05]])
+        >>> INERTIA_CHARTS['log_cholesky'].numbers(body).shape
+        (1, 10)
+        """
 
 
 class LinearChart:

@@ -113,9 +113,21 @@ class ParameterChart:
 
     def numbers(self, model: Model) -> Array:
         """
-        Return the x (P,) of a model that differs from the first one in these parts alone.
+        Return the numbers of a model that differs from the first one in these parts alone.
 
-        Raises ModelError for one of other bodies or joints, and InertiaError.
+        Args:
+            model: a Model.
+
+        Returns:
+            x (P,).
+
+        Raises:
+            ModelError: for one of other bodies or joints.
+            InertiaError: for bodies that the chart lacks.
+
+        >>> chart = ParameterChart(model)
+        >>> np.allclose(chart.numbers(model), chart.start)
+        True
         """
         mine = self.model
         if model.bodies != mine.bodies or model.coordinate_names != mine.coordinate_names:
@@ -140,10 +152,23 @@ class ParameterChart:
 
     def at(self, x: ArrayLike) -> Dynamics | ConstrainedDynamics:
         """
-        Return dynamics, whose parameters now are those of x (P,).
+        Return dynamics, whose parameters now are those of numbers.
 
-        Results of earlier calls stay as they are. Raises ShapeError or NotFiniteError, and
-        LimitError where x is so large that a parameter overflows.
+        Results of earlier calls stay as they are.
+
+        Args:
+            x: (P,).
+
+        Returns:
+            the same object at each call.
+
+        Raises:
+            LimitError: where x is so large that a parameter overflows.
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> chart = ParameterChart(model)
+        >>> np.allclose(chart.at(chart.start).inverse(q, v, a), robot.inverse(q, v, a))
+        True
         """
         x = as_array('x', x, (self.size,))
         table, links = self._tree.constants.table, self._tree.constants.links
@@ -188,7 +213,19 @@ class ParameterChart:
             bodies[at + 9:at + 12, self._joints] = moved[:, :3, 3].T
 
     def pull(self, gradient: Parameters) -> Array:
-        """Return the gradient (P,) by x, at the x of the last call of at, of one by parameters."""
+        """
+        Return the gradient by the numbers of a gradient by parameters, at the last call of at.
+
+        Args:
+            gradient: of a cost, as partial derivatives write it.
+
+        Returns:
+            (P,).
+
+        >>> chart = ParameterChart(model)
+        >>> chart.pull(Parameters(model)).any().item()
+        False
+        """
         result = np.empty(self.size)
         for part, place in self._places.items():
             if part == 'inertia':
@@ -203,7 +240,22 @@ class ParameterChart:
         return result
 
     def push(self, dx: ArrayLike) -> Parameters:
-        """Return the change of parameters along dx (P,), at the x of the last call of at."""
+        """
+        Return the change of parameters along a change of the numbers, at the last call of at.
+
+        Args:
+            dx: (P,).
+
+        Returns:
+            the change of each parameter.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> chart = ParameterChart(model)
+        >>> chart.push(np.zeros(chart.size)).vector.any().item()
+        False
+        """
         dx, result = as_array('dx', dx, (self.size,)), Parameters(self.model)
         for part, place in self._places.items():
             if part == 'inertia':
@@ -221,7 +273,15 @@ class ParameterChart:
         """
         Return a model with the parameters of the last call of at; this takes milliseconds.
 
-        Raises InertiaError for bodies that cannot be, and LimitError for numbers below zero.
+        Returns:
+            the model.
+
+        Raises:
+            InertiaError: for bodies that cannot be.
+            LimitError: for numbers below zero.
+
+        >>> ParameterChart(model).to_model().bodies == model.bodies
+        True
         """
         bodies, joints = list(self.model.body_list), list(self.model.joint_list)
         for part, place in self._places.items():

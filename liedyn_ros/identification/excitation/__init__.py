@@ -8,10 +8,7 @@
 
 """Motions that make parameters known: periodic, within the limits of a machine."""
 
-from liedyn_ros.identification.excitation.capsules import Capsule, capsules_of, Clearance
 from liedyn_ros.identification.excitation.excite import Excitation, ExcitationLimits, excite
 from liedyn_ros.identification.excitation.next_motion import next_motion, NextMotion
 
-__all__ = [
-    'Capsule', 'Clearance', 'Excitation', 'ExcitationLimits', 'NextMotion', 'capsules_of',
-    'excite', 'next_motion']
+__all__ = ['Excitation', 'ExcitationLimits', 'NextMotion', 'excite', 'next_motion']

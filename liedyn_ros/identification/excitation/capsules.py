@@ -19,7 +19,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import Model
 
-_POINT = 1e-12  # m^2, below which a segment is a point
+_POINT_SIZE = 1e-12  # m^2, below which a segment is a point
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +105,8 @@ def segment_distances(one: Array, other: Array) -> Array:
     flat = a * c - b * b
     s = np.where(flat > 1e-9 * a * c, (b * e - c * d) / np.where(flat > 0.0, flat, 1.0), 0.0)
     s = np.clip(s, 0.0, 1.0)
-    t = np.where(c > _POINT, (b * s + e) / np.where(c > _POINT, c, 1.0), 0.0)
+    t = np.where(c > _POINT_SIZE, (b * s + e) / np.where(c > _POINT_SIZE, c, 1.0), 0.0)
     t = np.clip(t, 0.0, 1.0)
-    s = np.where(a > _POINT, (b * t - d) / np.where(a > _POINT, a, 1.0), 0.0)
+    s = np.where(a > _POINT_SIZE, (b * t - d) / np.where(a > _POINT_SIZE, a, 1.0), 0.0)
     s = np.clip(s, 0.0, 1.0)
     return np.asarray(np.linalg.norm(w + s[..., None] * u - t[..., None] * v, axis=-1))

@@ -23,15 +23,16 @@ from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopT
 from liedyn_ros.identification.excitation.capsules import Clearance
 from liedyn_ros.identification.regressors import base_parameters, LoopRegressor, Regressor
 from liedyn_ros.model import JOINT_TYPES, Model
+from liedyn_ros.model.followers import Followers
 
-SAMPLES = 20  # of each period of the highest harmonic, at which limits are looked at
+SAMPLES_PER_PERIOD = 20  # of each period of the highest harmonic, at which limits are looked at
 SHRINK_FACTOR = 0.85
 MAX_SHRINKS = 30
 RANDOM_MOTIONS = 20  # random motions, the best of which is made better
 SEED = 31
-_LARGE = 100.0  # times the torque of a motion, from which a limit tells nothing
-_LEAST = 1e-7  # singular value of normalised columns, below which it is rounding
-_FELT = 1e-9  # of the largest column, below which a parameter has no effect
+_IDLE_LIMIT_RATIO = 100.0  # times the torque of a motion, from which a limit tells nothing
+_MIN_SINGULAR = 1e-7  # singular value of normalised columns, below which it is rounding
+_MIN_EFFECT = 1e-9  # of the largest column, below which a parameter has no effect
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +97,33 @@ def excite(model: Model, limits: ExcitationLimits, *, start: ArrayLike | None = 
     """
     Return a periodic motion of the actuated joints that tells inertial parameters and friction.
 
-    Each joint moves by a sum of sines about start (nq,), by default the middle of its range. The
-    search maximises the determinant of the information, in units of the torque limits, from random
-    motions. Each is made smaller until it keeps the limits. Where recordings tell something, the
-    information is that of both. Of a machine with closed loops the other joints follow. Raises
-    LimitError for a start outside the limits, and ConvergenceError where no motion keeps them.
+    Each joint moves by a sum of sines. The search maximises the determinant of the information, in
+    units of the torque limits, from random motions. Each is made smaller until it keeps the
+    limits. Of a machine with closed loops the other joints follow.
+
+    Args:
+        model: a Model.
+        limits: of the moved joints.
+        start: middle of the motion (nq,), by default of the range; rad and m.
+        period: s.
+        harmonics: sines of each joint, 3 or more.
+        rate: of the samples; Hz.
+        rounds: of the search.
+        clearance: distances of bodies that no joint connects.
+        seed: of the random motions.
+        told: what recordings tell already; the information is then that of both.
+
+    Returns:
+        the motion.
+
+    Raises:
+        LimitError: for a start outside the limits.
+        ConvergenceError: where no motion keeps them.
+
+    >>> ones = np.ones(6)
+    >>> limits = ExcitationLimits(-ones, ones, 2.0 * ones, 8.0 * ones, 300.0 * ones)
+    >>> excite(model, limits, rounds=1, rate=20.0).q.shape
+    (201, 6)
     """
     as_positive('period', period)
     if harmonics < 3:
@@ -110,7 +133,7 @@ def excite(model: Model, limits: ExcitationLimits, *, start: ArrayLike | None = 
     size = (2 * harmonics, len(task.joints))
     best: _Trial | None = None
     for _ in range(RANDOM_MOTIONS):
-        best = _better(best, task.trial(rng.normal(size=size), SAMPLES * harmonics))
+        best = _better(best, task.trial(rng.normal(size=size), SAMPLES_PER_PERIOD * harmonics))
     if best is None:
         raise ConvergenceError('excitation: expected a motion within the limits, got none from '
                                f'{RANDOM_MOTIONS} random ones: is the start near a limit or a '
@@ -119,7 +142,7 @@ def excite(model: Model, limits: ExcitationLimits, *, start: ArrayLike | None = 
     for _ in range(rounds):
         spread = np.abs(best.coefficients).mean(axis=0)
         found = task.trial(best.coefficients + step * spread * rng.normal(size=size),
-                           SAMPLES * harmonics)
+                           SAMPLES_PER_PERIOD * harmonics)
         better = found is not None and found.score > best.score
         best = _better(best, found) or best
         step = min(1.0, step * (1.5 if better else 0.93))
@@ -183,7 +206,7 @@ class _Task:
         else:
             q = self._model.check_configuration(start)
         if self._closed is not None:
-            q = assemble(self._closed, q)
+            q = assemble(self._closed, Followers(self._model).positions(q))
         at = q[self._at_q]
         outside = [name for name, x, low, high in zip(
             self.joints, at, limits.lower, limits.upper) if not low <= x <= high]
@@ -194,7 +217,8 @@ class _Task:
                 self._clearance.distances(q[None])[0] < limits.clearance):
             raise LimitError(
                 f'start: expected bodies {limits.clearance:g} m apart, got '
-                f'{self._clearance.distances(q[None])[0]:.4g} m')
+                f'{self._clearance.distances(q[None])[0]:.4g} m; start elsewhere, or with less '
+                'clearance')
         return q
 
     def trial(self, coefficients: Array, count: int, *, closed: bool = False) -> _Trial | None:
@@ -255,9 +279,9 @@ class _Task:
         flat = (self._weighted(q, v, a, forces) if self._told is None else np.vstack([
             self._told.triangle, self._told.rows(q, v, a, self._period)]))
         norms = np.linalg.norm(flat, axis=0)
-        felt = norms > _FELT * norms.max(initial=0.0)
+        felt = norms > _MIN_EFFECT * norms.max(initial=0.0)
         values = _singular_values(flat[:, felt] / norms[felt])
-        score = float(np.log(np.maximum(values, _LEAST)).sum() + np.log(norms[felt]).sum())
+        score = float(np.log(np.maximum(values, _MIN_SINGULAR)).sum() + np.log(norms[felt]).sum())
         used = {'position': float(max(self._span(moved[0]))),
                 'speed': float((np.abs(v[:, self._at_v]) / limits.speed).max()),
                 'acceleration': float((np.abs(a[:, self._at_v]) / limits.acceleration).max()),
@@ -289,7 +313,8 @@ class _Task:
     def _weighted(self, q: Array, v: Array, a: Array, forces: Array) -> Array:
         """Return the rows (K f, r) of a motion over the limits of forces (K, f)."""
         rows, peak = self._rows(q, v, a), np.maximum(np.abs(forces).max(axis=0), 1e-12)
-        size = np.minimum(self._limits.torque, _LARGE * peak)  # files write 1e308 for none
+        # Files write 1e308 for none
+        size = np.minimum(self._limits.torque, _IDLE_LIMIT_RATIO * peak)
         return np.asarray((rows / size[:, None]).reshape(-1, rows.shape[2]))
 
     def _rows(self, q: Array, v: Array, a: Array) -> Array:
@@ -304,7 +329,7 @@ class _Task:
 
 def _singular_values(rows: Array) -> Array:
     """
-    Return the singular values (p,) of many rows (n, p), least first, to _LEAST of the largest.
+    Return the singular values (p,) of many rows (n, p), least first, but for rounding.
 
     By the small matrix of products: an SVD of all rows sets up threads of BLAS, which wait for
     each other on a busy machine.

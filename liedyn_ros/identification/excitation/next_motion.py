@@ -46,10 +46,40 @@ def next_motion(found: Identification, limits: ExcitationLimits, *, start: Array
     """
     Return the motion whose information, added to that of the recordings, is largest (16.35).
 
-    Directions that the recordings hardly tell weigh most. The arguments and errors are those of
-    excite.
+    Directions that the recordings hardly tell weigh most.
+
+    Args:
+        found: what identify returned.
+        limits: of the moved joints.
+        start: middle of the motion (nq,), by default of the range; rad and m.
+        period: s.
+        clearance: distances of bodies that no joint connects.
+        rounds: of the search.
+
+    Returns:
+        the motion, and what it would tell.
+
+    Raises:
+        LimitError: for a start outside the limits.
+        ConvergenceError: where no motion keeps them.
+
+    >>> t = np.arange(0.0, 10.0, 0.01)
+    >>> angle = 0.8 * np.sin(2.0 * t) + 0.3 * np.sin(5.0 * t)
+    >>> speed = 1.6 * np.cos(2.0 * t) + 1.5 * np.cos(5.0 * t)
+    >>> rate = -3.2 * np.sin(2.0 * t) - 7.5 * np.sin(5.0 * t)
+    >>> builder = ld.ModelBuilder('rod')
+    >>> inertia = ld.SpatialInertia(2.0, [0.0, 0.0, -0.5], np.diag([0.2, 0.2, 0.01]))
+    >>> builder.add_body('rod', inertia)
+    >>> builder.add_joint('pivot', 'revolute', None, 'rod', axis=[0.0, 1.0, 0.0])
+    >>> rod = ld.Dynamics(builder.build())
+    >>> tau = rod.inverse.batch(*np.array([angle, speed, rate])[:, :, None])
+    >>> found = identify(rod.model, Recording(rod.model, t, angle[:, None], tau), sure=True)
+    >>> bounds = ExcitationLimits(*(np.array([x]) for x in (-1.0, 1.0, 3.0, 10.0, 50.0)))
+    >>> more = next_motion(found, bounds, rounds=1)
+    >>> bool((more.after <= more.before).all())
+    True
     """
-    told = _Told(found)
+    told = _Information(found)
     motion = excite(found.given, limits, start=start, period=period, clearance=clearance,
                     rounds=rounds, told=told)
     both = np.vstack([told.triangle, told.rows(motion.q, motion.v, motion.a, period)])
@@ -57,7 +87,7 @@ def next_motion(found: Identification, limits: ExcitationLimits, *, start: Array
     return NextMotion(motion, names, _deviations(told.triangle), _deviations(both))
 
 
-class _Told:
+class _Information:
     """The information of recordings; rows are over the noise of an independent sample."""
 
     def __init__(self, found: Identification) -> None:

@@ -21,13 +21,13 @@ from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.robust_fit import reduced, robust_fit
 from liedyn_ros.model import Model
 
-SPEEDS = 10  # of a joint, that a search tries
-FINER = 6  # between the neighbours of the best one
-ZOOMS = 3
+GRID_SPEEDS = 10  # of a joint, that a search tries
+REFINED_SPEEDS = 6  # between the neighbours of the best one
+REFINEMENTS = 3
 SWEEPS = 3  # over all joints
-LOADS = 4  # rounds of the load that joints bear
-_SLOWEST = 8.0  # times the noise of a rate, the least speed of a Stribeck term
-_FASTEST = 0.5  # of the greatest rate
+LOAD_ROUNDS = 4  # rounds of the load that joints bear
+_MIN_SPEED_RATIO = 8.0  # times the noise of a rate, the least speed of a Stribeck term
+_MAX_SPEED_SHARE = 0.5  # of the greatest rate
 
 
 def with_friction(model: Model, motion: Motion, equations: Equations, kinds: tuple[str, ...],
@@ -53,7 +53,7 @@ def _with_load(model: Model, motion: Motion, plain: Equations, terms: tuple[Term
                ) -> Equations:
     """Return equations with the load of what they identify themselves, without friction."""
     found = plain
-    for _ in range(LOADS):
+    for _ in range(LOAD_ROUNDS):
         x = robust_fit(found.rows, found.forces).x
         found = with_terms(model, motion, plain, terms, x[:plain.base.rank])
     return found
@@ -66,17 +66,17 @@ def _stribeck(model: Model, motion: Motion, equations: Equations, given: Mapping
     places = [each.at for each in terms_of(model, (STRIBECK,))]
     grids: dict[int, Array] = {}
     for i in places:
-        least = _SLOWEST * float(motion.noise[1, i])
-        most = _FASTEST * float(np.abs(motion.v[:, i]).max(initial=0.0))
+        least = _MIN_SPEED_RATIO * float(motion.noise[1, i])
+        most = _MAX_SPEED_SHARE * float(np.abs(motion.v[:, i]).max(initial=0.0))
         least = max(least, 1e-3 * most)
         if names[i] in given:
             grids[i] = np.array([given[names[i]]], dtype=np.float64)
         elif 2.0 * least < most:
-            grids[i] = np.asarray(np.geomspace(least, most, SPEEDS), dtype=np.float64)
+            grids[i] = np.asarray(np.geomspace(least, most, GRID_SPEEDS), dtype=np.float64)
     best = _search(model, motion, equations, grids)
-    for _ in range(ZOOMS):
+    for _ in range(REFINEMENTS):
         grids = {i: grid if len(grid) == 1 else np.geomspace(
-            grid[max(best[i] - 1, 0)], grid[min(best[i] + 1, len(grid) - 1)], FINER)
+            grid[max(best[i] - 1, 0)], grid[min(best[i] + 1, len(grid) - 1)], REFINED_SPEEDS)
             for i, grid in grids.items()}
         best = _search(model, motion, equations, grids)
     return tuple(Term(STRIBECK, i, float(grid[best[i]])) for i, grid in grids.items())

@@ -23,9 +23,9 @@ from liedyn_ros.model import Model
 
 MAX_ROUNDS = 40
 STEP_TOLERANCE = 1e-6  # relative step of a scale
-_NEAR = 1e-2  # relative step, from which on weights stay
-_STEP = 0.5  # greatest relative step
-_TOLD = 0.5  # relative deviation, above which a recording does not tell a scale
+_FIXED_WEIGHTS_STEP = 1e-2  # relative step, from which on weights stay
+_MAX_STEP = 0.5  # greatest relative step
+_MAX_DEVIATION = 0.5  # relative deviation, above which a recording does not tell a scale
 
 
 def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], start: Array
@@ -54,14 +54,14 @@ def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], sta
     x, count = fit.x, len(equations.names)
     for _ in range(MAX_ROUNDS):
         wide = _with_errors(model, found, at, x)
-        if (np.abs(steps) > _NEAR).any():
+        if (np.abs(steps) > _FIXED_WEIGHTS_STEP).any():
             fit = robust_fit(wide.rows, wide.forces)
             new = fit.x
         else:  # by the last weights, as new ones would jump a little each time
             triangle, target = reduced(wide.rows, wide.forces, fit)
             new = np.asarray(np.linalg.lstsq(triangle, target, rcond=RANK_TOLERANCE)[0])
         x = new[:count]
-        steps = np.clip(new[count:], -_STEP, _STEP)
+        steps = np.clip(new[count:], -_MAX_STEP, _MAX_STEP)
         if (np.abs(steps) <= STEP_TOLERANCE).all():
             _require_told(equations, at, fit.deviations[count:])
             return wide
@@ -93,9 +93,9 @@ def _with_errors(model: Model, equations: Equations, at: list[int], x: Array) ->
 
 def _require_told(equations: Equations, at: list[int], deviations: Array) -> None:
     """Raise LimitError for scales that the recording hardly gives."""
-    open_ = [equations.joints[k] for k, each in zip(at, deviations) if not each < _TOLD]
+    open_ = [equations.joints[k] for k, each in zip(at, deviations) if not each < _MAX_DEVIATION]
     if open_:
         raise LimitError(
             f'scales: expected joints whose efforts others tell, got {listed(open_)}, whose '
-            f'deviation is above {100.0 * _TOLD:g} %: leave them out, or move them more',
+            f'deviation is above {100.0 * _MAX_DEVIATION:g} %: leave them out, or move them more',
             names=tuple(open_))

@@ -37,18 +37,44 @@ class Term(NamedTuple):
     speed: float = 0.0
     qi: int = 0
 
+    @property
+    def row(self) -> int:
+        """Return the coordinate whose row has the column: any, zeros, where at is an axis."""
+        return 0 if self.kind == TILT else self.at
+
     def name(self, model: Model) -> str:
-        """Return the name of the unknown."""
+        """
+        Return the name of the unknown.
+
+        Args:
+            model: a Model.
+
+        Returns:
+            such as 'elbow/friction'.
+
+        >>> terms_of(model, ('friction',))[2].name(model)
+        'elbow/friction'
+        """
         if self.kind == TILT:
             return f'base/{TILT} {self.at + 1}'
         return f'{model.coordinate_names[self.at]}/{self.kind}'
 
     def column(self, q: Array, v: Array, slow: float, load: Array | None) -> Array:
         """
-        Return the force (n,) of a unit of the unknown at positions and rates, (n,) each.
+        Return the force of a unit of the unknown along a motion.
 
-        slow is the rate at which the direction of friction is in doubt; load (n,) the force
-        without friction (16.12).
+        Args:
+            q: positions (n,) of the coordinate; rad or m.
+            v: rates (n,) of it; rad/s or m/s.
+            slow: rate at which the direction of friction is in doubt; rad/s or m/s.
+            load: force without friction (n,), for terms of load (16.12); N m or N.
+
+        Returns:
+            (n,).
+
+        >>> damping = terms_of(model, ('damping',))[0]
+        >>> damping.column(np.zeros(2), np.array([1.0, 2.0]), 0.01, None)
+        array([1., 2.])
         """
         side = np.tanh(v / slow)
         if self.kind in ('damping', SPRING):
@@ -69,9 +95,19 @@ class Term(NamedTuple):
 
 def terms_of(model: Model, kinds: tuple[str, ...]) -> tuple[Term, ...]:
     """
-    Return the terms of all joints with one coordinate; passive ones have no offset or load.
+    Return the terms of all joints of one coordinate; passive ones have no offset or load.
 
     A base that floats has no tilt, nor has one without gravity.
+
+    Args:
+        model: a Model.
+        kinds: of FRICTION and MORE_TERMS.
+
+    Returns:
+        the terms.
+
+    >>> len(terms_of(model, ('damping', 'friction')))
+    12
     """
     found = []
     floats = any(joint.type_name == 'free' and joint.parent is None for joint in model.joint_list)

@@ -8,7 +8,7 @@
 
 """Recordings of a machine in motion, and their derivatives by time."""
 
-from liedyn_ros.identification.motion.motion import Motion, motion_of
+from liedyn_ros.identification.motion.motion import Motion
 from liedyn_ros.identification.motion.recording import Recording
 
-__all__ = ['Motion', 'motion_of', 'Recording']
+__all__ = ['Motion', 'Recording']

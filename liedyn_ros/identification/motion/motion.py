@@ -24,15 +24,15 @@ from liedyn_ros.common.stamps import pieces_of
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.identification.motion.recording import Recording
 from liedyn_ros.identification.motion.spectrum import (
-    derivative_noise, NYQUIST, smoothed, Spectrum, spectrum_of)
+    derivative_noise, MAX_CUTOFF, smoothed, Spectrum, spectrum_of)
 from liedyn_ros.lie import so3
 from liedyn_ros.model import JOINT_TYPES, Model
 
 DEGREE = 7  # of the splines through the samples
-SPECTRUM = 5.0  # s, from which a piece beside the longest has a spectrum
-ENDS = 2.0  # periods of the cut-off, at which the ends of a recording disturb the filter
-_EVEN = 1e-6  # of a step, by which stamps of a uniform clock may differ
-_AGREES = 0.05  # of the size of a velocity, by which the measured one may differ
+MIN_SPECTRUM_TIME = 5.0  # s, from which a piece beside the longest has a spectrum
+END_PERIODS = 2.0  # periods of the cut-off, at which the ends of a recording disturb the filter
+_CLOCK_ERROR = 1e-6  # of a step, by which stamps of a uniform clock may differ
+_VELOCITY_ERROR = 0.05  # of the size of a velocity, by which the measured one may differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ def motion_of(model: Model, recording: Recording, cutoff: float | None = None, *
 def _spectra(time: Array, q: Array, parts: Sequence[slice], longest: slice,
              clock: tuple[Array, float]) -> list[Spectrum]:
     """Return the spectrum of each number of q, of that long piece whose motion is fastest."""
-    enough = min(SPECTRUM, clock[0][-1] - clock[0][0])  # s
+    enough = min(MIN_SPECTRUM_TIME, clock[0][-1] - clock[0][0])  # s
     found: list[list[Spectrum]] = []
     for part in parts:
         stamps = time[part]
@@ -146,7 +146,7 @@ def _smooth(model: Model, recording: Recording, q: Array, time: Array, by: _Filt
         q, v, a = _completed(model, q, v, a, before[0].q[-1] if before else None)
     band, core = (max((getattr(each, name) for each in by.spectra), default=0.0)
                   for name in ('band', 'core'))
-    shown = np.where(chosen[at] < NYQUIST * rate, chosen[at], np.inf)
+    shown = np.where(chosen[at] < MAX_CUTOFF * rate, chosen[at], np.inf)
     return Motion(time, q, v, a, tau, rate, shown, noise, band, core, tuple(remarks),
                   (slice(0, len(time)),))
 
@@ -175,8 +175,8 @@ def _gaps(time: Array, parts: Sequence[slice], smoothed_ones: int) -> str:
 
 def _without_ends(count: int, rate: float, cutoff: Array) -> slice:
     """Return the samples at which the ends of the recording are not felt any more."""
-    filtered = cutoff[cutoff < NYQUIST * rate]
-    end = int(max(ENDS * rate / filtered.min(initial=np.inf), 3 * DEGREE))
+    filtered = cutoff[cutoff < MAX_CUTOFF * rate]
+    end = int(max(END_PERIODS * rate / filtered.min(initial=np.inf), 3 * DEGREE))
     if count <= 3 * end:
         raise ShapeError(f'recording: expected more than {3.0 * end / rate:.3g} s for a cut-off '
                          f'of {filtered.min(initial=np.inf):.3g} Hz, got {count / rate:.3g} s')
@@ -189,7 +189,7 @@ def _clock(time: Array, remarks: list[str]) -> tuple[Array, float]:
     usual = float(np.median(steps))
     mean = (time[-1] - time[0]) / (len(time) - 1)
     if np.abs(time - time[0] - mean * np.arange(len(time))).max() <= max(
-            _EVEN * mean, 4.0 * np.spacing(np.abs(time).max())):
+            _CLOCK_ERROR * mean, 4.0 * np.spacing(np.abs(time).max())):
         return time, 1.0 / mean
     gaps = steps > 1.5 * usual
     remarks.append(f'stamps differ by up to {1e3 * np.ptp(steps):.3g} ms: resampled by them at '
@@ -201,7 +201,8 @@ def _clock(time: Array, remarks: list[str]) -> tuple[Array, float]:
 def _clock_at(stamps: Array, rate: float) -> Array:
     """Return the stamps of a uniform clock of a given rate, those of the piece where they are."""
     even = stamps[0] + np.arange(len(stamps)) / rate
-    if np.abs(stamps - even).max() <= max(_EVEN / rate, 4.0 * np.spacing(np.abs(stamps).max())):
+    rounding = 4.0 * np.spacing(np.abs(stamps).max())
+    if np.abs(stamps - even).max() <= max(_CLOCK_ERROR / rate, rounding):
         return stamps
     return np.arange(stamps[0], stamps[-1], 1.0 / rate)
 
@@ -289,7 +290,7 @@ def _take_measured(model: Model, stamps: Array, measured: Array, time: Array, ra
         fine = smoothed(given, cutoff[i], rate)
         size = float(np.sqrt(np.mean(v[kept, i]**2)))
         if size == 0.0 or np.sqrt(np.mean((fine - v[:, i])[kept]**2)) > (
-                _AGREES * size + 2.0 * noise[1, i]):
+                _VELOCITY_ERROR * size + 2.0 * noise[1, i]):
             refused.append(name)
             continue
         sigma = spectrum_of(given, rate).noise
@@ -302,7 +303,7 @@ def _take_measured(model: Model, stamps: Array, measured: Array, time: Array, ra
         remarks.append(f'measured velocities taken, as they have less noise: {", ".join(taken)}')
     if refused:
         remarks.append('measured velocities left out, as they differ from the derivative of the '
-                       f'positions by over {100.0 * _AGREES:g} %: {", ".join(refused)}')
+                       f'positions by over {100.0 * _VELOCITY_ERROR:g} %: {", ".join(refused)}')
 
 
 def _completed(model: Model, q: Array, v: Array, a: Array, before: Array | None

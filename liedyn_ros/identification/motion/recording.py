@@ -19,7 +19,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ShapeError, StampError
 from liedyn_ros.model import Model
 
-LEAST = 50  # samples; fewer have no spectrum
+MIN_SAMPLES = 50  # samples; fewer have no spectrum
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -44,8 +44,8 @@ class Recording:
         """Check the samples against the model."""
         time = as_array('time', time, (-1,))
         count = len(time)
-        if count < LEAST:
-            raise ShapeError(f'time: expected at least {LEAST} samples, got {count}')
+        if count < MIN_SAMPLES:
+            raise ShapeError(f'time: expected at least {MIN_SAMPLES} samples, got {count}')
         steps = np.diff(time)
         if not (steps > 0.0).all():
             at = int(np.argmin(steps > 0.0)) + 1
@@ -60,9 +60,25 @@ class Recording:
             starts=time[:1] if starts is None else as_array('starts', starts, (-1,)))
 
     def part(self, chosen: slice) -> Recording:
-        """Return some of the samples. Raises ShapeError for fewer than LEAST."""
-        if len(self.time[chosen]) < LEAST:
-            raise ShapeError(f'time: expected at least {LEAST} samples, got '
+        """
+        Return some of the samples.
+
+        Args:
+            chosen: slice of the samples.
+
+        Returns:
+            the recording.
+
+        Raises:
+            ShapeError: for fewer than MIN_SAMPLES.
+
+        >>> t = np.linspace(0.0, 1.0, 200)
+        >>> long = Recording(model, t, np.zeros((200, 6)), np.zeros((200, 6)))
+        >>> len(long.part(slice(0, 100)).time)
+        100
+        """
+        if len(self.time[chosen]) < MIN_SAMPLES:
+            raise ShapeError(f'time: expected at least {MIN_SAMPLES} samples, got '
                              f'{len(self.time[chosen])}')
         result = object.__new__(Recording)
         vars(result).update({name: None if each is None else each[chosen]

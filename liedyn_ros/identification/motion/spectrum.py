@@ -20,15 +20,16 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 
 ORDER = 4  # of the Butterworth filter, run forwards and backwards
-NYQUIST = 0.4  # of the rate; a cut-off above it is none
+MAX_CUTOFF = 0.4  # of the rate; a cut-off above it is none
 ROUNDING = 1e-10  # of the samples; noise below it is no encoder's
 _WINDOW = ('general_cosine', [0.375, 0.5, 0.125])  # its side lobes fall by 30 dB an octave
-_SMOOTH = 25  # bins of the spectrum that are averaged
-_FLOOR = 4.0  # times the noise, above which a bin is motion
-_POWER = 0.999  # of the power of the velocity, in the band of the motion
-_CORE = 0.9  # of that power, which no filter may cut
-_FLAT = 2.0  # times the spectrum an octave above: no motion falls so slowly for two octaves
-_FAR = 1e-4  # of the peak: noise is below it, and what is above is motion at any frequency
+_AVERAGED_BINS = 25  # bins of the spectrum that are averaged
+_MOTION_RATIO = 4.0  # times the noise, above which a bin is motion
+_BAND_POWER = 0.999  # of the power of the velocity, in the band of the motion
+_KEPT_POWER = 0.9  # of that power, which no filter may cut
+# Times the spectrum an octave above: no motion falls so slowly for two octaves
+_OCTAVE_FALL = 2.0
+_NOISE_RATIO = 1e-4  # of the peak: noise is below it, and what is above is motion at any frequency
 
 
 class Spectrum(NamedTuple):
@@ -55,11 +56,11 @@ def spectrum_of(samples: Array, rate: float) -> Spectrum:
     """
     moving, rounding = _without_trend(samples), ROUNDING * float(np.abs(samples).max(initial=0.0))
     if np.abs(moving).max(initial=0.0) <= rounding:
-        return Spectrum(rounding, NYQUIST * rate, 0.0, 0.0, 0.0)
+        return Spectrum(rounding, MAX_CUTOFF * rate, 0.0, 0.0, 0.0)
     frequency, density = _density(moving, rate)
     # A running sum, as of scipy.ndimage, would leave the rounding of the peak everywhere.
-    mean = np.convolve(np.pad(density, _SMOOTH // 2, mode='edge'), np.full(
-        _SMOOTH, 1.0 / _SMOOTH), mode='valid')
+    mean = np.convolve(np.pad(density, _AVERAGED_BINS // 2, mode='edge'), np.full(
+        _AVERAGED_BINS, 1.0 / _AVERAGED_BINS), mode='valid')
     floor = _floor(density, mean)
     moves, meets = _moving(mean, floor)
     motion = np.where(moves, density, 0.0)
@@ -68,11 +69,11 @@ def spectrum_of(samples: Array, rate: float) -> Spectrum:
     band, core, end = 0.0, 0.0, 0.0
     if power[-1] > 0.0:
         band, core = (float(frequency[np.searchsorted(power, share * power[-1])])
-                      for share in (_POWER, _CORE))
+                      for share in (_BAND_POWER, _KEPT_POWER))
         end = float(frequency[meets])
     if noise <= rounding:
-        return Spectrum(float(noise), NYQUIST * rate, band, core, end)
-    choices = np.geomspace(max(band, 4.0 * frequency[0]), NYQUIST * rate, 60)
+        return Spectrum(float(noise), MAX_CUTOFF * rate, band, core, end)
+    choices = np.geomspace(max(band, 4.0 * frequency[0]), MAX_CUTOFF * rate, 60)
     power = (motion * (2.0 * np.pi * frequency)**4)[moves]
     stopped = (frequency[moves] / choices[:, None])**2
     for _ in range(int(math.log2(ORDER))):
@@ -114,10 +115,10 @@ def _floor(density: Array, mean: Array) -> float:
     It is far below the peak. A driver's own filter leaves less at the end of the spectrum, so
     that the last third counts only where no octaves are flat.
     """
-    at, peak = _SMOOTH, mean.max(initial=0.0)
+    at, peak = _AVERAGED_BINS, mean.max(initial=0.0)
     while 4 * at <= len(mean):
-        low = float(np.median(mean[at:2 * at]))
-        if low < _FAR * peak and low < _FLAT * float(np.median(mean[2 * at:4 * at])):
+        low, above = (float(np.median(mean[k * at:2 * k * at])) for k in (1, 2))
+        if low < min(_NOISE_RATIO * peak, _OCTAVE_FALL * above):
             return low
         at = math.ceil(math.sqrt(2.0) * at)
     return float(np.median(density[2 * len(density) // 3:]) / np.log(2.0))
@@ -125,13 +126,13 @@ def _floor(density: Array, mean: Array) -> float:
 
 def _moving(mean: Array, floor: float) -> tuple[NDArray[np.bool_], int]:
     """Return whether bins are motion, and the bin where the spectrum meets its noise."""
-    moves: NDArray[np.bool_] = np.asarray(mean > _FLOOR * floor)
+    moves: NDArray[np.bool_] = np.asarray(mean > _MOTION_RATIO * floor)
     peak = int(mean.argmax())
     later = np.flatnonzero(~moves[peak:])
     if not len(later):
         return moves, len(mean) - 1
     meets = peak + int(later[0])
-    moves[meets:] &= mean[meets:] > _FAR * mean[peak]  # lines that are no vibration
+    moves[meets:] &= mean[meets:] > _NOISE_RATIO * mean[peak]  # lines that are no vibration
     return moves, meets
 
 
@@ -145,7 +146,7 @@ def derivative_noise(noise: Array | float, cutoff: Array | float, rate: float, o
 
 def smoothed(samples: Array, cutoff: float, rate: float) -> Array:
     """Return samples (n, ...) after the zero-phase filter (16.2), unchanged without a cut-off."""
-    if cutoff >= NYQUIST * rate:
+    if cutoff >= MAX_CUTOFF * rate:
         return samples
     from scipy.signal import sosfiltfilt
     return np.asarray(sosfiltfilt(_sections(2.0 * cutoff / rate), samples, axis=0))

@@ -11,6 +11,5 @@
 from liedyn_ros.identification.payload.estimator import (
     Payload, PayloadEstimator, with_payload)
 from liedyn_ros.identification.payload.stream import PayloadStream
-from liedyn_ros.identification.payload.window import MotionWindow
 
-__all__ = ['MotionWindow', 'Payload', 'PayloadEstimator', 'PayloadStream', 'with_payload']
+__all__ = ['Payload', 'PayloadEstimator', 'PayloadStream', 'with_payload']

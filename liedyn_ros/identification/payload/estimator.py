@@ -25,16 +25,17 @@ from liedyn_ros.identification.regressors.regressor import BODY_PARAMETERS, Regr
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia, with_inertias
 
 EPSILON = float(np.finfo(np.float64).eps)
-NAME = 'payload'
-BLOCK = 0.5  # s, over which errors of the forces may be alike
-BLOCKS = 256  # in memory; then two become one
-LAGS = 3  # blocks, over which errors may be alike
-LEAST = 8  # blocks, from which a covariance follows
+PAYLOAD_NAME = 'payload'
+BLOCK_TIME = 0.5  # s, over which errors of the forces may be alike
+MAX_BLOCKS = 256  # in memory; then two become one
+CORRELATED_BLOCKS = 3  # blocks, over which errors may be alike
+MIN_BLOCKS = 8  # blocks, from which a covariance follows
 RANK_TOLERANCE = 1e-6  # of the largest singular value, normalised
 WEIGHT_ROUNDS = 3
 # Makers state constants of motors to 10 % or so: an even chance within has this deviation.
-SCALE = 0.1 / 3.0**0.5
-_THICK = 1e-6  # of mass times length^2, the least second moment of a body that is written
+SCALE_DEVIATION = 0.1 / 3.0**0.5
+# Of mass times length^2, the least second moment of a body that is written
+_MIN_SECOND_MOMENT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +99,22 @@ class Payload:
         """
         Return the payload with errors that are shares of the forces in its covariance.
 
-        covariance (f, f) is that of the shares, by default of SCALE common to all joints and of
-        the scatter of each. error (10,) is what a recording without payload was found to carry.
+        Args:
+            covariance: of the shares (f, f); by default of SCALE_DEVIATION
+                common to all joints and of the scatter of each.
+            error: (10,), what a recording without payload was found to carry; kg, kg m, kg m^2.
+
+        Returns:
+            the payload.
+
+        >>> estimator, rng = PayloadEstimator(model, 'tool'), np.random.default_rng(1)
+        >>> for k in range(300):
+        ...     at, rates = model.random(rng), rng.normal(size=(2, 6))
+        ...     estimator.take(0.1 * k, at, *rates, robot.inverse(at, *rates))
+        >>> bool(abs(estimator.estimate.with_scales().parameters[0]) < 1e-6)
+        True
         """
-        each = SCALE**2 + self.scatter**2 * np.eye(len(self.shares))
+        each = SCALE_DEVIATION**2 + self.scatter**2 * np.eye(len(self.shares))
         wide = each if covariance is None else covariance
         more = self.covariance + self.by_shares @ wide @ self.by_shares.T
         if error is not None:
@@ -110,19 +123,51 @@ class Payload:
             np.isfinite(self.deviations), np.sqrt(np.diag(more)), np.inf))
 
     def corrected(self, factors: Array) -> Payload:
-        """Return the payload where the force of each joint (f,) is too large by a factor."""
+        """
+        Return the payload where the force of each joint is too large by a factor.
+
+        Args:
+            factors: (f,), 1 for none.
+
+        Returns:
+            the payload.
+
+        >>> estimator, rng = PayloadEstimator(model, 'tool'), np.random.default_rng(1)
+        >>> for k in range(300):
+        ...     at, rates = model.random(rng), rng.normal(size=(2, 6))
+        ...     estimator.take(0.1 * k, at, *rates, robot.inverse(at, *rates))
+        >>> bool(abs(estimator.estimate.corrected(np.ones(6)).parameters[0]) < 1e-6)
+        True
+        """
         return replace(self, parameters=self.parameters - self.by_shares @ (1.0 - 1.0 / factors))
 
     def possible(self, length: float = 0.1) -> Array:
         """
-        Return the nearest parameters (10,) of a body that exists; length (m) is its size.
+        Return the nearest parameters of a body that exists.
 
         A flat body, a rod or a point gets a little thickness, as a model needs.
+
+        Args:
+            length: size of the body; m.
+
+        Returns:
+            (10,); kg, kg m, kg m^2.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> estimator, rng = PayloadEstimator(model, 'tool'), np.random.default_rng(1)
+        >>> carrying = ld.Dynamics(with_payload(model, 'tool', [2.0] + [0.0] * 9))
+        >>> for k in range(300):
+        ...     at, rates = model.random(rng), rng.normal(size=(2, 6))
+        ...     estimator.take(0.1 * k, at, *rates, carrying.inverse(at, *rates))
+        >>> round(float(estimator.estimate.possible()[0]), 6)
+        2.0
         """
         seen = np.where(np.isfinite(self.deviations), self.parameters, 0.0)
         if not is_consistent(seen):
             seen = nearest_consistent(seen, length=length)
-        least = _THICK * seen[0] * length**2
+        least = _MIN_SECOND_MOMENT * seen[0] * length**2
         if np.linalg.eigvalsh(pseudo_inertia(seen))[0] < least:
             seen[[4, 7, 9]] += 2.0 * least
         return seen
@@ -139,7 +184,8 @@ class PayloadEstimator:
     """
 
     def __init__(self, model: Model, body: str, *, placement: ArrayLike | None = None,
-                 offsets: bool = False, block: float = BLOCK, dissipation: bool = True) -> None:
+                 offsets: bool = False, block: float = BLOCK_TIME, dissipation: bool = True
+                 ) -> None:
         """
         Take a model without the payload, and the body that carries it.
 
@@ -154,7 +200,7 @@ class PayloadEstimator:
         self._loop = LoopRegressor(loaded) if looped else None
         self._tree = self._loop.tree if self._loop is not None else Regressor(loaded)
         self._dynamics = Dynamics(model, dissipation=dissipation)
-        first = 10 * loaded.bodies.index(NAME)
+        first = 10 * loaded.bodies.index(PAYLOAD_NAME)
         self._columns = slice(first, first + 10)
         self._model, self._offsets = model, offsets
         given = (np.ones(model.nv, dtype=bool) if self._loop is None else self._loop.independent)
@@ -163,7 +209,11 @@ class PayloadEstimator:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all samples."""
+        """
+        Forget all samples.
+
+        >>> PayloadEstimator(model, 'tool').reset()
+        """
         size = 10 + (self._joints if self._offsets else 0)
         self._size = size
         self._blocks: list[Array] = []  # each (joints, size + 1, size + 1): sums of rows' products
@@ -175,10 +225,19 @@ class PayloadEstimator:
 
     def take(self, time: float, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike) -> None:
         """
-        Take a sample: time (s), q (nq,), v, a and the measured tau (nv,).
+        Take a sample; a refused one changes nothing.
 
-        Raises the errors of Dynamics, ShapeError and NotFiniteError; a refused sample changes
-        nothing.
+        Args:
+            time: s.
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: measured joint forces (nv,); N m and N.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> PayloadEstimator(model, 'tool').take(0.0, q, v, a, robot.inverse(q, v, a))
         """
         tau = as_array('tau', tau, (self._model.nv,))
         rows = self._tree.torque(q, v, a)[:, self._columns]
@@ -200,16 +259,16 @@ class PayloadEstimator:
         self._blocks.append(self._sum.copy())
         self._sum[:] = 0.0
         self._begun = time
-        if len(self._blocks) >= BLOCKS:
+        if len(self._blocks) >= MAX_BLOCKS:
             self._blocks = [x + y for x, y in zip(self._blocks[::2], self._blocks[1::2])]
             self._length *= 2.0
 
     @property
     def estimate(self) -> Payload:
         """Return the payload. Raises ShapeError for too few samples, LimitError for no effect."""
-        if len(self._blocks) < LEAST:
-            raise ShapeError(f'payload: expected samples over {LEAST * self._block:g} s or more, '
-                             f'got {self._last - self._first:.3g} s')
+        if len(self._blocks) < MIN_BLOCKS:
+            raise ShapeError(f'payload: expected samples over {MIN_BLOCKS * self._block:g} s or '
+                             f'more, got {self._last - self._first:.3g} s')
         blocks, p = np.array(self._blocks), self._size
         total = blocks.sum(axis=0)
         count = self.samples
@@ -219,13 +278,13 @@ class PayloadEstimator:
             full = np.append(-x, 1.0)
             squares = np.maximum(np.einsum('k,jkl,l->j', full, total, full), 0.0) / count
             # Smaller sums are rounding of the triple product.
-            least = p * EPSILON * np.maximum(total[:, p, p].max() / count, 1e-300)
+            least = p * EPSILON * float(total[:, p, p].max()) / count or 1.0  # of no force at all
             weight = 1.0 / np.maximum(squares, least)
         scores = np.einsum('j,bjk->bk', weight, blocks[:, :, :p, p] - blocks[:, :, :p, :p] @ x)
         inverse = root @ root.T
         meat = scores.T @ scores
-        for k in range(1, LAGS):  # of Bartlett, as errors may outlast a block (16.19)
-            beside = (1.0 - k / LAGS) * scores[k:].T @ scores[:-k]
+        for k in range(1, CORRELATED_BLOCKS):  # of Bartlett, as errors may outlast a block (16.19)
+            beside = (1.0 - k / CORRELATED_BLOCKS) * scores[k:].T @ scores[:-k]
             meat = meat + beside + beside.T
         meat = meat * len(blocks) / max(len(blocks) - root.shape[1], 1)
         covariance = inverse @ meat @ inverse
@@ -246,16 +305,34 @@ class PayloadEstimator:
 
 def with_payload(model: Model, body: str, parameters: ArrayLike, *,
                  placement: ArrayLike | None = None) -> Model:
-    """Return a model that carries a payload (10,) at a body. Raises ModelError and LimitError."""
+    """
+    Return a model that carries a payload.
+
+    Args:
+        model: a Model.
+        body: its name.
+        parameters: of the payload (10,), as SpatialInertia.parameters has them; kg, kg m, kg m^2.
+        placement: pose (4, 4) of the payload's frame in the body's, m; by default the identity.
+
+    Returns:
+        the model.
+
+    Raises:
+        ModelError: for an unknown body.
+        InertiaError: for numbers that no body has.
+
+    >>> with_payload(model, 'tool', [2.0] + [0.0] * 9).bodies[-1]
+    'payload'
+    """
     whole = _attached(model, body, placement, SpatialInertia(1.0, np.zeros(3), np.eye(3)))
-    return with_inertias(whole, {NAME: as_array('parameters', parameters, (10,))})
+    return with_inertias(whole, {PAYLOAD_NAME: as_array('parameters', parameters, (10,))})
 
 
 def _attached(model: Model, body: str, placement: ArrayLike | None,
               inertia: SpatialInertia | None) -> Model:
     builder = ModelBuilder.of(model)
-    builder.add_body(NAME, inertia)
-    builder.add_joint(f'{NAME}_joint', 'fixed', body, NAME, placement=placement)
+    builder.add_body(PAYLOAD_NAME, inertia)
+    builder.add_joint(f'{PAYLOAD_NAME}_joint', 'fixed', body, PAYLOAD_NAME, placement=placement)
     return builder.build()
 
 

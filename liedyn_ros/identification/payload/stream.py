@@ -21,13 +21,14 @@ from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.identification.payload.estimator import Payload, PayloadEstimator
 from liedyn_ros.identification.payload.window import MotionWindow
 from liedyn_ros.model import JOINT_TYPES, Model
+from liedyn_ros.model.followers import Followers
 
 SAMPLE_RATE = 100.0  # Hz, at which samples are used; more of them tell little that is new
-WINDOW = 21  # samples that a derivative follows from: 0.2 s
-GAP = 5.0  # periods without a sample, after which derivatives begin again
+WINDOW_SAMPLES = 21  # samples that a derivative follows from: 0.2 s
+MAX_GAP_PERIODS = 5.0  # periods without a sample, after which derivatives begin again
 RESTART_JUMP = 1.0  # s, by which a clock that was set back makes a new recording
 _TURN = 2.0 * np.pi
-_SOME = 0.05  # of a period, by which stamps may come early
+_STAMP_TOLERANCE = 0.05  # of a period, by which stamps may come early
 
 
 class PayloadStream:
@@ -35,8 +36,8 @@ class PayloadStream:
     Estimates a payload from named positions (rad or m) and forces (N m or N) with stamps (ns).
 
     Samples beyond RATE are left out. Angles that start over go on. After a gap the derivatives
-    begin again, and after a clock was set back the estimate too. Of a machine with closed loops
-    all joints are needed, as loop_state_publisher completes them.
+    begin again, and after a clock was set back the estimate too. Joints that couplings decide may
+    be left out; of closed loops all are needed, as loop_state_publisher completes them.
     """
 
     def __init__(self, model: Model, body: str, *, offsets: bool = False,
@@ -50,11 +51,16 @@ class PayloadStream:
         self.estimator = PayloadEstimator(model, body, offsets=offsets, dissipation=dissipation)
         self.joint_names = self.estimator.joint_names
         self._order = NameOrder('name', [each.name for each in moving], ignore_others=True)
+        self._followers = Followers(model)
         self._turning = np.array([each.type_name != 'prismatic' for each in moving], dtype=bool)
         self.reset()
 
     def reset(self) -> None:
-        """Forget all samples."""
+        """
+        Forget all samples.
+
+        >>> PayloadStream(model, 'tool').reset()
+        """
         self.estimator.reset()
         self.refused = 0
         self._first_ns = self._last_ns = 0
@@ -63,9 +69,20 @@ class PayloadStream:
     def take(self, stamp_ns: int, names: Sequence[str], positions: ArrayLike,
              forces: ArrayLike) -> None:
         """
-        Take a sample. Raises StampError, NameSetError, ShapeError, or errors of the estimator.
+        Take a sample; a refused one is counted and changes nothing else.
 
-        A refused sample is counted and changes nothing else.
+        Args:
+            stamp_ns: ns.
+            names: of the joints.
+            positions: in their order; rad and m.
+            forces: in their order; N m and N.
+
+        Raises:
+            StampError: for a stamp out of order.
+            NameSetError: for names that do not fit.
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> PayloadStream(model, 'tool').take(0, model.coordinate_names, q, robot.bias(q, 0.0 * v))
         """
         try:
             self._take(stamp_ns, names, positions, forces)
@@ -84,12 +101,14 @@ class PayloadStream:
         return self._last_ns
 
     def _begin_again(self) -> None:
-        self._window = MotionWindow(WINDOW)
+        self._window = MotionWindow(WINDOW_SAMPLES)
         self._before: Array | None = None  # the last positions
         self._period = 1.0  # s, the least one; no gap before it is known
 
     def _take(self, stamp_ns: int, names: Sequence[str], positions: ArrayLike,
               forces: ArrayLike) -> None:
+        names, positions, _, forces = self._followers.extend(
+            names, positions, np.zeros(len(names)), forces)
         places = self._order.of(names)
         q, tau = (as_array(what, each, (len(names),))[places] for what, each in (
             ('position', positions), ('effort', forces)))
@@ -102,9 +121,9 @@ class PayloadStream:
             passed = 1e-9 * (stamp_ns - self._last_ns)
             if passed <= 0.0:
                 raise StampError(f'stamp: expected one after {self._last_ns} ns, got {stamp_ns}')
-            if passed < (1.0 - _SOME) / SAMPLE_RATE:
+            if passed < (1.0 - _STAMP_TOLERANCE) / SAMPLE_RATE:
                 return
-            if passed > GAP * self._period:
+            if passed > MAX_GAP_PERIODS * self._period:
                 self._begin_again()
             self._period = min(self._period, passed)
         self._last_ns = stamp_ns

@@ -21,8 +21,8 @@ from liedyn_ros.identification.regressors.loop_regressor import LoopRegressor
 from liedyn_ros.identification.regressors.regressor import Regressor
 
 RANK_TOLERANCE = 1e-9  # of the largest pivot; smaller ones are rounding
-_STATES = 3  # times as many rows as parameters
-_SHOWN = 1e-9  # a smaller factor is rounding, and left out of a name
+_ROWS_PER_PARAMETER = 3  # times as many rows as parameters
+_MIN_FACTOR = 1e-9  # a smaller factor is rounding, and left out of a name
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +45,46 @@ class BaseParameters:
         return len(self.kept)
 
     def values(self, parameters: ArrayLike) -> Array:
-        """Return the base parameters (..., r) of parameters (..., P), or raise ShapeError."""
+        """
+        Return the base parameters of parameters.
+
+        Args:
+            parameters: (..., P).
+
+        Returns:
+            (..., r).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> regressor = ld.Regressor(model)
+        >>> base = base_parameters(regressor, np.random.default_rng(1))
+        >>> base.values(regressor.parameters).shape == (len(base.names),)
+        True
+        """
         pi = as_trailing('parameters', parameters, (len(self.kept) + len(self.dropped),))
         return pi[..., self.kept] + pi[..., self.dropped] @ self.grouping.T
 
     def columns(self, matrix: ArrayLike) -> Array:
-        """Return the part (..., r) of a regressor (..., P) that base parameters multiply."""
+        """
+        Return the part of a regressor that base parameters multiply.
+
+        Args:
+            matrix: (..., P).
+
+        Returns:
+            (..., r).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> regressor = ld.Regressor(model)
+        >>> base = base_parameters(regressor, np.random.default_rng(1))
+        >>> rows = regressor.torque(q, v, a)
+        >>> found = base.columns(rows) @ base.values(regressor.parameters)
+        >>> np.allclose(found, robot.inverse(q, v, a))
+        True
+        """
         matrix = as_trailing('matrix', matrix, (len(self.kept) + len(self.dropped),))
         return matrix[..., self.kept]
 
@@ -63,6 +97,16 @@ def base_parameters(regressor: Regressor | LoopRegressor, rng: np.random.Generat
     The rank is the number of pivots of a column-pivoted QR above RANK_TOLERANCE of the largest.
     Motions that a machine cannot make, for want of range or rate, may tell fewer apart. Loops tie
     motions together, so that a machine with loops has fewer base parameters than its open tree.
+
+    Args:
+        regressor: of a tree or of loops.
+        rng: of numpy.
+
+    Returns:
+        the base parameters.
+
+    >>> len(base_parameters(ld.Regressor(model), np.random.default_rng(1)).names)
+    36
     """
     count = len(regressor.names)
     first = regressor.random_rows(rng)
@@ -70,7 +114,7 @@ def base_parameters(regressor: Regressor | LoopRegressor, rng: np.random.Generat
         nothing = np.arange(0)
         return BaseParameters(nothing, np.arange(count), np.zeros((0, count)), ())
     rows = np.vstack([first, *(
-        regressor.random_rows(rng) for _ in range(_STATES * count // len(first)))])
+        regressor.random_rows(rng) for _ in range(_ROWS_PER_PARAMETER * count // len(first)))])
     _, r, order = qr(rows, mode='economic', pivoting=True)
     pivots = np.abs(np.diag(r))
     rank = int((pivots > RANK_TOLERANCE * pivots[0]).sum()) if pivots[0] > 0.0 else 0
@@ -86,7 +130,7 @@ def _name(names: tuple[str, ...], base: int, dropped: NDArray[np.int64], factors
     """Return a sum as text, e.g. 'arm/zz + 0.25 hand/mass'."""
     text = names[base]
     for place, factor in zip(dropped, factors):
-        if abs(factor) > _SHOWN:
-            size = '' if abs(abs(factor) - 1.0) <= _SHOWN else f'{abs(factor):.6g} '
+        if abs(factor) > _MIN_FACTOR:
+            size = '' if abs(abs(factor) - 1.0) <= _MIN_FACTOR else f'{abs(factor):.6g} '
             text += f' {"-" if factor < 0.0 else "+"} {size}{names[place]}'
     return text

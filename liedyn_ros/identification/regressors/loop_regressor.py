@@ -55,11 +55,39 @@ class LoopRegressor:
             else self._dynamics.names.mask('independent', independent))
 
     def motions(self, q: ArrayLike) -> Array:
-        """Return P (nv, f): the rates of all coordinates at unit rates of independent ones."""
+        """
+        Return the rates of all coordinates at unit rates of independent ones.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+
+        Returns:
+            P (nv, f).
+
+        Raises:
+            ModelError: where the independent coordinates do not decide the motion.
+
+        >>> LoopRegressor(linkage.model).motions(closed).shape
+        (3, 1)
+        """
         return self._motions(self._dynamics.jacobian(q)[None])[0]
 
     def motions_batch(self, q: Array) -> Array:
-        """Return P (n, nv, f) at configurations (n, nq)."""
+        """
+        Return the rates of all coordinates at unit rates of independent ones, of n states.
+
+        Args:
+            q: closed configurations (n, nq); rad and m.
+
+        Returns:
+            P (n, nv, f).
+
+        Raises:
+            ModelError: where the independent coordinates do not decide the motion.
+
+        >>> LoopRegressor(linkage.model).motions_batch(np.array([closed, closed])).shape
+        (2, 3, 1)
+        """
         rows = np.empty((len(q), self._dynamics.m, self.model.nv))
         for row, each in zip(rows, q):
             row[:] = self._dynamics.jacobian(each)
@@ -82,19 +110,61 @@ class LoopRegressor:
         return np.asarray(result)
 
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Return P^T Y (f, P) at a motion of all coordinates on the constraints."""
+        """
+        Return the regressor of the forces at the independent coordinates.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,) on the constraints; rad/s and m/s.
+            a: acceleration (nv,) on the constraints; rad/s^2 and m/s^2.
+
+        Returns:
+            P^T Y (f, P).
+
+        Raises:
+            LiedynError: for a state that is not closed.
+
+        >>> regressor = LoopRegressor(linkage.model)
+        >>> regressor.torque(closed, rest, rest).shape == (1, len(regressor.names))
+        True
+        """
         self._dynamics.require_closed(q, v)
         return self.motions(q).T @ self.tree.torque(q, v, a)
 
     def project(self, q: ArrayLike, tau: ArrayLike) -> Array:
-        """Return P^T tau (f,) of the forces of all joints (nv,), in the coordinates of torque."""
+        """
+        Return the forces at the independent coordinates that joint forces are for the machine.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            tau: joint forces (nv,); N m and N.
+
+        Returns:
+            P^T tau (f,); N m and N.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> LoopRegressor(linkage.model).project(closed, rest)
+        array([0.])
+        """
         return self.motions(q).T @ as_array('tau', tau, (self.model.nv,))
 
     def random_rows(self, rng: np.random.Generator) -> Array:
         """
-        Return rows (f, P) of the regressor at a random motion, in some basis of the free motions.
+        Return rows of the regressor at a random motion, in some basis of the free motions.
 
-        Raises ConvergenceError where no random configuration leads to an assembly.
+        Args:
+            rng: of numpy.
+
+        Returns:
+            (f, P).
+
+        Raises:
+            ConvergenceError: where no random configuration leads to an assembly.
+
+        >>> LoopRegressor(linkage.model).random_rows(np.random.default_rng(1)).shape[0]
+        1
         """
         q = self._random_assembly(rng)
         rows = self._dynamics.jacobian(q)

@@ -132,7 +132,22 @@ class Regressor:
         return rows
 
     def known_forces(self, q: Array, a: Array) -> Array:
-        """Return the forces (K, nv) that no parameter changes: springs, stops, armatures."""
+        """
+        Return the forces that no parameter changes: springs, stops and armatures.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+            a: accelerations (K, nv); rad/s^2 and m/s^2.
+
+        Returns:
+            (K, nv); N m and N.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> ld.Regressor(model).known_forces(np.array([q]), np.array([a])).shape
+        (1, 6)
+        """
         springs = self._dynamics.spring_forces_batch(q)
         return springs if self.rotor_inertia else springs + self.model.link_table.armature * a
 
@@ -160,30 +175,88 @@ class Regressor:
         return good, rows
 
     def random_rows(self, rng: np.random.Generator) -> Array:
-        """Return torque (nv, P) at a random motion."""
+        """
+        Return the regressor at a random motion.
+
+        Args:
+            rng: of numpy.
+
+        Returns:
+            (nv, P).
+
+        >>> ld.Regressor(model).random_rows(np.random.default_rng(1)).shape[0]
+        6
+        """
         return self.torque(self.model.random(rng), *rng.normal(size=(2, self.model.nv)))
 
     def acceleration(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                      external: ArrayLike | None = None) -> Array:
         """
-        Return da/dpi (nv, P), the derivative of forward dynamics by the parameters, -M^-1 Y.
+        Return the derivative of forward dynamics by the parameters, -M^-1 Y.
 
-        tau (nv,) are the joint forces, external wrenches (B, 6) on bodies, as Dynamics takes
-        them; without dissipation the joints have neither damping nor friction. Raises the
-        errors of Dynamics.forward too.
+        Without dissipation the joints have neither damping nor friction.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            tau: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            da/dpi (nv, P).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> ld.Regressor(model).acceleration(q, v, tau).shape[0]
+        6
         """
         at = self._full.forward.partial_derivatives(q, v, tau, external)
         return -at.by_tau @ self.torque(q, v, at.a)
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return the row (P,) of the kinetic energy, J (13.30)."""
+        """
+        Return the row of the kinetic energy (13.30).
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+
+        Returns:
+            (P,), which times the parameters is J.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> regressor = ld.Regressor(model)
+        >>> row = regressor.kinetic_energy(q, v)
+        >>> np.allclose(row @ regressor.parameters, robot.kinetic_energy(q, v))
+        True
+        """
         twists = self._moving(q, v).twists[self.bodies]
         row = 0.5 * np.einsum('ba,bap->bp', twists, applied(twists))
         rotors = 0.5 * as_array('v', v, (self.model.nv,))**2
         return self._row(row, rotors if self.rotor_inertia else None)
 
     def potential_energy(self, q: ArrayLike) -> Array:
-        """Return the row (P,) of the potential of gravity, J, 0 at the origin (13.30)."""
+        """
+        Return the row of the potential of gravity, 0 at the origin of the ground (13.30).
+
+        Args:
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            (P,), which times the parameters is J.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> regressor = ld.Regressor(model)
+        >>> row = regressor.potential_energy(q)
+        >>> np.allclose(row @ regressor.parameters, robot.potential_energy(q))
+        True
+        """
         poses = self._moving(q, np.zeros(self.model.nv)).poses[self.bodies]
         gravity = self.model.gravity
         row = np.zeros((len(poses), 10))
@@ -193,7 +266,23 @@ class Regressor:
         return self._row(row)
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return the matrix (6, P) of the momentum about the origin of the ground (13.30)."""
+        """
+        Return the matrix of the momentum about the origin of the ground (13.30).
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+
+        Returns:
+            (6, P), angular part first; times the parameters N m s and N s.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> regressor = ld.Regressor(model)
+        >>> regressor.momentum(q, v).shape == (6, len(regressor.names))
+        True
+        """
         motion = self._moving(q, v)
         to_body = se3.adjoint(se3.inverse(motion.poses[self.bodies]))
         block = np.swapaxes(to_body, 1, 2) @ applied(motion.twists[self.bodies])

@@ -12,16 +12,15 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 import os
 from pathlib import Path
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import listed
-from liedyn_ros.common.description import abbreviate
+from liedyn_ros.common.description import abbreviate, Place
 from liedyn_ros.common.errors import DescriptionError
-from liedyn_ros.common.extras import remedy_of
-from liedyn_ros.common.xacro_reader import expand, has_xacro
+from liedyn_ros.common.xacro_reader import expand
 from liedyn_ros.common.xml_reader import is_document, read
-from liedyn_ros.model.builder import STANDARD_GRAVITY
 from liedyn_ros.model.io.mjcf.reader import load_mjcf
 from liedyn_ros.model.io.sdf.reader import load_sdf
 from liedyn_ros.model.io.urdf import load_urdf
@@ -65,39 +64,23 @@ def load_model(
     if suffix not in _LOADERS:
         raise DescriptionError(f'{name}: expected a file {", ".join(_LOADERS)}, got '
                                f'{suffix or "no suffix"}')
-    given, known = {'arguments': arguments or None, 'floating': floating or None,
-                    'strict': strict or None, 'gravity': gravity, 'sdf_model': sdf_model}, {
-        kind: signature(loader).parameters for kind, loader in _LOADERS.items()}
-    for option in [each for each, value in given.items() if value is None or each not in known[
-            suffix]]:
-        value = given.pop(option)
-        if value is not None and (option, suffix) != ('strict', '.xml'):  # MuJoCo is by itself
-            what = 'xacro arguments' if option == 'arguments' else f'option {option}'
-            raise DescriptionError(
-                f'{name}: expected no {what} for {suffix}, as only '
-                f'{listed([kind for kind in known if option in known[kind]])} have them, got '
-                f'{abbreviate(value)}')
+    given: dict[str, Any] = {option: value for option, value in (
+        ('arguments', arguments or None), ('floating', floating or None),
+        ('strict', (strict and suffix != '.xml') or None),  # MuJoCo is strict by itself
+        ('gravity', gravity), ('sdf_model', sdf_model)) if value is not None}
+    for option, value in given.items():
+        known = ['.xacro'] if option == 'arguments' else [
+            kind for kind, loader in _LOADERS.items() if option in signature(loader).parameters]
+        if suffix not in known:
+            raise DescriptionError(f'{name}: expected no {option} for {suffix}, as only '
+                                   f'{listed(known)} have them, got {abbreviate(value)}')
+    if suffix == '.xacro':
+        with Place(None, name).context():
+            source = expand(name, given.pop('arguments', {}))
+            return load_urdf(source, **given)
     return _LOADERS[suffix](source, **given)
 
 
-def _load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None = None,
-                floating: bool = False, strict: bool = False,
-                gravity: ArrayLike = STANDARD_GRAVITY) -> Model:
-    """Return the model of a xacro file, expanded within the limits of common.xacro_reader."""
-    if not isinstance(arguments, Mapping | None):
-        raise DescriptionError(
-            f'{path}: expected xacro arguments as a Mapping of names, got {abbreviate(arguments)}')
-    if not has_xacro():
-        raise DescriptionError(f'{path}: expected the Python package xacro, which expands .xacro '
-                               'files (with ROS: apt install ros-${ROS_DISTRO}-xacro, else: '
-                               f'{remedy_of("xacro")}), got none')
-    try:
-        return load_urdf(expand(path, arguments or {}), floating=floating, strict=strict,
-                         gravity=gravity)
-    except DescriptionError as error:
-        raise DescriptionError(f'{path}: {error}') from error
-
-
 _LOADERS: dict[str, Callable[..., Model]] = {
-    '.urdf': load_urdf, '.xacro': _load_xacro, '.xml': load_mjcf, '.sdf': load_sdf,
+    '.urdf': load_urdf, '.xacro': load_urdf, '.xml': load_mjcf, '.sdf': load_sdf,
     '.world': load_sdf, '.yaml': load_yaml, '.yml': load_yaml}

@@ -19,7 +19,6 @@ from collections.abc import Iterable, Sequence
 import re
 from xml.etree.ElementTree import Element as XML
 
-import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.description import abbreviate
@@ -29,9 +28,9 @@ from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.configuration import body_poses
 from liedyn_ros.model.io.xml_parts import (
-    add, add_origin, DRAKE, joined, origin, place_of, plain, said, with_leaves)
+    add, add_origin, joined, origin, place_of, said, unused, with_leaves)
 from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES
-from liedyn_ros.model.parts.geometry import pose
+from liedyn_ros.model.parts.geometry import IDENTITY, pose
 
 _X, _Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 CLOSURES = {name: name for name in CLOSURE_TYPES} | {  # by the names of others
@@ -40,7 +39,6 @@ CLOSURES = {name: name for name in CLOSURE_TYPES} | {  # by the names of others
 _NUMBERS = 'pitch', 'length', 'tolerance'
 FORCES = (  # of <dynamics>, all read
     'damping', 'friction', 'stiffness', 'rest', 'armature', 'stop_stiffness', 'stop_width')
-ADVICE = 'not read: add it by a file for annotate, or by ModelBuilder'
 # Words of names and files of plugins that put no force on a link by themselves.
 _QUIET = re.compile(
     'control|publish|sensor|camera|imu|laser|lidar|ray|gps|nav_?sat|joint_?state|odom|p3d|contact|'
@@ -58,67 +56,61 @@ def add_loops(robot: Element, builder: ModelBuilder, links: list[str]) -> None:
     Raises DescriptionError and the errors of add_closure.
     """
     for loop in robot.each('loop'):
-        sides, axis = (loop.take('predecessor'), loop.take('successor')), loop.optional('axis')
-        _add_loop(loop, builder, [side.text('link') for side in sides], map(origin, sides),
-                  (_X if axis is None else axis.numbers('xyz', 3))
-                  if CLOSURE_TYPES[_type(loop)].axes == 1 else None)
+        a, b, kind = loop.take('predecessor'), loop.take('successor'), _type(loop)
+        axis = None
+        if CLOSURE_TYPES[kind].axes == 1:
+            given = loop.optional('axis')
+            axis = _X if given is None else given.numbers('xyz', 3)
+        with loop.context():
+            builder.add_closure(
+                loop.text('name'), kind, a.text('link'), b.text('link'), placement_a=origin(a),
+                placement_b=origin(b), axis=axis,
+                **{key: loop.number(key, 0.0) for key in _NUMBERS})
     for coupling in robot.each('coupling'):
-        _add_coupling(robot, coupling, builder)
-    for tag, read in (('loop_joint', _add_loop_joint), (f'{DRAKE}ball_constraint', _add_ball)):
-        for i, each in enumerate(robot.each(tag)):
-            try:
-                read(each, builder, links, i)
-            except LiedynError as error:
-                builder.add_warning(f'{plain(tag)} {said(each.value)}: {error}; {ADVICE}')
+        _add_coupling(coupling, builder)
+    for i, each in enumerate((*robot.each('loop_joint'), *robot.each('drake:ball_constraint'))):
+        try:
+            _add_joint(each, builder, links, i)
+        except LiedynError as error:
+            builder.add_warning(f'{each.value.tag} {said(each.value)}: {error}; not read: add it '
+                                'by a file for annotate, or by ModelBuilder')
 
 
-def _add_loop(loop: Element, builder: ModelBuilder, links: Iterable[str], frames: Iterable[Array],
-              axis: Sequence[float] | None) -> None:
-    first, second = frames
-    with loop.context():
-        builder.add_closure(
-            loop.text('name'), _type(loop), *links, placement_a=first, placement_b=second,
-            axis=axis, pitch=loop.number('pitch', 0.0), length=loop.number('length', 0.0),
-            tolerance=loop.number('tolerance', 0.0))
+def _add_joint(joint: Element, builder: ModelBuilder, links: list[str], i: int) -> None:
+    """
+    Add a joint of a dialect, on two links.
 
-
-def _add_loop_joint(loop: Element, builder: ModelBuilder, links: list[str], i: int) -> None:
-    """Add Isaac Sim's loop joint: a type, and its frame on link1 and on link2."""
-    sides = [*loop.each('link1'), *loop.each('link2')]  # its manual writes link1 twice
+    Isaac Sim's loop_joint has a type, and its frame on link1 and on link2. Drake's ball holds a
+    point P of body A at a point Q of body B.
+    """
+    if joint.value.tag == 'loop_joint':
+        sides = [*joint.each('link1'), *joint.each('link2')]  # its manual writes link1 twice
+        name, kind, key, frames = joint.text('name'), _type(joint), 'link', map(place_of, sides)
+    else:
+        sides = [joint.take(f'drake:ball_constraint_body_{side}') for side in 'AB']
+        name, kind, key, frames = f'ball_constraint_{i}', 'spherical', 'name', map(pose, (
+            joint.take(f'drake:ball_constraint_p_{side}').numbers('value', 3)
+            for side in ('AP', 'BQ')))
+    bodies = [side.text(key) for side in sides]
     if len(sides) != 2:
-        loop.fail('the elements link1 and link2', f'{len(sides)} of them')
-    bodies = [_link(side, 'link', links) for side in sides]
-    if CLOSURE_TYPES[_type(loop)].axes:
-        loop.fail('a type without an axis, as readers have others for it',
-                  f'{loop.text("type")} between {" and ".join(bodies)}')
-    _add_loop(loop, builder, bodies, map(place_of, sides), None)
+        joint.fail('the elements link1 and link2', f'{len(sides)} of them')
+    for side, body in zip(sides, bodies):
+        if body not in links:
+            side.fail(f'a link of {listed(links)}', repr(body))
+    if CLOSURE_TYPES[kind].axes:
+        joint.fail('a type without an axis, as readers have others for it',
+                   f'{joint.text("type")} between {" and ".join(bodies)}')
+    a, b = frames
+    builder.add_closure(name, kind, *bodies, placement_a=a, placement_b=b)
 
 
-def _add_ball(ball: Element, builder: ModelBuilder, links: list[str], i: int) -> None:
-    """Add Drake's ball: point P of body A stays at point Q of body B."""
-    bodies = [_link(ball.take(f'{DRAKE}ball_constraint_body_{side}'), 'name', links)
-              for side in 'AB']
-    a, b = (pose(ball.take(f'{DRAKE}ball_constraint_p_{side}').numbers('value', 3))
-            for side in ('AP', 'BQ'))
-    builder.add_closure(f'ball_constraint_{i}', 'spherical', *bodies, placement_a=a,
-                        placement_b=b)
-
-
-def write_loops(robot: XML, closures: Sequence[Closure], ground: str | None) -> None:
-    """
-    Write closures as elements loop; ground names the link that stands for the ground.
-
-    Raises DescriptionError for a closure on the ground where no link does, None.
-    """
-    for closure in closures:
-        loop = add(robot, 'loop', name=closure.name, type=closure.type_name)
-        for side, body in (('predecessor', closure.body_a), ('successor', closure.body_b)):
-            link = ground if body is None else body
-            if link is None:
-                raise DescriptionError(f'closure {closure.name}: expected two bodies, as URDF has '
-                                       'no ground beside a floating base, got the ground')
-            add(loop, side, link=link)
-        write_loop(loop, closure)
+def link_of(part: str, body: str | None, ground: str | None) -> str:
+    """Return the link of a body, or the one that stands for the ground, or raise for none."""
+    link = ground if body is None else body
+    if link is None:
+        raise DescriptionError(f'{part}: expected no part on the ground, as URDF has none beside '
+                               'a floating base, got one')
+    return link
 
 
 def write_loop(loop: XML, closure: Closure) -> None:
@@ -138,27 +130,24 @@ def write_loop(loop: XML, closure: Closure) -> None:
 
 def _type(element: Element) -> str:
     kind = element.text('type')
-    if kind not in CLOSURES:
-        element.fail(f'a type of {sorted(CLOSURES)}', kind)
-    return CLOSURES[kind]
+    return CLOSURES.get(kind) or element.fail(f'a type of {sorted(CLOSURES)}', kind)
 
 
-def _add_coupling(robot: Element, coupling: Element, builder: ModelBuilder) -> None:
+def _add_coupling(coupling: Element, builder: ModelBuilder) -> None:
     """
     Couple the joints on the way to one link to those on the way to another.
 
     From the last link that both paths share, the sum of the joints to the successor is the ratio
     times that to the predecessor.
     """
-    above = {joint.take('child').text('link'): joint for joint in robot.each('joint')}
+    with coupling.context():
+        moves = {joint.child: joint for joint in builder.build().joint_list}
 
-    def path(link: str) -> list[str]:
-        names: list[str] = []
-        while link in above and len(names) <= len(above):
-            joint = above[link]
-            if joint.text('type') != 'fixed':
-                names.append(joint.text('name'))
-            link = joint.take('parent').text('link')
+    def path(link: str | None) -> list[str]:
+        names = list[str]()
+        while link is not None and (joint := moves.get(link)) is not None:
+            names += [joint.name] * (joint.type_name != 'fixed')
+            link = joint.parent
         return names
 
     first, second = (path(coupling.take(side).text('link')) for side in (
@@ -172,30 +161,31 @@ def _add_coupling(robot: Element, coupling: Element, builder: ModelBuilder) -> N
     builder.add_coupling(followers[0], leaders[0], ratio, 0.0, terms)
 
 
-def _link(element: Element, attribute: str, links: list[str]) -> str:
-    name = element.text(attribute)
-    if name not in links:
-        element.fail(f'a link of {listed(links)}', repr(name))
-    return name
-
-
 def add_plugins(plugins: Iterable[Element], builder: ModelBuilder, links: Sequence[str],
                 model: str, mimics: Sequence[str] = ()) -> None:
     """
     Add the closures of plugins, and a warning for each other that may put forces on links.
 
     A DetachableJoint is a weld where the file has both links. A plugin for closed loops, with a
-    joint, its parent and its child, is a revolute one. model is the name of the whole machine,
-    mimics are joints that plugins may couple, as the file does so too.
+    joint, its parent and its child, is a revolute one, at a position and rotation in the child, by
+    default about its y. model is the name of the whole machine, mimics are joints that plugins may
+    couple, as the file does so too.
     """
     others = []
     for plugin in map(with_leaves, plugins):
-        file, name, follower = (
-            plugin.value.get(key, '') for key in ('filename', 'name', 'mimicJoint'))
+        file, name, scope, inner, follower, child, parent = (plugin.value.get(key, '') for key in (
+            'filename', 'name', SCOPE, 'child_model', 'mimicJoint', 'child', 'parent'))
         if 'detachable' in f'{file} {name}'.lower().replace('-', ''):
-            _add_detachable(plugin, builder, links, model)
+            child, parent = (plugin.value.get(f'{key}_link', '') for key in ('child', 'parent'))
+            own = inner in ('', model, '__model__', scope.removesuffix('::').rpartition('::')[2])
+            _close(plugin, builder, links, (scope + parent, parent), (
+                f'{inner}::{child}', f'{scope}{inner}::{child}',
+                *((scope + child, child) if own else ())), 'weld, as long as nothing detaches it')
         elif _CLOSED.search(f'{file} {name}'):
-            _add_closed_loop(plugin, builder, links)
+            tags = ('position', 'rotation') if {'position', 'rotation'} & set(
+                plugin.value.attrib) else ('xyz', 'rpy')
+            _close(plugin, builder, links, (scope + parent, parent), (scope + child, child),
+                   'revolute', place_of(plugin, *tags), plugin.numbers('axis', 3, (0.0, 1.0, 0.0)))
         elif follower and follower not in mimics:
             builder.add_warning(
                 f'plugin {said(plugin.value)}: joint {abbreviate(follower)} mimics '
@@ -208,51 +198,21 @@ def add_plugins(plugins: Iterable[Element], builder: ModelBuilder, links: Sequen
                             'loops by a file for annotate')
 
 
-def _add_detachable(plugin: Element, builder: ModelBuilder, links: Sequence[str], model: str
-                    ) -> None:
-    scope, inner, child, parent = (plugin.value.get(key, '') for key in (
-        SCOPE, 'child_model', 'child_link', 'parent_link'))
-    own = inner in ('', model, '__model__', scope.removesuffix('::').rpartition('::')[2])
-    a = _one_of((scope + parent, parent), links)
-    b = _one_of((f'{inner}::{child}', f'{scope}{inner}::{child}',
-                 *((scope + child, child) if own else ())), links)
-    what = (f'plugin {said(plugin.value)}: it fixes {abbreviate(child)} of {abbreviate(inner)} to '
-            f'{abbreviate(parent)}')
+def _close(plugin: Element, builder: ModelBuilder, links: Sequence[str], parents: Sequence[str],
+           children: Sequence[str], kind: str, at: Array = IDENTITY,
+           axis: Sequence[float] | None = None) -> None:
+    """Add a closure of the first known parent and child, as drawn, at a place in the child."""
+    a, b = (next((name for name in names if name in links), None) for names in (parents, children))
     if a is None or b is None or a == b:
-        builder.add_warning(f'{what}, which are not both of this model: not read')
+        builder.add_warning(
+            f'plugin {said(plugin.value)}: it holds {abbreviate(children[0])} on '
+            f'{abbreviate(parents[0])}, which are not both of this model: not read: add it by a '
+            'file for annotate')
         return
-    _close(builder, f'{a}={b}', 'weld', (a, b), np.eye(4), 0)
-    builder.add_warning(f'{what}: read as a weld, as long as nothing detaches it')
-
-
-def _add_closed_loop(plugin: Element, builder: ModelBuilder, links: Sequence[str]) -> None:
-    """Add a revolute closure at the child, or at a position and rotation in it, about y there."""
-    given, name = plugin.value.attrib, said(plugin.value)
-    parent, child = (_one_of((given.get(SCOPE, '') + link, link), links)
-                     for link in (given.get('parent', ''), given.get('child', '')))
-    if parent is None or child is None or parent == child:
-        builder.add_warning(f'plugin {name}: it closes a loop: expected the links parent and '
-                            f'child, got {abbreviate(given.get("parent"))} and '
-                            f'{abbreviate(given.get("child"))}: add it by a file for annotate')
-        return
-    at = place_of(plugin, *(('position', 'rotation') if {'position', 'rotation'} & set(given)
-                            else ('xyz', 'rpy')))
-    axis = plugin.numbers('axis', 3, (0.0, 1.0, 0.0))
-    _close(builder, given.get('joint', name), 'revolute', (parent, child), at, 1, axis)
-    builder.add_warning(f'plugin {name}: read as a revolute closure of {parent} and '
-                        f'{child}, about {list(axis)} of {child} at {at[:3, 3].tolist()}')
-
-
-def _close(builder: ModelBuilder, name: str, kind: str, bodies: tuple[str, str], at: Array,
-           side: int, axis: Sequence[float] | None = None) -> None:
-    """Add a closure at a place of one of two bodies, by its side, where they are drawn."""
-    while name in {closure.name for closure in builder.closures}:
-        name += '_'
-    poses, places = body_poses(builder.build().joint_list), [at, at]
-    places[1 - side] = se3.inverse(poses[bodies[1 - side]]) @ poses[bodies[side]] @ at
-    builder.add_closure(name, kind, *bodies, placement_a=places[0], placement_b=places[1],
-                        axis=axis)
-
-
-def _one_of(names: Iterable[str], links: Sequence[str]) -> str | None:
-    return next((name for name in names if name in links), None)
+    name = unused(plugin.value.get('joint', f'{a}={b}'), [each.name for each in builder.closures])
+    poses = body_poses(builder.build().joint_list)
+    builder.add_closure(name, kind.partition(',')[0], a, b, axis=axis, placement_b=at,
+                        placement_a=se3.inverse(poses[a]) @ poses[b] @ at)
+    builder.add_warning(f'plugin {said(plugin.value)}: {b} is held on {a} at '
+                        f'{at[:3, 3].tolist()} by a {kind}{f" about {list(axis)}" if axis else ""}'
+                        ', read as a closure')

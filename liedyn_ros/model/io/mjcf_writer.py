@@ -17,15 +17,21 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.model.configuration import body_poses
-from liedyn_ros.model.io.xml_parts import add, document, drawn, joined, Remarks, warn_of_lost
+from liedyn_ros.model.configuration import body_poses, carriers, children_of
+from liedyn_ros.model.io.xml_parts import add, document, drawn, joined, Remarks
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure
 from liedyn_ros.model.parts.geometry import IDENTITY, pose
+from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
 from liedyn_ros.model.parts.joints import GROUND, Joint, JOINT_TYPES
+from liedyn_ros.model.replacement import inertia_of
 
+LEAST_MOMENT = 1e-9  # kg m^2, of a body that has none: that of a gram within a millimetre
+ROUNDING = 1e-9
 _SLIDES = 'x', 'y', 'travel'  # coordinates of joints
+_FORCES = {'damping': 'damping', 'friction': 'frictionloss', 'stiffness': 'stiffness',
+           'rest': 'springref', 'armature': 'armature'}
 _O, _X, _Y, _Z = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 _POINTS = {  # of both frames of a closure that coincide, by its type
     'spherical': (_O,), 'revolute': (_O, _Z), 'universal': (_O,)}
@@ -37,31 +43,44 @@ _PLANES = {  # points of frame b in planes of frame a, each through its origin, 
     'planar': ((_O, _Z), (_X, _Z), (_Y, _Z))}
 
 
-def to_mjcf(model: Model) -> str:
+def to_mjcf(model: Model, nearest: bool = False) -> str:
     """
     Return a model as the text of an MJCF document, with simple visuals that touch nothing.
 
     Joints of several axes become several of MuJoCo's, with our names of their coordinates. A body
     without mass whose one child moves becomes one more joint of that child, as MuJoCo wants mass
-    in all that moves. Closures become equality constraints of sites; a rod is a tendon of constant
-    length, a point in a plane has tendons of equal length to a site above and one below it.
-    Couplings become those of joints or fixed tendons. Where joints are passive, the others get
-    motors. The coordinates of a free joint are its pose in the ground. Limits of velocity and
-    rotors are left out, other things that MJCF lacks with a DescriptionWarning.
+    in all that moves; moments that no body has are written as part of a body that is fixed to it,
+    or left out where it stands on the ground. With nearest, others are written as the nearest ones
+    that a body has, with a DescriptionWarning. Closures become equality constraints of sites; a
+    rod is a tendon of constant length, a point in a plane has tendons of equal length to a site
+    above and one below it. Couplings become those of joints or fixed tendons. Where joints are
+    passive, the others get motors. The coordinates of a free joint are its pose in the ground.
+    Limits of velocity and rotors are left out, other things that MJCF lacks with a
+    DescriptionWarning.
 
-    Example: `Path('arm.xml').write_text(to_mjcf(load_model('arm.urdf')))`.
+    Args:
+        model: a Model.
+        nearest: write the nearest inertia that MuJoCo takes, where a body has another one.
 
-    Raises DescriptionError for a free joint on a body, helical closures, and bodies without mass
-    that move, of moments not above zero, or named world; LiedynError for anything but a Model.
+    Returns:
+        the text.
+
+    Raises:
+        DescriptionError: for a free joint on a body, helical closures, and bodies without mass
+            that move, of moments not above zero, or named world.
+        LiedynError: for anything but a Model.
+
+    >>> to_mjcf(model)[:7]
+    '<mujoco'
     """
     require_kind('model', model, Model, 'as load_model returns')
-    return _Writer(model).text()
+    return _Writer(model, nearest).text()
 
 
 class _Writer:
     """Writes one model."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, nearest: bool) -> None:
         self._model, self._lost = model, Remarks()
         self._root = Element('mujoco', model=model.name)
         add(self._root, 'compiler', angle='radian')
@@ -69,20 +88,20 @@ class _Writer:
         self._elements: dict[str | None, Element] = {None: add(self._root, 'worldbody')}
         self._at: dict[str | None, Array] = {None: IDENTITY}  # of a body in its element
         self._drawn = body_poses(model.joint_list)
-        self._tendons, self._equalities = Element('tendon'), Element('equality')
+        self._inertias = _inertias(model, self._lost if nearest else None)
+        self._tendons, self._equalities = add(self._root, 'tendon'), add(self._root, 'equality')
 
     def text(self) -> str:
-        model = self._model
-        children: dict[str | None, list[Joint]] = {}
-        for joint in model.joint_list:
-            children.setdefault(joint.parent, []).append(joint)
+        model, children = self._model, children_of(self._model.joint_list)
         held: list[Joint] = []  # joints that wait for the body with mass that they move
+        used = {*(each.body for each in model.frame_list), *(each.body for each in model.rotors),
+                *(body for each in model.closures for body in (each.body_a, each.body_b))}
         for joint, body in zip(model.joint_list, model.body_list):
             after = children.get(body.name, [])
             held.append(joint)
             if body.inertia is None and len(after) == 1 and JOINT_TYPES[joint.type_name].nv and (
-                    joint.type_name != 'free' and after[0].type_name != 'free'
-                    and not _is_used(model, body)):
+                    'free' not in (joint.type_name, after[0].type_name)
+                    and not body.visuals and body.name not in used):
                 continue
             self._add_body(held, body, after)
             held = []
@@ -91,11 +110,8 @@ class _Writer:
         for closure in model.closures:
             self._add_closure(closure)
         self._add_couplings()
-        for part in (self._tendons, self._equalities):
-            if len(part):
-                self._root.append(part)
         self._add_motors()
-        warn_of_lost(model, self._lost)
+        self._lost.warn(model.name)
         return document(self._root)
 
     def _add_body(self, joints: Sequence[Joint], body: Body, after: Sequence[Joint]) -> None:
@@ -118,15 +134,11 @@ class _Writer:
             moves = [*self._joint(joint, behind), *moves]
             behind = behind @ se3.inverse(joint.placement)
         element.extend(moves)
-        if (inertia := body.inertia) is not None:
-            about = inertia.inertia_about_com
-            if not np.linalg.eigvalsh(about)[0] > 0.0:
-                raise DescriptionError(f'body {body.name}: expected moments above zero, as MuJoCo '
-                                       f'asks for, got {about.tolist()} kg m^2')
+        if (inertia := self._inertias[body.name]) is not None:
             add(element, 'inertial', pos=inertia.center_of_mass, mass=inertia.mass,
-                fullinertia=about[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+                fullinertia=inertia.inertia_about_com[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
         elif moves and not any(
-                each.type_name == 'fixed' and self._model.body(each.child).inertia is not None
+                each.type_name == 'fixed' and self._inertias[each.child] is not None
                 for each in after):
             raise DescriptionError(f'body {body.name}: expected mass in all that moves, as MuJoCo '
                                    'asks for, got none')
@@ -142,50 +154,38 @@ class _Writer:
 
     def _joint(self, joint: Joint, at: Array) -> list[Element]:
         """Return the joints of MuJoCo that a joint here is, at a place in the body that moves."""
-        kind, spec = joint.type_name, JOINT_TYPES[joint.type_name]
-        if kind == 'fixed':
-            return []
+        kind, spec, name = joint.type_name, JOINT_TYPES[joint.type_name], joint.name
+        if kind == 'free' and joint.parent is not None:
+            raise DescriptionError(f'joint {name}: expected a free joint on the ground, as MuJoCo '
+                                   f'has them, got one on {joint.parent}')
+        axes: dict[str, Array] = {'z': joint.axis, 'x': joint.second_axis,
+                                  'y': np.asarray(np.cross(joint.axis, joint.second_axis))}
+        moves: list[tuple[str, str, Array | None]] = []
+        for each, coordinate, (_, letter) in zip(
+                joint.coordinate_names, spec.coordinates, spec.links):
+            slides = kind == 'prismatic' or coordinate in _SLIDES
+            moves.append((each, 'slide' if slides else 'hinge', axes[letter]))
         if spec.nq > spec.nv:
-            return [self._turning(joint, at)]
-        axes = {'z': joint.axis, 'x': joint.second_axis,
-                'y': np.cross(joint.axis, joint.second_axis)}
-        links = [(name, axes[letter]) for name, (_, letter) in zip(spec.coordinates, spec.links)]
-        names = list(joint.coordinate_names)
-        if kind == 'helical':  # a hinge and a slide, which a constraint makes a screw
-            links = [('', joint.axis), ('travel', joint.axis)]
-            names = [joint.name, f'{joint.name}/travel']
-            add(self._equalities, 'joint', joint1=names[1], joint2=names[0],
+            moves = [(name, 'free' if kind == 'free' else 'ball', None)]
+        elif kind == 'helical':  # a hinge and a slide, which a constraint makes a screw
+            moves.append((f'{name}/travel', 'slide', joint.axis))
+            add(self._equalities, 'joint', joint1=f'{name}/travel', joint2=name,
                 polycoef=(0.0, joint.pitch, 0.0, 0.0, 0.0))
         found = []
-        for i, (name, (coordinate, axis)) in enumerate(zip(names, links)):
-            slides = kind == 'prismatic' or coordinate in _SLIDES
-            element = Element('joint', name=name, type='slide' if slides else 'hinge',
-                              axis=joined(at[:3, :3] @ axis))
-            if not slides and at[:3, 3].any():
+        for i, (each, type_name, axis) in enumerate(moves):
+            element = Element('joint', name=each, type=type_name)
+            if axis is not None:
+                element.set('axis', joined(at[:3, :3] @ axis))
+            if type_name in ('hinge', 'ball') and at[:3, 3].any():
                 element.set('pos', joined(at[:3, 3]))
             if i < spec.nv:
                 self._add_numbers(element, joint, i)
             found.append(element)
         return found
 
-    def _turning(self, joint: Joint, at: Array) -> Element:
-        name = joint.name
-        if joint.type_name == 'free' and joint.parent is not None:
-            raise DescriptionError(f'joint {name}: expected a free joint on the ground, as MuJoCo '
-                                   f'has them, got one on {joint.parent}')
-        element = Element('joint', name=name, type='free')
-        if joint.type_name != 'free':
-            element.attrib |= {'type': 'ball', 'pos': joined(at[:3, 3])}
-        for ours in ('damping', 'friction'):
-            if (getattr(joint, ours) != getattr(joint, ours)[0]).any():
-                self._lost.add('joint', f'{ours} not written: MuJoCo has one for all coordinates '
-                               'of a joint', name)
-            else:
-                _add_force(element, joint, ours, 0)
-        return element
-
     def _add_numbers(self, element: Element, joint: Joint, i: int) -> None:
-        bounds, name = joint.limits, element.get('name', '')
+        """Add the limits and forces of a coordinate, or forces of one that turns about a point."""
+        bounds, name, turns = joint.limits, element.get('name', ''), 'axis' not in element.attrib
         lower, upper, effort = (
             float(each[i]) for each in (bounds.lower, bounds.upper, bounds.effort))
         if not lower < upper:
@@ -193,10 +193,15 @@ class _Writer:
                            name)
         elif np.isfinite((lower, upper)).any():
             element.set('range', joined((lower, upper)))
-        if 0.0 < effort < np.inf:
+        if 0.0 < effort < np.inf and not turns:
             element.set('actuatorfrcrange', joined((-effort, effort)))
-        for ours in ('damping', 'friction', 'stiffness', 'rest', 'armature'):
-            _add_force(element, joint, ours, i)
+        for ours, theirs in _FORCES.items():
+            values = getattr(joint, ours)
+            if turns and (values != values[0]).any():
+                self._lost.add('joint', f'{ours} not written: MuJoCo has one for all coordinates '
+                               'of a joint', name)
+            elif values[i]:
+                element.set(theirs, repr(float(values[i])))
         if joint.stop_stiffness[i]:
             self._lost.add('joint', 'end stops not written: MuJoCo has its own at limits', name)
 
@@ -270,17 +275,48 @@ class _Writer:
             **_place(self._at[body] @ placement))
 
 
-def _add_force(element: Element, joint: Joint, key: str, i: int) -> None:
-    value = float(getattr(joint, key)[i])
-    if value:
-        element.set({'friction': 'frictionloss', 'rest': 'springref'}.get(key, key), repr(value))
+def _is_proper(inertia: SpatialInertia) -> bool:
+    """Return whether MuJoCo takes it: that of a body, with moments above zero."""
+    about = inertia.inertia_about_com
+    return bool(about.any()) and unphysical(inertia.mass, about) is None
 
 
-def _is_used(model: Model, body: Body) -> bool:
-    """Return whether something but a joint stands on a body."""
-    return bool(body.visuals) or any(body.name in names for names in (
-        *((each.body_a, each.body_b) for each in model.closures),
-        (each.body for each in model.frame_list), (each.body for each in model.rotors)))
+def _inertias(model: Model, nearest: Remarks | None) -> dict[str, SpatialInertia | None]:
+    """
+    Return the inertia of each body, improper ones as part of the heaviest on fixed joints.
+
+    Those of the ground are none. For others DescriptionError is raised or, with remarks for them,
+    the nearest one is returned that a body has.
+    """
+    at, found = carriers(model.joint_list), {body.name: body.inertia for body in model.body_list}
+    proper = {name: each for name, each in found.items() if each is not None and _is_proper(each)}
+    for name, inertia in list(found.items()):
+        carrier, place = at[name]
+        if inertia is None or name in proper:
+            continue
+        about, both = inertia.inertia_about_com, inertia
+        keeps = max((each for each in proper if at[each][0] == carrier),
+                    key=lambda each: proper[each].mass, default='')
+        if keeps:
+            both = inertia_of(proper[keeps].parameters() + inertia.parameters(
+                se3.inverse(at[keeps][1]) @ place), physical=False)
+        if carrier is None:
+            found[name] = None  # it never moves
+        elif _is_proper(both):
+            found |= {keeps: both, name: None}
+            proper[keeps] = both
+        elif nearest is None:
+            raise DescriptionError(f'body {name}: expected moments that a body has, as MuJoCo '
+                                   f'asks for, got {about.tolist()} kg m^2')
+        else:
+            nearest.add('body', 'moments that no body has: written as the nearest that one has',
+                        name)
+            moments, turn = np.linalg.eigh(about)
+            moments = np.maximum(moments, LEAST_MOMENT)
+            moments[:2] += 0.5 * max(moments[2] * (1.0 + ROUNDING) - moments[0] - moments[1], 0.0)
+            found[name] = SpatialInertia(inertia.mass, inertia.center_of_mass,
+                                         turn * moments @ turn.T, physical=False)
+    return found
 
 
 def _place(placement: Array) -> dict[str, Array]:

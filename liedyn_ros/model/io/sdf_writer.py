@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.model.configuration import body_poses
+from liedyn_ros.model.configuration import body_poses, children_of
 from liedyn_ros.model.io.xml_parts import (
-    add, add_all, add_shape, document, drawn, moments_of, Remarks, warn_of_lost)
+    add, add_shape, document, drawn, moments_of, Remarks)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure
@@ -32,8 +32,8 @@ TYPES = {  # to the types of this package
 _TYPES = {ours: theirs for theirs, ours in TYPES.items() if theirs != 'revolute2'}
 _CLOSURES = {**_TYPES, 'weld': 'fixed'}
 _BOUNDS = 'lower', 'upper'
-_FORCES = {'damping': 'damping', 'friction': 'friction', 'stiffness': 'spring_stiffness',
-           'rest': 'spring_reference'}
+FORCES = {'damping': 'damping', 'friction': 'friction', 'stiffness': 'spring_stiffness',
+          'rest': 'spring_reference'}
 _GAP = 1e-6  # m and rad, by which a closure may be open where a model is drawn
 
 
@@ -43,23 +43,32 @@ def to_sdf(model: Model, q: ArrayLike | None = None) -> str:
 
     Links are drawn at q (nq,), by default at zero of the model, where SDF's joints are at zero.
     Closures become joints that hold a link for the second time, so q must close them: give what
-    assemble returns. A body without mass that does not move becomes a frame. One that moves a
-    body fixed to it becomes the place of its joint; where it floats, the coordinates are the pose
-    of that body. What SDF lacks is left out, all but motors with a DescriptionWarning.
+    assemble returns. A body without mass that does not move becomes a frame. One that moves a body
+    fixed to it becomes the place of its joint; where it floats, the coordinates are the pose of
+    that body. What SDF lacks is left out, all but motors with a DescriptionWarning.
 
-    Example: `Path('arm.sdf').write_text(to_sdf(load_model('arm.urdf')))`.
+    Args:
+        model: a Model.
+        q: configuration (nq,) that links are drawn at, which closes the loops; by default zero.
 
-    Raises DescriptionError for joints and closures that SDF lacks, closures that q leaves open and
-    other moving bodies without mass. Raises ShapeError, NotFiniteError or NotInGroupError for q,
-    and LiedynError for anything but a Model.
+    Returns:
+        the text.
+
+    Raises:
+        DescriptionError: for joints and closures that SDF lacks, closures that q leaves open and
+            other moving bodies without mass.
+        LiedynError: for a wrong q, and for anything but a Model.
+
+    >>> '<sdf version=' in to_sdf(model)
+    True
     """
     require_kind('model', model, Model, 'as load_model returns')
     q = model.check_configuration(model.neutral() if q is None else q)
     root = Element('sdf', version='1.11')
     world = add(root, 'world', name='world')
     add(world, 'gravity', model.gravity)
-    _Writer(add(world, 'model', name=model.name), model, q).write()
     lost = Remarks()
+    _Writer(add(world, 'model', name=model.name), model, q, lost).write()
     lost.add('joint', 'couplings to several leaders not written: SDF has none', *(
         each.joint for each in model.couplings if each.further))
     for joint in model.joint_list:
@@ -68,15 +77,22 @@ def to_sdf(model: Model, q: ArrayLike | None = None) -> str:
             if getattr(joint, key).any():
                 lost.add('joint', f'{key} not written: SDF has none', joint.name)
     lost.add('rotor', 'not written: SDF has none', *(rotor.name for rotor in model.rotors))
-    warn_of_lost(model, lost)
-    return document(root)
+    text, between = document(root), '__'
+    if '::' in text:  # which SDF keeps for models in models
+        while between in text:
+            between += '_'
+        lost.add('name', f'written with {between} for ::, which SDF has between models', *(
+            each for each in (*model.bodies, *model.joints, *model.frames) if '::' in each))
+    lost.warn(model.name)
+    return text.replace('::', between)
 
 
 class _Writer:
     """Writes a model, drawn at q, into an element."""
 
-    def __init__(self, element: Element, model: Model, q: Array) -> None:
-        self._element, self._model, self._q = element, model, q
+    def __init__(self, element: Element, model: Model, q: Array, lost: Remarks) -> None:
+        self._element, self._model, self._q, self._lost = element, model, q, lost
+        self._joint_names = {each.name: each.name for each in model.joint_list}
         self._poses, self._places = body_poses(model.joint_list, q), _places(model)
         self._zeros = {  # of the model's coordinates, where SDF's are at zero
             name: float(q[each.qi + k]) for each in model.joint_list
@@ -91,15 +107,28 @@ class _Writer:
             elif body.inertia is None and place is not None:
                 self._add_frame(body.name, place, se3.inverse(
                     self._poses[place]) @ self._poses[body.name])
+        self._joint_names = {name: self._free('joint', name) for name in self._joint_names}
         for joint in self._model.joint_list:
             self._add_joint(joint)
         for frame in self._model.frame_list:
-            self._add_frame(frame.name, frame.body, frame.placement)
+            self._add_frame(self._free('frame', frame.name), frame.body, frame.placement)
         for closure in self._model.closures:
             self._add_closure(closure)
 
+    def _free(self, kind: str, name: str) -> str:
+        """Return a name that nothing else has: parts of a model of SDF share their names."""
+        taken = {each.get('name') for each in self._element}
+        if name not in taken:
+            return name
+        new = f'{name}_{kind}'
+        while new in taken or new in self._joint_names:
+            new += '_'
+        self._lost.add(kind, 'named anew, as SDF has one name for each link, joint and frame',
+                       f'{name}, now {new}')
+        return new
+
     def _add_frame(self, name: str, body: str | None, placement: Array) -> None:
-        on = GROUND if body is None else body
+        on = body or GROUND
         add_pose(add(self._element, 'frame', name=name, attached_to=on), placement, on)
 
     def _add_link(self, body: Body) -> None:
@@ -111,7 +140,7 @@ class _Writer:
             inertial = add(link, 'inertial')
             add(inertial, 'pose', (*body.inertia.center_of_mass, 0.0, 0.0, 0.0))
             add(inertial, 'mass', body.inertia.mass)
-            add_all(add(inertial, 'inertia'), moments_of(body.inertia))
+            add(inertial, 'inertia', moments_of(body.inertia))
         for i, (placement, each) in enumerate(drawn(self._model, body)):
             visual = add(link, 'visual', name=f'{body.name}_{i}')
             add_pose(visual, placement)
@@ -119,8 +148,9 @@ class _Writer:
             add(add(visual, 'material'), 'diffuse', each.color)
 
     def _start(self, name: str, kind: str, ends: Sequence[str | None], pitch: float) -> Element:
-        element = add(self._element, 'joint', name=name, type=_CLOSURES[kind])
-        add_all(element, {'parent': ends[0] or GROUND, 'child': ends[1] or GROUND})
+        element = add(self._element, 'joint', {
+            'parent': ends[0] or GROUND, 'child': ends[1] or GROUND},
+            name=name, type=_CLOSURES[kind])
         if kind == 'helical':
             add(element, 'screw_thread_pitch', 2.0 * np.pi * pitch)
         return element
@@ -134,7 +164,7 @@ class _Writer:
         if kind not in _TYPES:
             raise DescriptionError(f'joint {joint.name}: expected one of the types of SDF, '
                                    f'{list(_TYPES)}, got {kind}')
-        element = self._start(joint.name, kind, (parent, child), joint.pitch)
+        element = self._start(self._joint_names[joint.name], kind, (parent, child), joint.pitch)
         if child != joint.child:
             add_pose(element, se3.inverse(self._poses[child]) @ self._poses[joint.child], child)
         if not JOINT_TYPES[kind].has_axis:
@@ -146,25 +176,21 @@ class _Writer:
         for i, (axis, name) in enumerate(zip(axes, joint.coordinate_names)):
             part = add(element, 'axis2' if i else 'axis')
             add(part, 'xyz', axis)
-            self._add_mimic(part, name)
             zero = self._zeros[name]
-            add_all(add(part, 'limit'), {
+            for each in self._model.couplings:
+                if each.joint == name and not each.further:
+                    leader, _, coordinate = each.leader.partition('/')
+                    add(part, 'mimic', {
+                        'multiplier': each.multiplier, 'reference': 0.0, 'offset':
+                        each.offset + each.multiplier * self._zeros[each.leader] - zero},
+                        joint=self._joint_names[leader],
+                        axis='axis2' if coordinate == 'second' else 'axis')
+            add(part, 'limit', {
                 bound: getattr(joint.limits, bound)[i] - (zero if bound in _BOUNDS else 0.0)
                 for bound in (*_BOUNDS, 'velocity', 'effort')})
-            forces = {theirs: getattr(joint, ours)[i] for ours, theirs in _FORCES.items()}
+            forces = {theirs: getattr(joint, ours)[i] for ours, theirs in FORCES.items()}
             forces['spring_reference'] -= zero if forces['spring_stiffness'] else 0.0
-            add_all(add(part, 'dynamics'), forces)
-
-    def _add_mimic(self, axis: Element, name: str) -> None:
-        for each in self._model.couplings:
-            if each.joint == name and not each.further:
-                leader, _, coordinate = each.leader.partition('/')
-                mimic = add(axis, 'mimic', joint=leader)
-                if coordinate == 'second':
-                    mimic.set('axis', 'axis2')
-                add_all(mimic, {
-                    'multiplier': each.multiplier, 'reference': 0.0, 'offset':
-                    each.offset + each.multiplier * self._zeros[each.leader] - self._zeros[name]})
+            add(part, 'dynamics', forces)
 
     def _add_closure(self, closure: Closure) -> None:
         """Add a closure as a joint that holds body b, which is on body a already."""
@@ -184,9 +210,8 @@ class _Writer:
                 f'closure {name}: expected links drawn where it is closed, as a joint of SDF has '
                 'one frame (give q, as assemble returns it), got '
                 f'{between[:3, 3].tolist()} m apart')
-        while any(each.get('name') == name for each in self._element):
-            name += '_closure'
-        element = self._start(name, kind, (self._places[parent], link), closure.pitch)
+        name, links = self._free('closure', name), (self._places[parent], link)
+        element = self._start(name, kind, links, closure.pitch)
         add_pose(element, se3.inverse(self._poses[link]) @ at, link)
         axes: dict[str, Sequence[Array]] = {
             'weld': (), 'spherical': (), 'universal': (between[:3, axis_p], np.eye(3)[axis_c])}
@@ -197,9 +222,7 @@ class _Writer:
 def _places(model: Model) -> dict[str | None, str | None]:
     """Return the link that a body is part of in SDF: itself, or another; None for the ground."""
     places: dict[str | None, str | None] = {None: None}
-    after: dict[str | None, list[Joint]] = {}
-    for joint in model.joint_list:
-        after.setdefault(joint.parent, []).append(joint)
+    after = children_of(model.joint_list)
     for joint, body in zip(model.joint_list, model.body_list):
         if body.inertia is not None:
             places[body.name] = body.name
@@ -217,10 +240,8 @@ def _places(model: Model) -> dict[str | None, str | None]:
 
 def add_pose(element: Element, placement: Array, relative_to: str | None = None) -> None:
     """Add a pose (4, 4) of an element, in a frame."""
-    pose = add(element, 'pose', (*placement[:3, 3], *so3.to_quaternion(placement[:3, :3])),
-               rotation_format='quat_xyzw')
-    if relative_to:
-        pose.set('relative_to', relative_to)
+    add(element, 'pose', (*placement[:3, 3], *so3.to_quaternion(placement[:3, :3])),
+        rotation_format='quat_xyzw', **({'relative_to': relative_to} if relative_to else {}))
 
 
 def _coincide(kind: str, between: Array, axis_p: int, axis_c: int) -> bool:

@@ -7,7 +7,6 @@
 # language governing permissions and limitations under the License.
 """URDF, the robot description of ROS, read and written."""
 
-from collections.abc import Iterator
 import math
 import os
 from pathlib import Path
@@ -20,15 +19,15 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, listed, require_kind
 from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
-from liedyn_ros.common.xml_reader import Element, is_document, read
+from liedyn_ros.common.xml_reader import Element, is_document, read, with_prefixes
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.io.loops import add_loops, add_plugins, FORCES, write_loop, write_loops
+from liedyn_ros.model.followers import FREE_FOLLOWERS
+from liedyn_ros.model.io.loops import add_loops, add_plugins, FORCES, link_of, write_loop
 from liedyn_ros.model.io.xml_parts import (
     add, add_origin, add_shape, changes, document, drawn, given_limits, inertia_in, is_off, joined,
-    model_of_file, MOMENTS, origin, Remarks, said, shapes_of, Vocabulary, warn_of_lost,
-    with_drake, write_inertial)
+    model_of_file, MOMENTS, origin, Remarks, said, shapes_of, unused, Vocabulary,
+    write_inertial)
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import Body, Visual
 from liedyn_ros.model.parts.constraints import Coupling
 from liedyn_ros.model.parts.geometry import perpendicular
 from liedyn_ros.model.parts.inertia import SpatialInertia
@@ -36,7 +35,7 @@ from liedyn_ros.model.parts.joints import GROUND, Joint
 
 ROOT_JOINT = 'root_joint'
 NEWEST = '1.2'  # version of the format
-WORDS, GAZEBO = Vocabulary('urdf'), Vocabulary('gazebo')
+WORDS = Vocabulary('urdf')
 _LIMITED = 'revolute', 'prismatic', 'continuous'
 
 URDF_TYPES = {  # to the types of this package
@@ -50,34 +49,49 @@ def load_urdf(
     """
     Return the model that a URDF file, or a text that starts with '<', describes.
 
-    A joint named root_joint holds the root link on the ground, or leaves it free if floating. An
-    element virtual_joint, as to_urdf writes it, names that joint and says which. Mimic joints
-    become couplings, and elements that others close loops with closures. Mass properties that no
+    A joint named root_joint, with underscores behind it where the file has one, holds the root
+    link on the ground, or leaves it free if floating. An element virtual_joint, as to_urdf writes
+    it, names that joint and says which. Mimic joints become couplings, and elements that others
+    close loops with closures. Mass properties that no
     rigid body has are used as they are; strict refuses them. Limits and dynamics are read where
     URDF defines them: not for fixed, planar and floating joints, where dynamics other than zero
     are refused. The attribute version decides as in urdfdom. Whatever else would change the
     dynamics has a DescriptionWarning; elements of xacro are refused.
 
-    Raises DescriptionError naming the file, the element, the expected and the given value.
+    Args:
+        source: path of the file, or its text.
+        floating: whether the root link floats.
+        strict: whether mass properties that no rigid body has are refused.
+        gravity: acceleration (3,) in the ground; m/s^2.
+
+    Returns:
+        the model.
+
+    Raises:
+        DescriptionError: naming the file, the element, the expected and the given value.
+
+    >>> load_urdf(config_file('arm.urdf')).nv
+    6
     """
-    robot = with_drake(read(source, 'URDF'))
-    if robot.value.tag != 'robot':
-        robot.fail('a root element robot', robot.value.tag)
+    robot = read(source, 'URDF', 'robot')
     for xml in robot.value.iter():
-        uri, _, tag = xml.tag.rpartition('}')
-        if uri.endswith('xacro') or any(each in xml.get('name', '') for each in ('${', '$(')):
+        if xml.tag.startswith('xacro:') or '${' in (name := xml.get('name', '')) or '$(' in name:
             robot.fail('a URDF without elements of xacro (expand it, or name the file .xacro)',
-                       f'xacro:{tag}' if uri else f'{tag} {said(xml)}')
+                       xml.tag if ':' in xml.tag else f'{xml.tag} {said(xml)}')
     folder = None if is_document(source) else Path(source).parent
     links = {link.value.get('name'): link for link in robot.each('link')}
-    return model_of_file(robot.path.removesuffix(': robot'),
-                         lambda: _model(robot, floating, strict, gravity),
+    return model_of_file(robot, lambda: _model(robot, floating, strict, gravity),
                          lambda body: shapes_of(links[body], folder, origin))
 
 
 def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike) -> Model:
     builder, remarks = ModelBuilder(robot.text('name'), gravity), Remarks()
-    version = _version(robot, builder)
+    version = robot.version('1.0', NEWEST, builder.add_warning)
+    early = [] if version >= (1, 1) else [  # which urdfdom ignores, so it is taken out
+        each for each in robot.value.iter('origin') if each.attrib.pop('quat_xyzw', None)]
+    if early:
+        builder.add_warning(f'quat_xyzw of {len(early)} origins ignored, as urdfdom does in URDF '
+                            '1.0: write version="1.1" into the element robot')
     links = [link.text('name') for link in robot.each('link')]
     for link in robot.each('link'):
         builder.add_body(link.text('name'), _inertia(link, strict, remarks))
@@ -86,26 +100,23 @@ def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike) -> 
     joints = list(robot.each('joint'))
     followers = _add_couplings(robot, joints, builder, strict)
     children = {_add_joint(joint, builder, followers, version, remarks) for joint in joints}
-    _add_root(robot, builder, [link for link in links if link not in children], floating)
+    roots = [link for link in links if link not in children]
+    if len(roots) != 1:
+        robot.fail('one link that is the child of no joint',
+                   listed(roots) if roots else 'none: the joints are a loop')
+    virtual, kind = robot.optional('virtual_joint'), 'fixed'
+    name = unused(ROOT_JOINT, [joint.text('name') for joint in joints])
+    if virtual is not None and virtual.text('child_link') == roots[0]:
+        name, kind = virtual.text('name'), virtual.text('type')
+        if kind not in ('fixed', 'floating'):
+            virtual.fail('a type of fixed or floating', kind)
+    builder.add_joint(name, 'free' if floating else URDF_TYPES[kind], None, roots[0])
     add_loops(robot, builder, links)
-    gazebos = list(robot.each('gazebo'))
-    add_plugins([plugin for gazebo in gazebos for plugin in gazebo.each('plugin')], builder,
-                links, robot.text('name'), mimics=[
+    add_plugins([plugin for gazebo in robot.each('gazebo') for plugin in gazebo.each('plugin')],
+                builder, links, robot.text('name'), mimics=[
                     joint.get('name', '') for joint in robot.value.findall('joint[mimic]')])
-    builder.add_warning(*GAZEBO.unread(*(each.value for each in gazebos)), *remarks,
-                        *WORDS.unread(robot.value))
+    builder.add_warning(*remarks, *WORDS.unread(robot.value))
     return builder.build()
-
-
-def _version(robot: Element, builder: ModelBuilder) -> tuple[int, ...]:
-    """Return the version; what it does not have yet is taken out, as urdfdom ignores it."""
-    version = robot.version('1.0', NEWEST, builder.add_warning)
-    early = [] if version >= (1, 1) else [
-        each for each in robot.value.iter('origin') if each.attrib.pop('quat_xyzw', None)]
-    if early:
-        builder.add_warning(f'quat_xyzw of {len(early)} origins ignored, as urdfdom does in URDF '
-                            '1.0: write version="1.1" into the element robot')
-    return version
 
 
 def _inertia(link: Element, strict: bool, remarks: Remarks) -> SpatialInertia | None:
@@ -127,14 +138,16 @@ def _add_couplings(robot: Element, joints: list[Element], builder: ModelBuilder,
     """Add the couplings of mimic joints, return their names; fixed ones have none to couple."""
     types = {joint.text('name'): joint.text('type') for joint in joints}
     followers = []
-    for joint in (*joints, *_mimics_of_control(robot, joints, builder)):
+    _take_mimics_of_control(robot, joints, builder)
+    for joint in joints:
         follows = joint.optional('mimic')
         if follows is None or joint.text('type') == 'fixed':
             continue
         name, leader = joint.text('name'), follows.text('joint')
-        if types.get(leader) == 'fixed':
-            builder.add_warning(f'joint {name}: it mimics {leader}, which is fixed; it moves by '
-                                'itself here: make it fixed too, turned by its offset')
+        if types.get(leader) in ('fixed', 'planar', 'floating'):
+            builder.add_warning(f'joint {name}: it mimics {leader}, which is {types[leader]}; it '
+                                'moves by itself here: make it fixed too, turned by its offset, '
+                                'or add a coupling to one coordinate by a file for annotate')
         elif leader in types:
             builder.add_coupling(name, leader, follows.number('multiplier', 1.0),
                                  follows.number('offset', 0.0))
@@ -145,50 +158,32 @@ def _add_couplings(robot: Element, joints: list[Element], builder: ModelBuilder,
             builder.add_warning(f'joint {name}: it mimics {leader}, which is not in the file; it '
                                 'moves by itself (strict refuses it)')
     if followers:
-        builder.add_warning(f'joints {listed(followers)}: they mimic others, which load and '
+        builder.add_warning(f'joints {listed(followers)}: {FREE_FOLLOWERS}, which load and '
                             'ConstrainedDynamics keep; Dynamics(model) takes them as free')
     return set(followers)
 
 
-def _mimics_of_control(robot: Element, joints: list[Element], builder: ModelBuilder
-                       ) -> Iterator[Element]:
+def _take_mimics_of_control(robot: Element, joints: list[Element], builder: ModelBuilder) -> None:
     """
-    Yield mimic joints of ros2_control, given by parameters, as joints with an element mimic.
+    Give joints the element mimic that parameters of ros2_control have.
 
     Its attribute mimic has a warning where the joint itself says another thing.
     """
     own = {joint.text('name'): joint.value for joint in joints}
-    for control in robot.each('ros2_control'):
-        for joint in control.each('joint'):
-            given = {each.get('name', ''): (each.text or '').strip()
-                     for each in joint.value.findall('param')}
-            follower = own.get(joint.value.get('name', ''))
-            if follower is None:
-                continue
-            coupled, says = follower.find('mimic') is not None, joint.value.get('mimic', '')
-            if says and (coupled or 'mimic' in given) == is_off(says):
-                what = ('follows another joint by its own element mimic' if coupled else
-                        'moves by itself, as it has no element mimic: write one')
-                builder.add_warning(f'joint {joint.text("name")}: mimic {abbreviate(says)} of '
-                                    f'ros2_control not read: it {what}')
-            if 'mimic' in given and not coupled:
-                joined = XML('joint', follower.attrib)
-                SubElement(joined, 'mimic', given | {'joint': given['mimic']})
-                yield Element(joined, f'/joint[{joint.text("name")}]', joint)
-
-
-def _add_root(robot: Element, builder: ModelBuilder, roots: list[str], floating: bool) -> None:
-    """Add the joint of the one link that no other moves."""
-    if len(roots) != 1:
-        robot.fail('one link that is the child of no joint',
-                   listed(roots) if roots else 'none: the joints are a loop')
-    virtual = robot.optional('virtual_joint')
-    name, urdf_type = ROOT_JOINT, 'fixed'
-    if virtual is not None and virtual.text('child_link') == roots[0]:
-        name, urdf_type = virtual.text('name'), virtual.text('type')
-        if urdf_type not in ('fixed', 'floating'):
-            virtual.fail('a type of fixed or floating', urdf_type)
-    builder.add_joint(name, 'free' if floating else URDF_TYPES[urdf_type], None, roots[0])
+    for joint in (each for control in robot.each('ros2_control')
+                  for each in control.each('joint') if each.value.get('name') in own):
+        name, says = joint.text('name'), joint.value.get('mimic', '')
+        given = {each.get('name', ''): (each.text or '').strip()
+                 for each in joint.value.findall('param')}
+        coupled = own[name].find('mimic') is not None
+        if says and (coupled or 'mimic' in given) == is_off(says):
+            what = ('follows another joint by its own element mimic' if coupled else
+                    'moves by itself, as it has no element mimic: write one')
+            builder.add_warning(f'joint {name}: mimic {abbreviate(says)} of ros2_control not '
+                                f'read: it {what}')
+        if 'mimic' in given and not coupled:
+            SubElement(own[name], 'mimic', {'joint': given['mimic']} | {
+                key: given[key] for key in ('multiplier', 'offset') if key in given})
 
 
 def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str],
@@ -200,11 +195,16 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str],
     axis = joint.optional('axis')
     has_axis = urdf_type not in ('fixed', 'floating')
     child = joint.take('child').text('link')
+    dynamics = None if urdf_type == 'fixed' else joint.optional('dynamics')
+    forces = {} if dynamics is None else {
+        key: value for key in FORCES if (value := dynamics.number(key, 0.0))}
+    if dynamics is not None and forces and urdf_type in ('planar', 'floating'):
+        dynamics.fail(f'no {" and ".join(forces)} for type {urdf_type}', str(forces))
     builder.add_joint(
         name, URDF_TYPES[urdf_type], joint.take('parent').text('link'), child,
         placement=origin(joint),
         axis=((1.0, 0.0, 0.0) if axis is None else axis.numbers('xyz', 3)) if has_axis else None,
-        limits=_limits(joint, urdf_type, version, remarks), **_dynamics(joint, urdf_type),
+        limits=_limits(joint, urdf_type, version, remarks), **forces,
         actuated=name not in followers
         and joint.value.get('independent', '').lower() != 'false')
     return child
@@ -214,29 +214,19 @@ def _limits(joint: Element, urdf_type: str, version: tuple[int, ...], remarks: R
             ) -> dict[str, float]:
     limit = joint.optional('limit')
     if urdf_type not in _LIMITED or (limit is None and urdf_type == 'continuous'):
+        if limit is not None and urdf_type != 'fixed':
+            remarks.add('joint', f'limit not read, which a {urdf_type} joint has not',
+                        joint.text('name'))
         return {}
     if limit is None:
         joint.fail(f'an element limit for type {urdf_type}', 'none')
-    late = version >= (1, 2)
-    unlimited = math.inf if late else None
-    bounds = {key: limit.number(key, unlimited, infinite=True) for key in ('velocity', 'effort')}
-    for key, others in (('acceleration', ('acceleration', 'deceleration')), ('jerk', ('jerk',))):
-        bounds[key] = min(limit.number(each, math.inf, infinite=True) for each in others)
-    if urdf_type != 'continuous':
-        bounds |= {key: limit.number(key, sign * math.inf if late else 0.0, infinite=True)
-                   for key, sign in (('lower', -1.0), ('upper', 1.0))}
-    return given_limits(joint.text('name'), bounds, remarks)
-
-
-def _dynamics(joint: Element, urdf_type: str) -> dict[str, float]:
-    """Return damping and friction, and what this package has beyond URDF."""
-    dynamics = joint.optional('dynamics')
-    if dynamics is None or urdf_type == 'fixed':
-        return {}
-    values = {name: value for name in FORCES if (value := dynamics.number(name, 0.0))}
-    if values and urdf_type in ('planar', 'floating'):
-        dynamics.fail(f'no {" and ".join(values)} for type {urdf_type}', str(values))
-    return values
+    lower, upper, most = (
+        -math.inf, math.inf, math.inf) if version >= (1, 2) else (0.0, 0.0, None)
+    bounds = {key: limit.number(key, default, infinite=True) for key, default in (
+        ('lower', lower), ('upper', upper), ('velocity', most), ('effort', most),
+        ('acceleration', math.inf), ('deceleration', math.inf), ('jerk', math.inf))}
+    bounds['acceleration'] = min(bounds['acceleration'], bounds.pop('deceleration'))
+    return given_limits(joint.text('name'), bounds, remarks, urdf_type == 'continuous')
 
 
 _TYPES = {ours: theirs for theirs, ours in URDF_TYPES.items()}
@@ -277,43 +267,39 @@ def to_urdf(model: Model) -> str:
             raise DescriptionError(f'expected no body {GROUND}, the root link in URDF, got one')
         add(robot, 'link', name=GROUND)
     for body in model.body_list:
-        _write_link(robot, body, drawn(model, body))
+        link = add(robot, 'link', name=body.name)
+        if body.inertia is not None:
+            write_inertial(link, body.inertia)
+        for i, (placement, visual) in enumerate(drawn(model, body)):
+            element = add(link, 'visual')
+            add_origin(element, placement)
+            add_shape(element, visual, nested=False)
+            # A material's name is global: a unique name keeps each colour.
+            add(add(element, 'material', name=f'{body.name}_{i}'), 'color', rgba=visual.color)
     couplings = {each.joint: each for each in model.couplings if not each.further
                  and {each.joint, each.leader} <= set(model.joints)}
     lost = Remarks()
     lost.add('joint', 'couplings not written: URDF couples one joint to one other', *(
         each.joint for each in model.couplings if couplings.get(each.joint) is not each))
-    warn_of_lost(model, lost)
-    for joint in model.joint_list if grounded else [
-            each for each in model.joint_list if each.parent is not None]:
+    lost.warn(model.name)
+    for joint in (each for each in model.joint_list if grounded or each.parent is not None):
         element = _write_joint(robot, joint, couplings.get(joint.name))
         if model.closures and not joint.actuated:
             element.set('independent', 'false')
     ground = GROUND if grounded else None if roots[0].type_name == 'free' else roots[0].child
-    write_loops(robot, model.closures, ground)
+    for closure in model.closures:
+        loop = add(robot, 'loop', name=closure.name, type=closure.type_name)
+        for side, on in (('predecessor', closure.body_a), ('successor', closure.body_b)):
+            add(loop, side, link=link_of(f'closure {closure.name}', on, ground))
+        write_loop(loop, closure)
     for frame in model.frame_list:
-        parent = ground if frame.body is None else frame.body
-        if parent is None:
-            raise DescriptionError(f'frame {frame.name}: expected one on a body, as URDF has no '
-                                   'ground beside a floating base, got one on the ground')
+        parent = link_of(f'frame {frame.name}', frame.body, ground)
         add(robot, 'link', name=frame.name)
         _start_joint(robot, f'{frame.name}_frame', 'fixed', frame.placement, parent, frame.name)
     if not grounded:  # other URDF readers ignore this element
         add(robot, 'virtual_joint', name=roots[0].name, type=_TYPES[roots[0].type_name],
                    parent_frame=GROUND, child_link=roots[0].child)
     return document(robot)
-
-
-def _write_link(robot: XML, body: Body, shapes: list[tuple[Array, Visual]]) -> None:
-    link = add(robot, 'link', name=body.name)
-    if body.inertia is not None:
-        write_inertial(link, body.inertia)
-    for i, (placement, visual) in enumerate(shapes):
-        element = add(link, 'visual')
-        add_origin(element, placement)
-        add_shape(element, visual, nested=False)
-        # A material's name is global: a unique name keeps each colour.
-        add(add(element, 'material', name=f'{body.name}_{i}'), 'color', rgba=visual.color)
 
 
 def _start_joint(robot: XML, name: str, kind: str, placement: Array, parent: str, child: str
@@ -339,17 +325,14 @@ def _write_joint(robot: XML, joint: Joint, coupling: Coupling | None) -> XML:
             raise DescriptionError(f'joint {joint.name}: expected the default second axis, the '
                                    f'only one URDF has, got {joint.second_axis}')
         return element
-    bounds = joint.limits
-    limits = {'effort': bounds.effort, 'velocity': bounds.velocity, **{
-        key: getattr(bounds, key) for key in ('acceleration', 'jerk')
-        if np.isfinite(getattr(bounds, key)).all()}}
-    if joint.type_name != 'continuous':
-        limits = {'lower': bounds.lower, 'upper': bounds.upper, **limits}
+    needed = (() if joint.type_name == 'continuous' else ('lower', 'upper')) + (
+        'effort', 'velocity')
     add(element, 'limit', **{
-        key: np.clip(value[0], -_NO_LIMIT, _NO_LIMIT) for key, value in limits.items()})
-    forces = {name: float(getattr(joint, name)[0]) for name in FORCES}
-    add(element, 'dynamics', **{name: value for name, value in forces.items()
-                                if value != 0.0 or name in ('damping', 'friction')})
+        key: np.clip(value, -_NO_LIMIT, _NO_LIMIT) for key in (*needed, 'acceleration', 'jerk')
+        if np.isfinite(value := getattr(joint.limits, key)[0]) or key in needed})
+    add(element, 'dynamics', **{
+        key: value for key in FORCES
+        if (value := float(getattr(joint, key)[0])) or key in ('damping', 'friction')})
     if coupling is not None:
         add(element, 'mimic', joint=coupling.leader, multiplier=coupling.multiplier,
             offset=coupling.offset)
@@ -363,13 +346,32 @@ def updated_urdf(text: str, before: Model, after: Model) -> str:
     """
     Return the text of a URDF with what differs between two models of it.
 
-    That is masses, centres and inertias of links, placements of joints, and their forces in
-    RECORDED, and frames of loops. Meshes, limits and all other elements stay. Raises
-    DescriptionError for links, joints and loops that the text does not have, and for joints of
-    several coordinates.
+    That is masses, centres and inertias of links, placements of joints, their forces in RECORDED,
+    and frames of loops. Meshes, limits and all other elements stay.
+
+    Args:
+        text: the URDF.
+        before: the model of the text.
+        after: the model that it is to describe.
+
+    Returns:
+        the text.
+
+    Raises:
+        DescriptionError: for links, joints and loops that the text does not have, and for joints
+            of several coordinates.
+
+    >>> text = config_file('arm.urdf').read_text()
+    >>> heavy = scale_masses(model, 2.0)
+    >>> new = load_urdf(updated_urdf(text, model, heavy))
+    >>> new.body('forearm').inertia.mass == heavy.body('forearm').inertia.mass
+    True
     """
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
-    robot = ElementTree.fromstring(text, parser)
+    try:
+        robot = ElementTree.fromstring(text, parser)
+    except ElementTree.ParseError:  # of prefixes that are not declared, or comments with hyphens
+        robot = with_prefixes(read(text, 'URDF').value)
     for kind, part, new in changes(before, after):
         element = next((each for each in robot.findall(_ELEMENTS[kind])
                         if each.get('name') == part.name), None)

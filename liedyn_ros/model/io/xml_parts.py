@@ -7,9 +7,11 @@
 # language governing permissions and limitations under the License.
 """The parts that readers and writers share: known words, masses, limits, shapes, remarks."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 import math
+import os
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,24 +21,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed, require_finite
-from liedyn_ros.common.description import abbreviate, no_garbage_collection, parse_number
+from liedyn_ros.common.description import abbreviate, no_garbage_collection, parse_number, Place
 from liedyn_ros.common.errors import (
-    DescriptionError, DescriptionWarning, InertiaError, LiedynError, spelled, warn)
+    DescriptionError, DescriptionWarning, InertiaError, spelled, warn)
 from liedyn_ros.common.meshes import surfaces
-from liedyn_ros.common.packages import candidates
+from liedyn_ros.common.packages import found_file
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import so3
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body, SHAPES, Visual
 from liedyn_ros.model.parts.geometry import pose, quaternion_pose
 from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
-from liedyn_ros.model.plausibility import implausible, Shape
+from liedyn_ros.model.plausibility import implausible, NO_LIMIT, Shape
 
 _WORDS = Path(__file__).with_name('vocabulary.txt')
-_OFF = '', 'false', 'none'
 _FREE = 'param', 'plugin', 'hardware'  # of a block: each driver has its own words there
 # Elements whose names a message says.
-_OWNERS = 'link', 'joint', 'model', 'frame', 'robot', 'world', 'gazebo'
+_OWNERS = 'link', 'joint', 'model', 'frame', 'robot', 'world', 'include', 'gazebo'
 _NAMES = ('name', 'link', *(f'{kind}{i}' for kind in ('body', 'joint', 'site', 'tendon')
                             for i in (1, 2)))  # attributes that name parts of a machine
 
@@ -45,98 +46,83 @@ class Vocabulary:
     """
     The words of a format by the element that holds them, from vocabulary.txt, which explains them.
 
-    Words of `read` are read or named elsewhere. Those of `quiet` have no effect on the dynamics,
-    nor has what is in them. `block` has those that have none at any depth of an element, by their
-    last part, small and without underscores. All others are named, with the `advice` for some.
+    Words that are neither read nor quiet are named, with the advice for some.
     """
 
     def __init__(self, form: str) -> None:
         """Read the tables of a format."""
-        self.read, self.quiet, self._block, advice = (_table(f'{form} {kind}') for kind in (
-            'read', 'quiet', 'block', 'advice'))
-        self._advice = {word: ' '.join(text) for word, text in advice.items()}
+        self.read, self._known = dict[str, list[str]](), dict[str, list[str]]()
+        self._deep = set[str]()  # elements with a star
+        for elements, words in (*_lines('both'), *_lines(form)):
+            names, star, _ = elements.partition(' *')
+            for name in names.split():
+                self._known[name] = words.split()
+                if star:
+                    self._deep.add(name)
+                else:
+                    self.read[name] = words.partition('|')[0].split()
+        self._advice = {word: text for words, text in _lines('advice') for word in words.split()}
 
     def is_known(self, element: str, word: str, text: str = '') -> bool:
-        """Return whether a word of an element, with a text, is in read or quiet."""
-        words = (*self.read.get(element, ()), *self.quiet.get(element, ()))
-        plain = 'true' if text == '1' else text.lower()
+        """Return whether a word of an element, with a text, is read or quiet."""
+        words = self._known.get(element, ())
+        if element in self._deep:
+            return word.rpartition(':')[2].strip('@').replace('_', '').lower() in words
+        plain = 'true' if text in ('', '1') else text.lower()
         return any(each in words for each in (
-            word, f'{word.partition(":")[0]}:*', f'{word}={plain or "true"}'))
+            word, f'{word.partition(":")[0]}:*', f'{word}={plain}'))
 
-    def unread(self, *roots: XML) -> Iterator[str]:
-        """Yield a warning for words in no table that are not off, with the owners of each."""
+    def unread(self, root: XML) -> Iterator[str]:
+        """Return warnings of words that are not known and not off, with the owners of each."""
         remarks = Remarks()
-        for root in roots:
+        try:
             self._visit(root, ('', ''), remarks)
+        except RecursionError as error:
+            raise DescriptionError(f'expected some hundred elements of {root.tag} in each other, '
+                                   'got more') from error
         return iter(remarks)
 
-    def _name(self, remarks: 'Remarks', owner: tuple[str, str], element: str, word: str,
-              named: str = '') -> None:
-        """Add the remark on a word of an element."""
-        place = '' if element == owner[0] else f' of {element}'
-        keys = f'{element}/{word}', word, f'{word.partition(":")[0]}:*', element
-        advice = next((f': {self._advice[key]}' for key in keys if key in self._advice), '')
-        remarks.add(owner[0], f'{word}{named}{place} not read{advice}', owner[1])
-
-    def _visit(self, xml: XML, owner: tuple[str, str], remarks: 'Remarks') -> None:
-        tag = plain(xml.tag)
+    def _visit(self, xml: XML, owner: tuple[str, str], remarks: 'Remarks',
+               joins: str | None = None) -> None:
+        """Name the words of an element; joins is what one with a star joins, of all in that."""
+        tag = xml.tag if joins is None else owner[0]
         if tag in _OWNERS:
             owner = tag, said(xml, 'name' if 'name' in xml.attrib else 'reference')
-        inside = {plain(inner.tag) for inner in xml}
+
+        def name(word: str, named: str) -> None:
+            keys = f'{tag}/{word}', word, f'{word.partition(":")[0]}:*', tag
+            advice = next((f': {self._advice[key]}' for key in keys if key in self._advice), '')
+            place = '' if tag == owner[0] else f' of {tag}'
+            remarks.add(owner[0], f'{word}{named}{place} not read{advice}', owner[1])
+
+        inside = {inner.tag for inner in xml}
         for key, text in xml.attrib.items():
-            if not (is_off(text) or plain(key) in inside or self.is_known(
-                    tag, f'@{plain(key)}', text)):
-                self._name(remarks, owner, tag, plain(key))
+            if not (is_off(text) or key in inside or self.is_known(tag, f'@{key}', text)):
+                name(key, joins or '')
         for inner in xml:
-            word, text = plain(inner.tag), (inner.text or '').strip()
-            if word in self._block:
-                for each in dict.fromkeys(_beyond(inner, self._block[word])):
-                    self._name(remarks, (word, said(inner)), word, each, _named(inner, False))
-            elif word in self.read.get(tag, ()):
-                if word in self.read or (not len(inner) and word not in _FREE):
-                    self._visit(inner, owner, remarks)
-            elif not self.is_known(tag, word, text) and _is_on(inner, f'{word}=true' in
-                                                               self.quiet.get(tag, ())):
-                self._name(remarks, owner, tag, word, _named(inner))
+            word, text = inner.tag, (inner.text or '').strip()
+            if not self.is_known(tag, word, text):
+                if _is_on(inner, f'{word}=true' in self._known.get(tag, ())):
+                    name(word, _named(inner) if joins is None else joins)
+            elif word in self._deep and joins is None:
+                self._visit(inner, (word, said(inner)), remarks, _named(inner, False))
+            elif word not in _FREE and (joins is not None or (word in self.read.get(tag, ()) and (
+                    word in self.read or not len(inner)))):
+                self._visit(inner, owner, remarks, joins)
 
 
-def _table(section: str) -> dict[str, tuple[str, ...]]:
-    """Return the lines `element: word word` of a section; indented lines go on."""
-    _, begin, text = _WORDS.read_text(encoding='utf-8').partition(f'[{section}]\n')
-    lines = text.partition('\n[')[0].strip().replace('\n    ', ' ').splitlines() if begin else []
-    return {element: tuple(words.split()) for element, _, words in (
-        f'{line} '.partition(': ') for line in lines)}
-
-
-def _beyond(xml: XML, words: tuple[str, ...]) -> Iterator[str]:
-    """Yield the names of attributes and elements at any depth that are on and not in words."""
-    for key, text in xml.attrib.items():
-        if _bare(key) not in words and not is_off(text):
-            yield plain(key)
-    for inner in xml:
-        if _bare(inner.tag) not in words:
-            if _is_on(inner, False):
-                yield plain(inner.tag)
-        elif _bare(inner.tag) not in _FREE:
-            yield from _beyond(inner, words)
-
-
-def _bare(tag: str) -> str:
-    return plain(tag).rpartition(':')[2].replace('_', '').lower()
-
-
-def plain(tag: str) -> str:
-    """Return a name; that of an address of Drake or Gazebo has its prefix, as in `drake:mimic`."""
-    address, brace, name = tag.rpartition('}')
-    prefix = next((each for each in ('drake', 'xacro', 'gazebo') if each in address),
-                  address.strip('{').rpartition('/')[2])
-    return f'{prefix}:{name}' if brace else name
+def _lines(section: str) -> Iterator[tuple[str, str]]:
+    """Yield each line of a section, before and after its colon; indented lines go on."""
+    _, _, text = _WORDS.read_text(encoding='utf-8').partition(f'[{section}]\n')
+    for line in text.partition('\n[')[0].strip().replace('\n    ', ' ').splitlines():
+        before, _, after = f'{line} '.partition(': ')
+        yield before, after.strip()
 
 
 def is_off(text: str | None) -> bool:
     """Return whether a text is not there, empty, false or the number zero."""
     given = (text or '').strip()
-    return given.lower() in _OFF or parse_number(given) == 0.0
+    return given.lower() in ('', 'false', 'none') or parse_number(given) == 0.0
 
 
 def _is_on(xml: XML, by_default: bool) -> bool:
@@ -154,18 +140,26 @@ def said(xml: XML, attribute: str = 'name') -> str:
 def _named(xml: XML, itself: bool = True) -> str:
     """Return the name of an element, and those of what it joins, for a message."""
     names = [each.get(key) for each in xml.iter() for key in _NAMES
-             if each.get(key) and not (each is xml and key == 'name')]
+             if each.get(key) and not (each is xml and key == 'name')
+             and each.tag not in (*_FREE, 'command_interface', 'state_interface')]
     names += [text for side in ('parent', 'child')
               if (text := (xml.findtext(side) or '').strip())]
     return (f' {said(xml)}' if itself and xml.get('name') else '') + (
         f' between {listed([str(name) for name in names])}' if names else '')
 
 
-DRAKE = '{http://drake.mit.edu}'
+def unused(name: str, *taken: Container[str | None]) -> str:
+    """Return a name that is in none of some, itself or with underscores behind it."""
+    while any(name in names for names in taken):
+        name += '_'
+    return name
+
+
 MOMENTS = 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'
 RECORDED = 'damping', 'friction', 'armature'  # forces of joints, that recordings tell
-_KEYS = {'bodies': ('inertia',), 'joints': (*RECORDED, 'placement'),
-         'closures': ('length', 'tolerance', 'frame_a', 'frame_b')}
+_CHANGES = {  # parts of a model by kind: where they are, and their attributes that may differ
+    'bodies': ('body_list', 'inertia'), 'joints': ('joint_list', *RECORDED, 'placement'),
+    'closures': ('closures', 'length', 'tolerance', 'frame_a', 'frame_b')}
 _ZERO = 0.0, 0.0, 0.0
 
 
@@ -174,16 +168,23 @@ class Remarks:
 
     def __init__(self) -> None:
         """Start without remarks."""
-        self._names: dict[tuple[str, str], list[str]] = {}
+        self._names: dict[tuple[str, str], dict[str, None]] = {}
 
     def add(self, kind: str, text: str, *names: str) -> None:
-        """Say a text of parts of a kind, such as `link`; of none it is not said."""
+        """Say a text of parts of a kind, such as `link` or `inertias of`; of none it is not."""
         if names:
-            self._names.setdefault((kind, text), []).extend(names)
+            self._names.setdefault((kind, text), {}).update(dict.fromkeys(names))
 
     def __iter__(self) -> Iterator[str]:
         """Yield a warning for each text."""
-        return (f'{kind}s {listed(names)}: {text}' for (kind, text), names in self._names.items())
+        for (kind, text), names in self._names.items():
+            kinds = 'bodies' if kind == 'body' else kind if ' ' in kind else f'{kind}s'
+            yield f'{kinds} {listed(list(names))}: {text}' if kind else text
+
+    def warn(self, name: str) -> None:
+        """Warn of what a format lacks, for a model of a name."""
+        for text in self:
+            warn(f'{name}: {text}', DescriptionWarning)
 
 
 def inertia_in(inertial: Element, link: str, mass: float, moments: Sequence[float],
@@ -209,48 +210,57 @@ def inertia_in(inertial: Element, link: str, mass: float, moments: Sequence[floa
         return SpatialInertia(mass, placement[:3, 3], inertia, physical=False)
 
 
-def given_limits(joint: str, bounds: dict[str, float], remarks: Remarks) -> dict[str, float]:
+def given_limits(joint: str, bounds: dict[str, float], remarks: Remarks, turns: bool
+                 ) -> dict[str, float]:
     """
     Return limits of one coordinate, infinite where exporters of CAD write 0 or less for none.
 
     So they are where velocity and effort are both 0, with bounds of 0 beside them, and where one
-    is below 0; that is a remark.
+    is below 0; that is a remark. One that turns for ever has no bounds of position.
     """
-    speeds = {key: bounds[key] for key in ('velocity', 'effort') if key in bounds}
-    zeros = [value == 0.0 for value in speeds.values()]
-    if min(speeds.values(), default=0.0) < 0.0:
+    lost = [bounds.pop(key, 0.0) for key in ('lower', 'upper')] if turns else []
+    if any(0.0 < abs(each) < NO_LIMIT for each in lost):
+        remarks.add('joint', 'lower and upper of a continuous joint, which has none, not read',
+                    joint)
+    below, zeros = ([key for key in ('velocity', 'effort') if key in bounds and wrong(bounds[key])]
+                    for wrong in (lambda value: value < 0.0, lambda value: value == 0.0))
+    if below:
         remarks.add('joint', 'a velocity or effort below 0 in limit, taken for not given', joint)
-        bounds |= {key: math.inf for key, value in speeds.items() if value < 0.0}
-    if len(zeros) == 2 and all(zeros):
+    if len(zeros) == 2:
         remarks.add('joint', 'velocity and effort of 0 in limit, as exporters of CAD write them, '
                     'taken for not given: write them there, or give limits where a motion is '
                     'planned', joint)
-        bounds |= dict.fromkeys(speeds, math.inf)
+        below = zeros
         if bounds.get('lower') == bounds.get('upper') == 0.0:
             bounds |= {'lower': -math.inf, 'upper': math.inf}
-    elif any(zeros):
+    elif zeros:
         remarks.add('joint', 'a velocity or an effort of 0 in limit, used as it is: no motion '
                     'keeps it', joint)
-    return bounds
+    return bounds | dict.fromkeys(below, math.inf)
 
 
-def model_of_file(name: str, read: Callable[[], Model],
-                  shapes: Callable[[str], Iterable[Shape]] = lambda body: ()) -> Model:
+@contextmanager
+def reading(name: str | os.PathLike[str]) -> Iterator[None]:
+    """Name a file in the errors of a reader, which itself refuses numbers that overflow."""
+    with Place(None, str(name)).context(), np.errstate(over='ignore', invalid='ignore'):
+        with no_garbage_collection():
+            yield
+
+
+def model_of_file(root: Element, read: Callable[[], Model],
+                  shapes: Callable[[str], Iterable[Shape]]) -> Model:
     """
-    Return the model that a reader reads; its errors and warnings name the file.
+    Return the model of a root element that a reader reads; errors and warnings name its file.
 
-    shapes returns those of a body, as shapes_of does. Numbers that overflow are for the reader to
-    refuse; those that are hardly in kg and m have a warning. Raises DescriptionError.
+    shapes returns those of a body, as shapes_of does. Numbers that are hardly in kg and m have a
+    warning. Raises DescriptionError.
     """
-    try:
-        with np.errstate(over='ignore', invalid='ignore'), no_garbage_collection():
-            model = read()
-            found = (*model.warnings, *implausible(model, shapes))
-    except DescriptionError:
-        raise
-    except LiedynError as error:
-        raise DescriptionError(f'{name}: {error}') from error
-    model = replace(model, warnings=tuple(map(spelled, found)))
+    name = root.path.removesuffix(f': {root.value.tag}')
+    with reading(name):
+        model, remarks = read(), Remarks()
+        for each in implausible(model, shapes):
+            remarks.add(*each)
+    model = replace(model, warnings=tuple(map(spelled, (*model.warnings, *remarks))))
     for warning in model.warnings:
         warn(f'{name}: {warning}', DescriptionWarning)
     return model
@@ -266,22 +276,15 @@ def shapes_of(link: Element, folder: Path | None, place: Callable[[Element], Arr
     """
     for each in (*link.each('collision'), *link.each('visual')):
         for xml in each.value.findall('geometry/*'):
-            try:
-                yield place(each)[:3, 3], _reach(Element(xml, f'/{xml.tag}', each), folder)
-            except DescriptionError:  # what is drawn is no part of the model
-                continue
-
-
-def _reach(shape: Element, folder: Path | None) -> float:
-    """Return how far a shape is from its frame, 0 where that is not known."""
-    if shape.value.tag == 'mesh':
-        uri = shape.value.get('filename', shape.value.get('uri', ''))
-        path = next((path for path in candidates(uri, folder) if path.is_file()), None)
-        return 0.0 if path is None else mesh_reach(
-            path, shape.numbers('scale', 3, (1.0, 1.0, 1.0)))
-    return float(np.linalg.norm([
-        *(0.5 * np.array(shape.numbers('size', 3, (0.0, 0.0, 0.0)))),
-        shape.number('radius', 0.0), 0.5 * shape.number('length', 0.0)]))
+            shape = Element(xml, f'/{xml.tag}', each)
+            uri = xml.get('filename', xml.get('uri', '')) if xml.tag == 'mesh' else ''
+            with suppress(DescriptionError):  # what is drawn is no part of the model
+                size = 0.5 * np.array(shape.numbers('size', 3, _ZERO))
+                reach = math.hypot(*size.tolist(), shape.number('radius', 0.0),
+                                   0.5 * shape.number('length', 0.0))
+                if (path := found_file(uri, folder)) is not None:
+                    reach = mesh_reach(path, shape.numbers('scale', 3, (1.0, 1.0, 1.0)))
+                yield place(each)[:3, 3], reach
 
 
 def mesh_reach(path: Path, scale: Iterable[float]) -> float:
@@ -290,18 +293,9 @@ def mesh_reach(path: Path, scale: Iterable[float]) -> float:
                for each in surfaces(path))
 
 
-def with_drake(root: Element) -> Element:
-    """Return a document whose elements of Drake have DRAKE, whatever address they had."""
-    for xml in root.value.iter():
-        address, _, name = xml.tag.rpartition('}')
-        if 'drake' in address:
-            xml.tag = DRAKE + name
-    return root
-
-
 def with_leaves(root: Element) -> Element:
     """Return a document in which the texts of elements are attributes of those around them."""
-    for xml in with_drake(root).value.iter():
+    for xml in root.value.iter():
         for leaf in xml:
             if (leaf.text or '').strip():
                 xml.attrib.setdefault(leaf.tag, str(leaf.text).strip())
@@ -326,13 +320,16 @@ def place_of(element: Element, xyz: str = 'xyz', rpy: str = 'rpy') -> Array:
     return pose(element.numbers(xyz, 3, _ZERO), element.numbers(rpy, 3, _ZERO))
 
 
-def add(parent: XML, tag: str, content: ArrayLike | str | None = None, **attributes: ArrayLike
-        ) -> XML:
-    """Add an element with a text and attributes; numbers are written in full."""
+def add(parent: XML, tag: str, content: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        **attributes: ArrayLike) -> XML:
+    """Add an element with attributes and a text, or an element for each; numbers in full."""
     element = SubElement(parent, tag, {
         key: value if isinstance(value, str) else joined(value)
         for key, value in attributes.items()})
-    if content is not None:
+    if isinstance(content, Mapping):
+        for key, value in content.items():
+            add(element, key, value)
+    elif content is not None:
         element.text = content if isinstance(content, str) else joined(content)
     return element
 
@@ -362,12 +359,11 @@ def write_inertial(link: XML, inertia: SpatialInertia) -> None:
 
 
 def _anew(parent: XML, tag: str) -> XML:
-    """Return an element without content, the first or where one was before."""
-    place = next((i for i, each in enumerate(parent) if each.tag == tag), 0)
-    for old in parent.findall(tag):
-        parent.remove(old)
-    found = XML(tag)
-    parent.insert(place, found)
+    """Return an element without content, a new one where there was none."""
+    found = parent.find(tag)
+    if found is None:
+        found = SubElement(parent, tag)
+    found.clear()
     return found
 
 
@@ -382,38 +378,20 @@ def add_shape(parent: XML, visual: Visual, nested: bool) -> None:
     """Write the geometry of a visual, its sizes as attributes (URDF) or nested elements (SDF)."""
     sizes: dict[str, ArrayLike] = {'size': visual.size} if visual.shape == 'box' else dict(
         zip(SHAPES[visual.shape], visual.size))
-    shape = add(add(parent, 'geometry'), visual.shape, **({} if nested else sizes))
-    add_all(shape, sizes if nested else {})
-
-
-def add_all(element: XML, values: Mapping[str, ArrayLike]) -> None:
-    """Add an element with a text for each tag."""
-    for tag, value in values.items():
-        add(element, tag, value)
+    add(add(parent, 'geometry'), visual.shape, sizes if nested else None,
+        **({} if nested else sizes))
 
 
 def changes(before: Model, after: Model) -> Iterator[tuple[str, Any, dict[str, Any]]]:
     """Yield parts that differ: their kind, the new one, and its attributes that are others."""
-    for kind, olds, news in (('bodies', before.body_list, after.body_list),
-                             ('joints', before.joint_list, after.joint_list),
-                             ('closures', before.closures, after.closures)):
-        named = {each.name: each for each in olds}
-        for part in news:
-            new = {key: getattr(part, key) for key in _KEYS[kind] if not np.array_equal(
-                _numbers(named[part.name], key), _numbers(part, key))}
+    for kind, (parts, *keys) in _CHANGES.items():
+        named = {each.name: each for each in getattr(before, parts)}
+        for part in getattr(after, parts):
+            new = {key: getattr(part, key) for key in keys if not np.array_equal(*(
+                each.parameters() if hasattr(each, 'parameters') else each  # of an inertia
+                for each in (getattr(named[part.name], key), getattr(part, key))))}
             if new and new.get('inertia', new) is not None:
                 yield kind, part, new
-
-
-def _numbers(part: Any, key: str) -> Any:
-    value = getattr(part, key)
-    return value.parameters() if isinstance(value, SpatialInertia) else value
-
-
-def warn_of_lost(model: Model, lost: Iterable[str]) -> None:
-    """Warn of what a format lacks."""
-    for what in lost:
-        warn(f'{model.name}: {what}', DescriptionWarning)
 
 
 def document(root: XML) -> str:

@@ -8,8 +8,7 @@
 
 """The package's own model format, and loops beside a URDF; docs/model_format.md has the keys."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
 import os
@@ -18,12 +17,11 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.description import no_garbage_collection
-from liedyn_ros.common.errors import DescriptionError, LiedynError
 from liedyn_ros.common.yaml_reader import Node, read, read_text, write_text
 from liedyn_ros.lie import so3
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.io.xml_parts import changes, moments_of
+from liedyn_ros.model.io.loops import FORCES
+from liedyn_ros.model.io.xml_parts import changes, moments_of, reading
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import SHAPES, Visual
 from liedyn_ros.model.parts.constraints import CLOSURE_TYPES
@@ -34,43 +32,50 @@ from liedyn_ros.model.parts.rotors import Rotor
 
 FORMAT = 1
 _PAIRS = {'3d': 'spherical', '6d': 'weld'}
-_AXES = {'X': np.eye(3)[0], 'Y': np.eye(3)[1], 'Z': np.eye(3)[2]}
 
 
 def load_yaml(path: str | os.PathLike[str]) -> Model:
     """
     Return the model that a YAML file describes.
 
-    Raises DescriptionError naming the file, the place in it, the expected and the given value.
+    Args:
+        path: of the file.
+
+    Returns:
+        the model.
+
+    Raises:
+        DescriptionError: naming the file, the place in it, the expected and the given value.
+
+    >>> load_yaml(config_file('four_bar.yaml')).joints
+    ('crank_joint', 'coupler_joint', 'rocker_joint')
     """
-    with _errors_of(path):
+    with reading(path):
         return _model(read(path, 'model'))
 
 
-@contextmanager
-def _errors_of(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Put the path before messages; numbers that overflow are for the builder to refuse."""
-    try:
-        with np.errstate(over='ignore', invalid='ignore'), no_garbage_collection():
-            yield
-    except LiedynError as error:
-        raise DescriptionError(f'{path}: {error}') from error
-
-
 def _model(root: Node) -> Model:
-    _require_format(root)
+    if (version := root.take('format')).integer() != FORMAT:
+        version.fail(FORMAT)
     gravity = root.take('gravity', list(STANDARD_GRAVITY))
     builder = ModelBuilder(root.take('name').text(), gravity.numbers(3))
     for name, body in root.take('bodies').items():
         builder.add_body(name, _inertia(body), _visuals(body))
         body.finish()
     for name, joint in root.take('joints').items():
-        _add_joint(builder, name, joint)
+        parent = joint.take('parent')  # asked for, so that none stands on the ground by mistake
+        builder.add_joint(
+            name, joint.take('type').text(), None if parent.value is None else parent.text(),
+            joint.take('child').text(), **joint.options(_JOINT_OPTIONS))
     for name, rotor in root.take('rotors', {}).items():
-        _add_rotor(builder, name, rotor)
-    _add_loops(builder, root)
-    root.finish()
-    return builder.build()
+        builder.add_rotor(Rotor(
+            name, rotor.take('body').text(), _placement(rotor.take('placement', [])),
+            force_coefficient=rotor.take('force_coefficient').number(),
+            moment_coefficient=rotor.take('moment_coefficient').number(),
+            spin=rotor.take('spin').integer(), min_speed=rotor.take('min_speed', 0.0).number(),
+            max_speed=rotor.take('max_speed').number(), visuals=_visuals(rotor)))
+        rotor.finish()
+    return _built(builder, root)
 
 
 def annotate(model: Model, path: str | os.PathLike[str]) -> Model:
@@ -82,28 +87,34 @@ def annotate(model: Model, path: str | os.PathLike[str]) -> Model:
     pairs of links that coincide (6d) or whose origins do (3d), the motors, and joints of types
     that URDF lacks.
 
-    Raises DescriptionError naming the file, the place in it, the expected and the given value.
+    Args:
+        model: the model of a URDF, SDF or MJCF file.
+        path: of the YAML file.
+
+    Returns:
+        the model with them.
+
+    Raises:
+        DescriptionError: naming the file, the place in it, the expected and the given value.
+
+    >>> leg = ld.load_model(config_file('linkage_leg.urdf'))
+    >>> loops = annotate(leg, config_file('linkage_leg_loops.yaml'))
+    >>> len(leg.closures), len(loops.closures)
+    (0, 1)
     """
-    with _errors_of(path):
+    with reading(path):
         root, builder = read(path, 'loops'), ModelBuilder.of(model)
         if root.optional('closed_loop') is not None:
             return _with_pairs(model, builder, root)
-        _require_format(root)
+        if (version := root.take('format')).integer() != FORMAT:
+            version.fail(FORMAT)
         for joint in root.take('passive', []).sequence():
             builder.make_passive(joint.text())
-        _add_loops(builder, root)
-        root.finish()
-        return builder.build()
+        return _built(builder, root)
 
 
-def _require_format(root: Node) -> None:
-    """Raise DescriptionError where a file is not of the format that is read here."""
-    version = root.take('format')
-    if version.integer() != FORMAT:
-        version.fail(FORMAT)
-
-
-def _add_loops(builder: ModelBuilder, root: Node) -> None:
+def _built(builder: ModelBuilder, root: Node) -> Model:
+    """Return the model with the closures and couplings of a document, which has nothing else."""
     for name, closure in root.take('closures', {}).items():
         bodies = [closure.take(key) for key in ('body_a', 'body_b')]  # null for the ground
         with closure.context():
@@ -111,13 +122,14 @@ def _add_loops(builder: ModelBuilder, root: Node) -> None:
                 name, closure.take('type').text(),
                 *(None if body.value is None else body.text() for body in bodies),
                 **closure.options(_CLOSURE_OPTIONS))
-        closure.finish()
     for name, coupling in root.take('couplings', {}).items():  # of a joint to a leader
         builder.add_coupling(
             name, coupling.take('leader').text(), coupling.take('multiplier', 1.0).number(),
             coupling.take('offset', 0.0).number(), {
                 other: value.number() for other, value in coupling.take('further', {}).items()})
         coupling.finish()
+    root.finish()
+    return builder.build()
 
 
 def _with_pairs(model: Model, builder: ModelBuilder, root: Node) -> Model:
@@ -127,34 +139,47 @@ def _with_pairs(model: Model, builder: ModelBuilder, root: Node) -> Model:
         kind, _, axes = node.text().upper().partition('_')
         if kind in ('SPHERICAL', 'FIXED'):
             builder.replace_joint(name, kind.lower())
-        elif kind == 'UJOINT' and len(axes) == 2 and set(axes) <= set(_AXES):
-            builder.replace_joint(
-                name, 'universal', axis=_AXES[axes[0]], second_axis=_AXES[axes[1]])
+        elif kind == 'UJOINT' and len(axes) == 2 and set(axes) <= set('XYZ'):
+            first, second = (np.eye(3)['XYZ'.index(each)] for each in axes)
+            builder.replace_joint(name, 'universal', axis=first, second_axis=second)
         else:
             node.fail('SPHERICAL, FIXED or UJOINT_ with two of X, Y and Z')
     motors = root.optional('name_mot')
     if motors is not None:
-        driven = {motor.text() for motor in motors.sequence()}
-        for joint in model.joints:
-            if joint not in driven:
-                builder.make_passive(joint)
+        for joint in set(model.joints).difference(map(Node.text, motors.sequence())):
+            builder.make_passive(joint)
     moved = {joint.name: joint.child for joint in model.joint_list}  # a joint names its frame
     pairs = root.take('closed_loop').sequence()
     for pair, node in zip(pairs, root.take('type').sequence(len(pairs))):
         kind = node.text().lower()
         if kind not in _PAIRS:
             node.fail(f'a type of {list(_PAIRS)}')
-        first, second = (each.text() for each in pair.sequence(2))
-        builder.add_closure(f'{first}={second}', _PAIRS[kind], *(
-            name if name in model.bodies else moved.get(name, name) for name in (first, second)))
+        names = [each.text() for each in pair.sequence(2)]
+        builder.add_closure('='.join(names), _PAIRS[kind], *(
+            name if name in model.bodies else moved.get(name, name) for name in names))
     return builder.build()
 
 
 def updated_yaml(text: str, before: Model, after: Model) -> str:
     """
-    Return the text of a YAML model with what differs, as updated_urdf; comments are lost.
+    Return the text of a YAML model with what differs between two models of it.
 
-    Frames, lengths and tolerances of closures are new too.
+    It is as updated_urdf, and has frames, lengths and tolerances of closures. Comments are lost.
+
+    Args:
+        text: the YAML.
+        before: the model of the text.
+        after: the model that it is to describe.
+
+    Returns:
+        the text.
+
+    Raises:
+        DescriptionError: for parts that the text does not have.
+
+    >>> text = config_file('four_bar.yaml').read_text()
+    >>> updated_yaml(text, linkage.model, scale_masses(linkage.model, 2.0)) != text
+    True
     """
     content: dict[str, Any] = read_text(text, 'model').value
     for kind, part, new in changes(before, after):
@@ -209,30 +234,6 @@ def _visuals(owner: Node) -> list[Visual]:
     return visuals
 
 
-def _add_joint(builder: ModelBuilder, name: str, joint: Node) -> None:
-    parent = joint.take('parent')  # asked for, so that no joint stands on the ground by mistake
-    builder.add_joint(
-        name, joint.take('type').text(), None if parent.value is None else parent.text(),
-        joint.take('child').text(), **joint.options(_JOINT_OPTIONS))
-    joint.finish()
-
-
-def _limits(limits: Node) -> dict[str, float | list[float]]:
-    found = limits.options(_BOUNDS)
-    limits.finish()
-    return found
-
-
-def _add_rotor(builder: ModelBuilder, name: str, rotor: Node) -> None:
-    builder.add_rotor(Rotor(
-        name, rotor.take('body').text(), _placement(rotor.take('placement', [])),
-        force_coefficient=rotor.take('force_coefficient').number(),
-        moment_coefficient=rotor.take('moment_coefficient').number(),
-        spin=rotor.take('spin').integer(), min_speed=rotor.take('min_speed', 0.0).number(),
-        max_speed=rotor.take('max_speed').number(), visuals=_visuals(rotor)))
-    rotor.finish()
-
-
 def _placement(steps: Node) -> Array:
     """Return the product of the steps of a placement, each in the frame the ones before made."""
     result = IDENTITY
@@ -254,10 +255,8 @@ _BOUNDS: dict[str, Callable[[Node], Any]] = dict.fromkeys(
     (field.name for field in fields(Limits)), partial(Node.number_or_numbers, infinite=True))
 _JOINT_OPTIONS: dict[str, Callable[[Node], Any]] = {
     'placement': _placement, 'axis': _triple, 'second_axis': _triple, 'pitch': Node.number,
-    'limits': _limits, **dict.fromkeys(
-        ('damping', 'friction', 'stiffness', 'rest', 'armature', 'stop_stiffness', 'stop_width'),
-        Node.number_or_numbers),
-    'actuated': Node.truth}
+    'limits': partial(Node.options, readers=_BOUNDS),
+    **dict.fromkeys(FORCES, Node.number_or_numbers), 'actuated': Node.truth}
 _CLOSURE_OPTIONS: dict[str, Callable[[Node], Any]] = {
     'placement_a': _placement, 'placement_b': _placement, 'axis': _triple,
     'second_axis': _triple, 'pitch': Node.number, 'length': Node.number,

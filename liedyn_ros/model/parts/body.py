@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One body of a model, and its visuals."""
+"""One body of a model, its visuals, and frames on it, such as a tool centre."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, unknown_name
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.model.parts.geometry import checked_pose
+from liedyn_ros.model.parts.geometry import checked_pose, IDENTITY
 from liedyn_ros.model.parts.inertia import SpatialInertia
 
 # Sizes of each shape, m; a cylinder stands along z.
@@ -64,3 +64,24 @@ class Body:
     name: str
     inertia: SpatialInertia | None
     visuals: tuple[Visual, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Frame:
+    """
+    A frame that stays at its place on a body.
+
+    body is None for a frame on the ground. placement (4, 4) is the pose of the frame in that of
+    its body.
+    """
+
+    name: str
+    body: str | None
+    placement: Array
+
+    def __init__(self, name: str, body: str | None, placement: ArrayLike | None = None) -> None:
+        """Check the placement; raises ShapeError, NotFiniteError or NotInGroupError."""
+        object.__setattr__(self, 'name', name)
+        object.__setattr__(self, 'body', body)
+        object.__setattr__(self, 'placement', IDENTITY if placement is None else checked_pose(
+            f'frame {name}: placement', placement))

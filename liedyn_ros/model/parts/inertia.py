@@ -62,10 +62,23 @@ class SpatialInertia:
 
     def parameters(self, pose: ArrayLike | None = None) -> Array:
         """
-        Return m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the origin of a frame, in its axes.
+        Return the ten parameters of the inertia (1.17), (1.5).
 
-        pose (4, 4) is the pose of the body in that frame; without it the frame is the body's own.
-        The ten numbers of rigidly joined bodies add up (1.17), (1.5).
+        They add up for bodies that are joined.
+
+        Args:
+            pose: pose (4, 4) of the body in the frame that is wanted, m; by default the frame is
+                the body's own.
+
+        Returns:
+            (10,): m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the origin of the frame; kg, kg
+            m, kg m^2.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> ld.SpatialInertia(2.0, [0.0, 0.0, 0.1], np.zeros((3, 3))).parameters()[:4]
+        array([2. , 0. , 0. , 0.2])
         """
         pose = np.eye(4) if pose is None else as_array('pose', pose, (4, 4))
         return stacked_parameters([self], pose[None])[0]

@@ -153,7 +153,19 @@ class Joint:
     vi: int = 0
 
     def numbered(self, qi: int, vi: int) -> Joint:
-        """Return a copy of the joint with other first indices."""
+        """
+        Return a copy of the joint with other first indices.
+
+        Args:
+            qi: first index in q.
+            vi: first index in v.
+
+        Returns:
+            the copy.
+
+        >>> model.joint('elbow').numbered(7, 6).q_slice
+        slice(7, 8, None)
+        """
         joint = object.__new__(Joint)
         vars(joint).update(vars(self), qi=qi, vi=vi)
         return joint
@@ -170,9 +182,21 @@ class Joint:
 
     def motion(self, position: ArrayLike) -> Array:
         """
-        Return the pose (4, 4) of the child body in the joint frame at a position (nq,).
+        Return the pose of the child body in the joint frame.
 
-        Raises ShapeError, NotFiniteError or NotInGroupError.
+        Args:
+            position: (nq,) of this joint; rad and m, or a quaternion x, y, z, w.
+
+        Returns:
+            pose (4, 4); m.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> model.joint('elbow').motion([0.5]).round(3)[:3, :3]
+        array([[ 0.878,  0.   ,  0.479],
+               [ 0.   ,  1.   ,  0.   ],
+               [-0.479,  0.   ,  0.878]])
         """
         spec, pose = JOINT_TYPES[self.type_name], np.eye(4)
         q = np.atleast_1d(as_numbers(f'joint {self.name}: position', position))

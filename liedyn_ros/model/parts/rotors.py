@@ -17,7 +17,7 @@ from math import factorial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array, as_number
+from liedyn_ros.common.checks import Array, as_array, as_number, as_numbers, wrong_shape
 from liedyn_ros.common.errors import LimitError, ModelError, ShapeError
 from liedyn_ros.model.parts.body import Visual
 from liedyn_ros.model.parts.geometry import checked_pose
@@ -71,7 +71,17 @@ class Rotor:
             object.__setattr__(self, label, given)
 
     def wrench_per_square_speed(self) -> Array:
-        """Return the wrench (6,) on the body, about its origin, of a speed of 1 rad/s (8.3)."""
+        """
+        Return the wrench on the body, about its origin, of a speed of 1 rad/s (8.3).
+
+        Returns:
+            (6,), moment (N m) before force (N), in the frame of the body.
+
+        >>> fan = Rotor('fan', 'tool', np.eye(4), force_coefficient=2.0, moment_coefficient=0.5,
+        ...             spin=1, max_speed=10.0)
+        >>> fan.wrench_per_square_speed()
+        array([ 0. ,  0. , -0.5,  0. ,  0. ,  2. ])
+        """
         force = self.force_coefficient * self.placement[:3, 2]
         drag = -self.spin * self.moment_coefficient * self.placement[:3, 2]
         return np.concatenate((drag + np.cross(self.placement[:3, 3], force), force))
@@ -126,7 +136,7 @@ class RotorAllocation:
         self._weight = np.array([1.0] * 3 + [self.length] * 3)
         self._scaled = self._weight[:, None] * self.matrix * self._max_speed**2
         self._lower = (self._min_speed / self._max_speed)**2
-        self._reached = _REACHED * np.abs(self._scaled).max()
+        self._reached = _REACHED * float(np.abs(self._scaled).max())
         self._inverse = np.linalg.pinv(self._scaled)
         # Attitude first: no vehicle stays aloft without it. Then thrust, then yaw and reach.
         self._priority = np.array([1.0, 1.0, LEVEL**2, LEVEL**2, LEVEL**2, LEVEL])
@@ -135,7 +145,22 @@ class RotorAllocation:
         self._least_squares = lsq_linear
 
     def wrench(self, speeds: ArrayLike) -> Array:
-        """Return the (6,) wrench at speeds (n,); raise LimitError for a speed out of bounds."""
+        """
+        Return the wrench of speeds.
+
+        Args:
+            speeds: (n,), rad/s.
+
+        Returns:
+            (6,), moment (N m) before force (N), in the frame of the body, about its origin.
+
+        Raises:
+            LimitError: naming a rotor whose speed is out of bounds.
+
+        >>> drone = ld.load_model(config_file('aerial_manipulator.yaml'))
+        >>> RotorAllocation(drone.rotors).wrench([400.0] * len(drone.rotors)).shape
+        (6,)
+        """
         speeds = as_array('speeds', speeds, (len(self.names),))
         outside = (speeds < self._min_speed) | (speeds > self._max_speed)
         if outside.any():
@@ -148,11 +173,24 @@ class RotorAllocation:
         """
         Return the speeds that give a wrench (6,), or what of it is within the limits.
 
-        Out of reach, the moments about x and y are kept first, then the force along z. The
-        moment about z and the forces along x and y are the nearest that these leave: of the least
-        |(m_z, length f_x, length f_y)| of their error. Where several speeds give the wrench, these
-        have the least sum of (speed / max_speed)^4, unless a limit binds them. Raises ShapeError
-        or NotFiniteError.
+        Out of reach, the moments about x and y are kept first, then the force along z. The moment
+        about z and the forces along x and y are the nearest that these leave: of the least |(m_z,
+        length f_x, length f_y)| of their error. Where several speeds give the wrench, these have
+        the least sum of (speed / max_speed)^4, unless a limit binds them.
+
+        Args:
+            wrench: wanted (6,), moment (N m) before force (N), in the frame of the body, about its
+                origin.
+
+        Returns:
+            the speeds, their wrench, its error, and the rotors at a bound.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> drone = ld.load_model(config_file('aerial_manipulator.yaml'))
+        >>> RotorAllocation(drone.rotors).speeds([0.0, 0.0, 0.0, 0.0, 0.0, 20.0]).reached
+        True
         """
         wanted = as_array('wrench', wrench, (6,))
         share = self.shares(wanted)
@@ -165,12 +203,45 @@ class RotorAllocation:
         return command
 
     def shares(self, wrench: Array) -> Array:
-        """Return (speed / max_speed)^2 (n,) that a wrench (6,) takes, whatever the limits."""
+        """
+        Return the squares of the relative speeds that a wrench takes, whatever the limits.
+
+        Args:
+            wrench: (6,), moment (N m) before force (N), in the frame of the body, about its
+                origin.
+
+        Returns:
+            (speed / max_speed)^2 (n,), least in the sum of their squares.
+
+        >>> drone = ld.load_model(config_file('aerial_manipulator.yaml'))
+        >>> allocation = RotorAllocation(drone.rotors)
+        >>> allocation.within(allocation.shares(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 20.0])))
+        True
+        """
         return self._inverse @ (self._weight * wrench)
 
-    def within(self, shares: Array) -> bool:
-        """Return whether shares of the squared speeds (n,) are within the limits."""
-        return not ((shares < self._lower) | (shares > 1.0)).any()
+    def within(self, shares: ArrayLike) -> bool:
+        """
+        Return whether shares of the squared speeds are within the limits.
+
+        Args:
+            shares: (speed / max_speed)^2 (n,).
+
+        Returns:
+            whether all are.
+
+        Raises:
+            ShapeError: for shares of another number of rotors.
+
+        >>> drone = ld.load_model(config_file('aerial_manipulator.yaml'))
+        >>> RotorAllocation(drone.rotors).within(np.full(len(drone.rotors), 1.5))
+        False
+        """
+        shares = as_numbers('shares', shares)
+        if shares.shape != self._lower.shape:
+            raise wrong_shape('shares', self._lower.shape, shares)
+        return all(low <= share <= 1.0 for share, low in zip(
+            shares.tolist(), self._lower.tolist()))
 
     @property
     def share_matrix(self) -> Array:
@@ -183,23 +254,51 @@ class RotorAllocation:
         return self._lower, np.ones_like(self._lower)
 
     def at_shares(self, shares: Array, wanted: Array) -> RotorCommand:
-        """Return the command of shares (n,) of squared speeds, and what it leaves of wanted."""
+        """
+        Return the command of shares of the squared speeds.
+
+        Args:
+            shares: (speed / max_speed)^2 (n,); those beyond the limits are held at them.
+            wanted: wrench (6,) that the command is compared with; N m and N.
+
+        Returns:
+            the command, with what it leaves of the wanted wrench.
+
+        >>> drone = ld.load_model(config_file('aerial_manipulator.yaml'))
+        >>> allocation = RotorAllocation(drone.rotors)
+        >>> bool(allocation.at_shares(np.full(len(drone.rotors), 0.5), np.zeros(6)).reached)
+        False
+        """
         speeds = self._max_speed * np.sqrt(np.minimum(np.maximum(shares, self._lower), 1.0))
         speeds = np.minimum(np.maximum(speeds, self._min_speed), self._max_speed)
         given = self.matrix @ (speeds * speeds)
         error = wanted - given
-        at_limit = ((speeds == self._min_speed) | (speeds == self._max_speed)).tolist()
+        ends = zip(self.names, speeds.tolist(), self._min_speed.tolist(), self._max_speed.tolist())
         return RotorCommand(
-            speeds, given, error, bool(np.abs(self._weight * error).max() <= self._reached),
-            tuple(name for name, at in zip(self.names, at_limit) if at))
+            speeds, given, error,
+            max(map(abs, (self._weight * error).tolist())) <= self._reached,
+            tuple(name for name, speed, least, most in ends if speed in (least, most)))
 
     def speed_time_derivatives(self, wrench: ArrayLike) -> Array:
         """
-        Return the speeds and their time derivatives to order r (r + 1, n), as speeds has them.
+        Return the speeds of a wrench and their time derivatives, as speeds has them.
 
-        wrench (r + 1, 6) is the wanted wrench and its derivatives, in the frame of the body.
-        Raises ShapeError or NotFiniteError, and LimitError naming the rotors where the speeds have
-        no derivative. That is where the wrench is out of reach or needs a speed at a bound.
+        Args:
+            wrench: wanted one and its derivatives (r + 1, 6), in the frame of the body; N m, N and
+                s.
+
+        Returns:
+            (r + 1, n); rad/s and s.
+
+        Raises:
+            LimitError: naming the rotors where the speeds have no derivative: where the wrench is
+                out of reach or needs a speed at a bound.
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> drone, hover = ld.load_model(config_file('aerial_manipulator.yaml')), np.zeros((2, 6))
+        >>> hover[0, 5] = 20.0
+        >>> RotorAllocation(drone.rotors).speed_time_derivatives(hover)[1].round(9).any().item()
+        False
         """
         wanted = as_array('wrench', wrench, (-1, 6))
         if len(wanted) == 0:

@@ -33,7 +33,8 @@ class InverseDynamicsCalls:
     A client of SERVICE, in the node's namespace, with one request in flight: more would queue.
 
     asked and given_up count requests. refused and failed count replies without success, before
-    and in flight. passed_over counts states that were not sent, since a newer one came.
+    and in flight. passed_over counts states that were not sent, since a newer one came, or whose
+    answer came after the command of a newer one.
     """
 
     def __init__(

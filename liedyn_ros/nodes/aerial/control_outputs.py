@@ -14,7 +14,8 @@ from liedyn_interfaces.msg import TreeState
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
-from liedyn_ros.aerial import AerialManipulator, Command, FlightControl
+from liedyn_ros.aerial import AerialManipulator, Command
+from liedyn_ros.aerial.flight import FlightControl
 from liedyn_ros.control import ReferenceMotion, TrackingError
 from liedyn_ros.nodes.aerial.commands import JOINT_TORQUES
 from liedyn_ros.nodes.aerial.parameters import ROTOR_SPEEDS
@@ -66,8 +67,9 @@ class AerialControlOutputs:
         self._publish_reference(self._reference)
         self._publish_error(self._error)
 
-    def report(self, control: FlightControl, calls: DiagnosticStatus) -> None:
+    def report(self, control: FlightControl, publishers: list[str], calls: DiagnosticStatus
+               ) -> None:
         """Publish the statistics of the server calls and the status of the flight."""
-        self._status.publish(report_of(control), {
+        self._status.publish(report_of(control, 'states', publishers), {
             'rotors, rad/s': self._speeds.velocity, 'joints, N m': self._torques.effort},
             control.hold, calls, moves=control.begun)

@@ -8,7 +8,7 @@
 
 """The node that flies the aerial manipulator along its reference, by the dynamics server."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import math
 from typing import Any, NamedTuple
 
@@ -20,15 +20,20 @@ import numpy as np
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
-from liedyn_ros.aerial import (
-    AerialManipulator, Command, FlightControl, Lags, Reference)
-from liedyn_ros.common.errors import LiedynError, ModelError, NameSetError, ShapeError
-from liedyn_ros.control import Gains, JumpDetector, Phase, Wanted
+from liedyn_ros.aerial import AerialManipulator, Command, Reference
+from liedyn_ros.aerial.actuators import Lags
+from liedyn_ros.aerial.flight import FlightControl
+from liedyn_ros.common.errors import (
+    LiedynError, ModelError, NameSetError, ShapeError, StampError)
+from liedyn_ros.control import Gains
+from liedyn_ros.control.follower import DesiredMotion, Phase
+from liedyn_ros.control.jump_detector import JumpDetector
 from liedyn_ros.dynamics import JointOrder
 from liedyn_ros.nodes.aerial.calls import InverseDynamicsCalls, SERVICE
 from liedyn_ros.nodes.aerial.control_outputs import AerialControlOutputs
 from liedyn_ros.nodes.aerial.parameters import (
     aerial_manipulator_of, CONTROLLER, EFFORT_RATES)
+from liedyn_ros.nodes.control_status import publishers_of, refuse_jump
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.stamped_pair import StampedPair
 from liedyn_ros.ros.messages.tree_messages import TreeMessages
@@ -54,7 +59,7 @@ class _Asked(NamedTuple):
     header: Header
     state: TreeState
     order: JointOrder
-    wanted: Wanted
+    wanted: DesiredMotion
 
 
 class AerialManipulatorControllerNode(ManagedNode):
@@ -142,6 +147,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._begin_ns: int | None = None  # of the reference: the state of the first command
         self._model = ''  # the digest of the server's, in the first answer of the flight
         self._again_ns = 0
+        self._commanded: Time | None = None  # the stamp of the last command
         self._calls.forget()
         self._control.reset()
 
@@ -160,6 +166,7 @@ class AerialManipulatorControllerNode(ManagedNode):
             if not goes_on:
                 self._restart('the clock was set back')
             if self._jumped(odometry):
+                refuse_jump(self, 'odometry', self._jumps.alone)
                 self._restart('the machine was moved elsewhere')
                 self._jumped(odometry)  # the first position of the new flight
             state = self._want(odometry, joints)
@@ -173,7 +180,17 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._gate.accept()
         self._act()
         if self._control.overdue:
-            self._publish(odometry.header.stamp, self._control.command())
+            self._command_by(self._control.command, odometry.header.stamp)
+
+    def _command_by(self, own: Callable[[], Command | None], stamp: Time) -> None:
+        """Publish a command of the own model, if it has one."""
+        try:
+            command = own()
+        except LiedynError as error:
+            self.complain(f'own command: {error}', 'own')
+        else:
+            if command is not None:
+                self._publish(stamp, command)
 
     def _jumped(self, odometry: Odometry) -> bool:
         at, v = odometry.pose.pose.position, odometry.twist.twist.linear
@@ -196,7 +213,8 @@ class AerialManipulatorControllerNode(ManagedNode):
         stamp_ns = conversions.nanoseconds(odometry.header.stamp)
         if self._origin_ns is None:
             self._origin_ns = stamp_ns
-        wanted = self._control.see(1e-9 * (stamp_ns - self._origin_ns), q, v)
+        wanted = self._control.see(
+            1e-9 * (stamp_ns - self._origin_ns), q, v, self._gate.age(stamp_ns))
         self._outputs.publish_error(odometry.header.stamp, wanted.motion, wanted.error)
         return _Asked(odometry.header, state, order, wanted)
 
@@ -250,6 +268,8 @@ class AerialManipulatorControllerNode(ManagedNode):
         tau = self._tree.read_efforts(answer.efforts, order, 1 + self._with_rates)
         if self._asked is None:
             return
+        if answer.header.stamp != self._asked.header.stamp:
+            raise StampError('stamp: expected that of the question, got another')
         command = self._control.answer(self._asked.wanted, tau)
         if self._begin_ns is None:
             self._begin_ns = conversions.nanoseconds(answer.header.stamp)
@@ -260,8 +280,11 @@ class AerialManipulatorControllerNode(ManagedNode):
                     f'{self._machine.model.digest}: rotors, limits and a hover are of the latter')
         if command is not None:
             self._publish(answer.header.stamp, command)
+        elif self._commanded != self._asked.header.stamp:
+            self._calls.passed_over += 1
 
     def _publish(self, stamp: Time, command: Command) -> None:
+        self._commanded = stamp
         self._outputs.publish_command(stamp, command)
         if command.at_limit:
             self.complain(f'at a limit: {", ".join(command.at_limit)}', 'limits')
@@ -288,9 +311,8 @@ class AerialManipulatorControllerNode(ManagedNode):
         if not self.active:
             return
         if self._gate.timeout and self._begin_ns is not None:
-            command = self._control.silent(self._gate.silence)
-            if command is not None:
-                self._publish(conversions.stamp_of(self._gate.now_ns), command)
+            self._command_by(lambda: self._control.silent(self._gate.silence),
+                             conversions.stamp_of(self._gate.now_ns))
         if self._gate.silent:
             tell_silence(self, self._gate, 'odometry and joint_states of one stamp', self._refusal)
         if self._control.phase is Phase.STOPPED:
@@ -304,7 +326,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         if self._begin_ns is not None:
             status.values.append(KeyValue(key=REFERENCE_START, value=str(self._begin_ns + round(
                 1e9 * (self._control.waited)))))
-        self._outputs.report(self._control, status)
+        self._outputs.report(self._control, publishers_of(self, 'odometry'), status)
 
 
 def reference_of(parameters: ParameterSet, machine: AerialManipulator) -> Reference:

@@ -9,14 +9,15 @@
 """The parameters of the aerial manipulator's nodes, in the order of the pages' tables."""
 
 from math import pi
-from pathlib import Path
 
 from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.resources import named_file
 from liedyn_ros.control import Gains
 from liedyn_ros.model import load_model
-from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, SIMULATOR_CHOICE, TIME
+from liedyn_ros.nodes.simulator_node import (
+    INTEGRATION_RATE, MAX_AGE, PUBLISH_RATE, SIMULATOR_CHOICE, TIME)
+from liedyn_ros.nodes.surroundings import SURROUNDINGS
 from liedyn_ros.ros.messages.tf import TF_RATE
 from liedyn_ros.ros.parameters.parameter_set import Parameter, ParameterSet
 
@@ -49,14 +50,16 @@ SIMULATOR = MACHINE + (
     Parameter('start_joints', _REFERENCE.joint_start.tolist(), 'joint positions at the start, '
               "in the model's order", 'rad'),
     SIMULATOR_CHOICE,
-    Parameter('ground', 0.0, 'height of the plane that bodies touch, with MuJoCo alone', 'm',
-              least=-1000.0, most=1000.0),
+    *SURROUNDINGS,
+    Parameter('wind', [0.0, 0.0, 0.0], 'force on the base, in the world', 'N', least=-1e4,
+              most=1e4, size=3),
+    Parameter('gusts', 0.0, 'standard deviation of the wind in each direction', 'N', least=0.0,
+              most=1e4),
     INTEGRATION_RATE,
     Parameter('rotor_lag', 0.0, 'time constant with which the thrusts of the rotors, or the '
               'wrench, follow their commands', 's', least=0.0, most=10.0),
     Parameter('joint_lag', 0.0, 'the same for the joint torques', 's', least=0.0, most=10.0),
-    Parameter('publish_rate', 250.0, 'odometry and joint states a second', 'Hz', least=1.0,
-              most=1000.0),
+    PUBLISH_RATE,
     TF_RATE,
 ) + TIME
 
@@ -109,7 +112,7 @@ CONTROLLER = MACHINE + (
 def aerial_manipulator_of(parameters: ParameterSet) -> AerialManipulator:
     """Return the machine; raises LiedynError that names the wrong parameter."""
     file = parameters['model_file']
-    return AerialManipulator(load_model(config_file(file) if Path(file).name == file else file))
+    return AerialManipulator(load_model(named_file(file)))
 
 
 def start_of(parameters: ParameterSet, machine: AerialManipulator) -> list[float]:

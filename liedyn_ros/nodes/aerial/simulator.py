@@ -11,11 +11,17 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from liedyn_ros.aerial import FlightSimulation, Lags, MujocoSimulation
+import numpy as np
+
+from liedyn_ros.aerial import AerialManipulator, FlightSimulation
+from liedyn_ros.aerial.actuators import Lags
+from liedyn_ros.aerial.simulation import MujocoSimulation
+from liedyn_ros.control.gusts import Gusts
 from liedyn_ros.nodes.aerial.commands import AerialCommands
-from liedyn_ros.nodes.aerial.outputs import AerialOutputs
 from liedyn_ros.nodes.aerial.parameters import aerial_manipulator_of, SIMULATOR, start_of
+from liedyn_ros.nodes.robot_outputs import RobotOutputs
 from liedyn_ros.nodes.simulator_node import MUJOCO, SimulatorNode
+from liedyn_ros.nodes.surroundings import box_of, loaded, Touches
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.stream import Stream
 
@@ -34,10 +40,12 @@ class AerialManipulatorSimulatorNode(SimulatorNode[FlightSimulation]):
         parameters = self.parameters
         self.require_time(parameters['publish_rate'])
         self._machine = aerial_manipulator_of(parameters)
+        self._loaded = AerialManipulator(loaded(self._machine.model, parameters))
+        self._touches = Touches(self, parameters['frame_prefix'])
         self._configuration = self._machine.model.check_configuration(
             start_of(parameters, self._machine))
-        self._outputs = AerialOutputs(
-            self, self._machine, parameters['world_frame'], parameters['frame_prefix'],
+        self._outputs = RobotOutputs(
+            self, self._machine.model, parameters['world_frame'], parameters['frame_prefix'],
             with_clock=parameters['publish_clock'])
         stream = Stream(self)
         AerialCommands(
@@ -58,17 +66,22 @@ class AerialManipulatorSimulatorNode(SimulatorNode[FlightSimulation]):
     def new_simulation(self) -> FlightSimulation:
         """Return a vehicle at its start."""
         parameters = self.parameters
-        start = (self._machine, self._configuration, 1.0 / parameters['integration_rate'],
-                 Lags(parameters['rotor_lag'], parameters['joint_lag']))
-        if parameters['simulator'] == MUJOCO:
-            return MujocoSimulation(*start, ground=parameters['ground'])
-        return FlightSimulation(*start)
+        start = (self._loaded, self._configuration, 1.0 / parameters['integration_rate'],
+                 Lags(parameters['rotor_lag'], parameters['joint_lag']), self._machine)
+        flight = (MujocoSimulation(*start, parameters['ground'], box_of(parameters))
+                  if parameters['simulator'] == MUJOCO else FlightSimulation(*start))
+        if any(parameters['wind']) or parameters['gusts']:
+            flight.gusts = Gusts(np.random.default_rng(0), parameters['wind'], parameters['gusts'])
+        return flight
 
     def publish_state(self, stamp_ns: int) -> None:
         """Publish odometry and joint states, and TF when it is due and heard."""
         self._outputs.publish(stamp_ns, self.simulation.q, self.simulation.v)
         if self._outputs.transforms.are_due(stamp_ns):
-            self._outputs.broadcast(stamp_ns, self.simulation.poses())
+            self._outputs.broadcast(
+                stamp_ns, self._machine.dynamics.kinematics(self.simulation.q).poses)
+        if self._touches.heard and isinstance(self.simulation, MujocoSimulation):
+            self._touches.publish(stamp_ns, self.simulation.touches())
 
     def _command(self, topic: str, stamp_ns: int,
                  command: Callable[[FlightSimulation], None]) -> None:

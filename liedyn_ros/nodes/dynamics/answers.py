@@ -61,7 +61,7 @@ class DynamicsAnswers:
         self._algorithms: Algorithms = (
             LoopAlgorithms(model, dissipation=dissipation) if self.with_loops
             else TreeAlgorithms(self._dynamics))
-        self._messages = TreeMessages(model)
+        self._messages = TreeMessages(model, held=self.with_loops)
         self._reader = QueryReader(self._messages, with_loops=self.with_loops)
         self._dissipation, self._solvers = dissipation, dict[Any, Any]()
         self.payload: Any = None  # PayloadStream, once it is watched
@@ -77,7 +77,8 @@ class DynamicsAnswers:
         """Estimate from now on what touches the machine. Raises LiedynError."""
         from liedyn_ros.nodes.dynamics.external_efforts import ExternalEfforts  # likewise
         self.external_efforts = ExternalEfforts(
-            self._own(), gain=gain, levels=named_values('external_effort_levels', levels))
+            self._own(), gain=gain, levels=named_values('external_effort_levels', levels),
+            **self._measured())
 
     @property
     def messages(self) -> TreeMessages:
@@ -145,6 +146,10 @@ class DynamicsAnswers:
         """Return dynamics for work that would hold the tables of closed loops long."""
         return (self._algorithms.another() if isinstance(self._algorithms, LoopAlgorithms)
                 else self._dynamics)
+
+    def _measured(self) -> dict[str, Any]:
+        """Return the options of ExternalEfforts of which joints are measured: by default all."""
+        return {}
 
     def _geometry(self) -> StewartGeometry | None:
         """Return the geometry of a platform, None of another machine."""

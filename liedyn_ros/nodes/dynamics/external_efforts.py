@@ -25,8 +25,9 @@ from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import alarm_levels, ConstrainedDynamics, MomentumObserver
 from liedyn_ros.model import JOINT_TYPES
+from liedyn_ros.model.followers import Followers
 from liedyn_ros.ros.messages.conversions import nanoseconds
-from liedyn_ros.ros.messages.tree_messages import doubles
+from liedyn_ros.ros.messages.tree_messages import doubles, HOLD_COUPLINGS
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.diagnostics import Report, StreamDiagnostics
@@ -48,14 +49,22 @@ class ExternalEfforts:
 
     SI units. robot and gain (1/s) are those of MomentumObserver, levels (N m or N) by the names of
     its estimates, or empty. All joints are needed, of closed loops as loop_state_publisher
-    completes them; others are ignored. Raises ModelError for joints of several numbers, which
-    joint states do not have, and NameSetError or LimitError for wrong levels.
+    completes them, and of held couplings the leaders; others are ignored. Where measured names
+    joints, these are enough: complete returns q and v of their positions and velocities. Raises
+    ModelError for joints of several numbers, which joint states do not have, and NameSetError or
+    LimitError for wrong levels.
     """
 
     def __init__(self, robot: Dynamics | ConstrainedDynamics, *, gain: float,
-                 levels: Mapping[str, str]) -> None:
+                 levels: Mapping[str, str], measured: Sequence[str] = (),
+                 complete: Callable[[Array, Array], tuple[Array, Array]] | None = None) -> None:
         """Lay out the observer."""
-        moving = [each for each in robot.model.joint_list if JOINT_TYPES[each.type_name].nv]
+        moving = [robot.model.joint(name) for name in measured] or [
+            each for each in robot.model.joint_list if JOINT_TYPES[each.type_name].nv]
+        self._complete, self._nv = complete, robot.model.nv
+        self._followers = Followers(robot.model, '' if isinstance(
+            robot, ConstrainedDynamics) else HOLD_COUPLINGS)
+        self._places = [each.vi for each in moving]
         several = tuple(each.name for each in moving if JOINT_TYPES[each.type_name].nv > 1)
         if several:
             raise ModelError('model: expected joints of one number, as joint states have them, '
@@ -77,6 +86,8 @@ class ExternalEfforts:
         estimate begins again at zero. Raises StampError, NameSetError, ShapeError or
         NotFiniteError.
         """
+        names, positions, velocities, efforts = self._followers.extend(
+            names, positions, velocities, efforts)
         places = self._order.of(names)
         q, v, tau = (as_array(what, each, (len(names),))[places] for what, each in (
             ('position', positions), ('velocity', velocities), ('effort', efforts)))
@@ -86,6 +97,10 @@ class ExternalEfforts:
             passed = self._longest
         elif passed <= 0.0:
             raise StampError(f'stamp: expected one after {self._last_ns} ns, got {stamp_ns}')
+        if self._complete is not None:
+            q, v = self._complete(q, v)
+            given, tau = tau, np.zeros(self._nv)
+            tau[self._places] = given
         found = self._observer(q, v, tau, passed)
         self._last_ns = stamp_ns
         if self._free is not None and (len(self._free) + 1) * len(found) <= MAX_ESTIMATES:
@@ -166,7 +181,7 @@ class _Diagnostics(StreamDiagnostics):
 
     def __init__(self, node: ManagedNode, stream: Stream, topics: ExternalEffortTopics) -> None:
         self._topics = topics
-        super().__init__(node, stream, 'external efforts')
+        super().__init__(node, stream, 'external efforts', lambda: True)
 
     def _report(self, counted: Sequence[int], seconds: float) -> Report:
         report, topics = super()._report(counted, seconds), self._topics

@@ -21,9 +21,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDynamics
-from liedyn_ros.dynamics.linearization.closed_loops import (
-    constrained_transition, linearize_constrained)
-from liedyn_ros.dynamics.linearization.trees import linearize, LinearModel, transition
+from liedyn_ros.dynamics.linearization import linearize, LinearModel, transition
 from liedyn_ros.nodes.dynamics.inputs import explain, RequestInputs
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 from liedyn_ros.ros.node.goals import seconds_of, Watch
@@ -119,17 +117,13 @@ def _model(dynamics: Dynamics | ConstrainedDynamics, messages: TreeMessages,
     try:
         if isinstance(dynamics, ConstrainedDynamics):
             tau, a = _closed_efforts(dynamics, q, v, given, external)
-            if request.follow_motion:
-                return constrained_transition(
-                    dynamics, q, v, request.step, tau, external, budget=budget)[2], tau, a
-            continuous = linearize_constrained(dynamics, q, v, tau, external)
         else:
             tau = dynamics.inverse(q, v, zero, external) if given is None else given
             a = zero if given is None else dynamics.forward(q, v, tau, external)
-            if request.follow_motion:
-                return transition(
-                    dynamics, q, v, request.step, tau, external, budget=budget)[2], tau, a
-            continuous = linearize(dynamics, q, v, tau, external)
+        if request.follow_motion:
+            return transition(
+                dynamics, q, v, request.step, tau, external, budget=budget)[2], tau, a
+        continuous = linearize(dynamics, q, v, tau, external)
     except LiedynError as error:
         known = np.full(zero.shape, given is None)
         raise explain(messages.names, RequestInputs(

@@ -15,13 +15,13 @@ import warnings
 
 from liedyn_ros.common.checks import named_values
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
-from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.resources import named_file
 from liedyn_ros.common.xacro_reader import expand
 from liedyn_ros.common.xml_reader import BYTE_ORDER_MARK
 from liedyn_ros.model import annotate, load_model, load_urdf, Model
 from liedyn_ros.nodes.dynamics.parameters import MODEL, SOURCES
-from liedyn_ros.stewart import (
-    is_geometry_file, load_geometry, platform_model, StewartGeometry)
+from liedyn_ros.stewart import load_geometry, platform_model, StewartGeometry
+from liedyn_ros.stewart.platform.io.geometry_file import is_geometry_file
 
 _URDF_OPTIONS = ('floating', 'strict', 'gravity')
 _DEFAULTS = {parameter.name: parameter.default for parameter in MODEL}
@@ -52,7 +52,7 @@ def read_machine(
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', DescriptionWarning)
         if file:
-            path = _path(file)
+            path = named_file(file)
             if is_geometry_file(path) and not (options or values['loops_file']):
                 return load_geometry(path)
             model = load_model(path, arguments=named_values(
@@ -78,7 +78,7 @@ def urdf_of(values: Mapping[str, Any],
     if not file:
         given = text or description
         return None if given is None else (given, None)
-    path = Path(_path(file))
+    path = Path(named_file(file))
     if path.suffix not in ('.urdf', '.xacro'):
         return None
     if path.suffix == '.urdf':
@@ -88,8 +88,4 @@ def urdf_of(values: Mapping[str, Any],
 
 
 def _annotated(model: Model, loops_file: str) -> Model:
-    return annotate(model, _path(loops_file)) if loops_file else model
-
-
-def _path(file: str) -> str | Path:
-    return config_file(file) if Path(file).name == file else file
+    return annotate(model, named_file(loops_file)) if loops_file else model

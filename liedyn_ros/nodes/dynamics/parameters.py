@@ -8,6 +8,11 @@
 
 """The parameters of the dynamics server, in the order of its page's table."""
 
+from dataclasses import replace
+
+from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, PUBLISH_RATE, TIME
+from liedyn_ros.nodes.surroundings import SURROUNDINGS
+from liedyn_ros.ros.messages.tf import TF_RATE
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 
 MODEL = (
@@ -46,4 +51,14 @@ DYNAMICS_SERVER = DYNAMICS + (
               '`learn_contact_levels` finds them, e.g. `shoulder:=4.2 elbow:=1.7` [N m or N]; '
               'empty for none'),
 )
+MUJOCO_SIMULATOR = tuple(replace(parameter, run_time=False) for parameter in MODEL) + (
+    Parameter('world_frame', 'world', 'frame id of the ground, which several robots may share'),
+    Parameter('frame_prefix', '', 'put before the frame ids of bodies, so that those of several '
+              'robots differ'),
+    MAX_AGE,
+    Parameter('start', '', 'positions of joints at the start, e.g. `knee:=0.5 ankle:=-1.2` [rad '
+              'or m]; others are at 0, or at their limit, and so that loops are closed'),
+    Parameter('start_height', 0.0, 'of the lowest point of a robot with a free base above the '
+              'ground, at the start', 'm', least=0.0, most=1000.0),
+    *SURROUNDINGS, INTEGRATION_RATE, PUBLISH_RATE, TF_RATE, *TIME)
 SOURCES = ('model_file', 'robot_description')

@@ -41,7 +41,7 @@ class PayloadTopics:
         self._node, self._body, self._source = node, body, source
         self._why = ''  # the last sample was refused
         self._stream = Stream(node, name='payload')
-        StreamDiagnostics(node, self._stream, 'payload')
+        StreamDiagnostics(node, self._stream, 'payload', lambda: True)
         self._stream.subscribe(JointState, 'joint_states', self._take, sensor_data(QUEUE))
         self._publisher = node.open_publisher(PayloadMessage, '~/payload')
         self._stream.open_timer(REPORT_RATE, self._publish)

@@ -16,7 +16,8 @@ from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
 import numpy as np
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError, ShapeError
+from liedyn_ros.common.errors import (
+    LiedynError, LimitError, NameSetError, ShapeError, SingularError)
 from liedyn_ros.dynamics import FloatingBase, JointOrder
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.algorithms import Compute
@@ -25,7 +26,7 @@ from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.tree_messages import count_entries, require_few_wrenches
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import (
-    model_state, platform_model, StewartDynamics, StewartGeometry)
+    length_jacobian, model_state, platform_model, PoseSolver, StewartDynamics, StewartGeometry)
 
 PLATFORM = 'platform'  # the body
 
@@ -69,6 +70,26 @@ class PlatformAnswers(DynamicsAnswers):
 
     def _geometry(self) -> StewartGeometry:
         return self._platform.geometry
+
+    def _measured(self) -> dict[str, Any]:
+        """Return the legs, which tell the pose from the home of the geometry on."""
+        geometry = self._platform.geometry
+        if geometry.home is None:
+            raise LimitError(f'{geometry.name}: expected a home in the geometry file, from which '
+                             'legs tell the pose, got none', names=('home',))
+        solver, known = PoseSolver(geometry), geometry.home
+
+        def complete(lengths: Array, rates: Array) -> tuple[Array, Array]:
+            nonlocal known
+            found = solver.solve(lengths, known)
+            if not found.converged:
+                raise SingularError(f'position: expected lengths of a pose near the last, got '
+                                    f'{lengths.tolist()}; send samples closer to each other')
+            known = found.pose
+            twist = np.linalg.lstsq(length_jacobian(geometry, known), rates)[0]
+            return model_state(geometry, known, twist)
+
+        return {'measured': geometry.leg_names, 'complete': complete}
 
     def _answer(self, query: DynamicsQuery, answer: DynamicsAnswer, compute: Compute, *,
                 accelerations: bool, efforts: bool) -> None:

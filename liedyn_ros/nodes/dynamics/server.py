@@ -27,6 +27,7 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from liedyn_ros.common.errors import BudgetError, LiedynError
+from liedyn_ros.model.followers import FREE_FOLLOWERS
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 from liedyn_ros.nodes.dynamics.linear_models import (
     goal_budget, number_of_states, service_budget)
@@ -255,7 +256,8 @@ class DynamicsServerNode(ManagedNode):
         model = None if answers is None else answers.model
         self.get_logger().info(f'serving {model or "no model yet"}')
         for warning in model.warnings if model else ():
-            self.get_logger().warning(warning)
+            if not (answers and answers.with_loops and FREE_FOLLOWERS in warning):
+                self.get_logger().warning(warning)
 
     async def _take_description(self, message: String) -> None:
         """Keep the topic's model if it can be read; serve it unless the parameters name one."""

@@ -66,7 +66,7 @@ class MultiDofJointOutputs:
 
 FAULTS = ((SingularError, LoopStatus.SINGULAR), (ConvergenceError, LoopStatus.OPEN),
           (LiedynError, LoopStatus.REJECTED))
-NUMBERS = (  # of a usual LoopStatus
+STATUS_NUMBERS = (  # of a usual LoopStatus
     'inverse_condition_number', 'time_to_singularity', 'age', 'passed_over')
 
 
@@ -84,7 +84,7 @@ class LoopOutputs:
         self._motion = node.open_publisher(JointMotion, 'joint_motion')
         self._status = node.open_publisher(LoopStatus, '~/status')
         self._completed = PackedPublisher(
-            self._status, LoopStatus(status=LoopStatus.COMPLETED), (*STAMP, *NUMBERS))
+            self._status, LoopStatus(status=LoopStatus.COMPLETED), (*STAMP, *STATUS_NUMBERS))
         self._refusal = LoopStatus()
         self._multi_dof: MultiDofJointOutputs | None = None
         self._tf_rate = 0.0

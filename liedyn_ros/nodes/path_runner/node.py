@@ -42,11 +42,11 @@ from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.stream import Stream
 
 GOAL_PERIOD = 0.02  # s, of looks at a run that is waited for
-REST = 1.0  # s beyond its duration, in which a run must have come to rest
+STOPPING_MARGIN = 1.0  # s beyond its duration, in which a run must have come to rest
 MAX_SILENCE = 5.0  # s of real time without a cycle, after which a run comes to no rest
 REPORT_RATE = 1.0  # Hz
 START_TOLERANCE = 1e-6  # rad or m, by which a path begins where the joints stand
-CYCLES = 0.5, 3.0  # of the period, which a cycle takes at least and at most
+CYCLE_BOUNDS = 0.5, 3.0  # of the period, which a cycle takes at least and at most
 
 
 class PathRunnerNode(ManagedNode):
@@ -223,7 +223,7 @@ class PathRunnerNode(ManagedNode):
         run = self._run
         if run is None:
             return
-        run.stopping, end = True, time.monotonic() + run.scaling.run.duration + REST
+        run.stopping, end = True, time.monotonic() + run.scaling.run.duration + STOPPING_MARGIN
         while not run.over.is_set() and self.context.ok() and time.monotonic() < end:
             self._step(run)
             run.over.wait(1.0 / self.parameters['rate'])
@@ -274,7 +274,7 @@ class PathRunnerNode(ManagedNode):
     def _step(self, run: Any) -> None:
         now, period = self.now_ns(), 1.0 / self.parameters['rate']
         passed = 1e-9 * (now - self._last_ns) if self._last_ns else period
-        cycle = min(max(passed, CYCLES[0] * period), CYCLES[1] * period)
+        cycle = min(max(passed, CYCLE_BOUNDS[0] * period), CYCLE_BOUNDS[1] * period)
         self._last_ns = now
         status = run.step(
             cycle, self._asked(now), run.lag(self._heard) if self._heard_ns else 0.0,
@@ -321,7 +321,7 @@ class PathRunnerNode(ManagedNode):
             'planned time, s': f'{status.planned_time:.3f}'}
         self._status.publish((level, message, values), {} if run is None else {
             name: (value,) for name, value in run.standing.items()},
-            CYCLES[1] / self.parameters['rate'], moves=run is not None)
+            CYCLE_BOUNDS[1] / self.parameters['rate'], moves=run is not None)
 
 
 def from_standing(request: Any, standing: dict[str, float]) -> JointTrajectory:

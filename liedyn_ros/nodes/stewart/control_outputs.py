@@ -15,7 +15,8 @@ from liedyn_ros.nodes.control_status import ControlStatus, report_of
 from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.stewart import leg_lengths, LegForceCommand, PlatformController
+from liedyn_ros.stewart import leg_lengths, PlatformController
+from liedyn_ros.stewart.control.controller import LegForceCommand
 
 FORCE_COMMANDS = f'{LEG_FORCES}/commands'
 POSITION_COMMANDS = 'leg_positions/commands'
@@ -53,10 +54,9 @@ class ControlOutputs:
 
     def report(self, controller: PlatformController, publishers: list[str]) -> None:
         """Report the platform's phase, its last command, and the publishers of poses."""
-        level, message, values = report_of(
-            controller, f'poses of {len(publishers)} nodes' if len(publishers) > 1 else '')
+        level, message, values = report_of(controller, 'poses', publishers)
         self._status.publish((level, message, {
-            **values, 'poses from': ', '.join(publishers), 'limits of forces': ', '.join(
+            **values, 'limits of forces': ', '.join(
                 f'{least:.4g} to {most:.4g}' for least, most in controller.limits.T)}),
             {'efforts': self._named.effort}, controller.hold, moves=controller.begun)
 

@@ -14,12 +14,13 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
-from rclpy.topic_endpoint_info import TopicEndpointInfo
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, NameSetError
-from liedyn_ros.control import Gains, JumpDetector
+from liedyn_ros.control import Gains
+from liedyn_ros.control.jump_detector import JumpDetector
+from liedyn_ros.nodes.control_status import publishers_of, refuse_jump
 from liedyn_ros.nodes.stewart.control_outputs import ControlOutputs
 from liedyn_ros.nodes.stewart.parameters import CONTROLLER
 from liedyn_ros.nodes.stewart.platform import LEG_STATES, Platform
@@ -32,8 +33,8 @@ from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.silence import tell_silence
 from liedyn_ros.ros.streams.stream import Stream
-from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, LegForceCommand, PlatformController, StewartDynamics)
+from liedyn_ros.stewart import leg_lengths, leg_rates, PlatformController, StewartDynamics
+from liedyn_ros.stewart.control.controller import LegForceCommand
 
 SILENCE_RATE = 100.0  # Hz; of looking whether states come, and of commands where none does
 REPORT_RATE = 1.0  # Hz
@@ -141,7 +142,7 @@ class StewartControllerNode(ManagedNode):
     def _command(self, stamp_ns: int, pose: PoseStamped, twist: TwistStamped) -> None:
         at, rate = self._read(pose, twist)
         if self._jumped(stamp_ns, at, rate):
-            self._require_one_publisher()
+            refuse_jump(self, 'pose', self._jumps.alone)
             self._restart('the platform was moved elsewhere')
             self._jumped(stamp_ns, at, rate)  # the first position of the new motion
         heard = self._outputs.heard
@@ -150,7 +151,7 @@ class StewartControllerNode(ManagedNode):
         if self._origin_ns is None:
             self._origin_ns = stamp_ns
         time = 1e-9 * (stamp_ns - self._origin_ns)
-        command = self._controller.see(time, at, rate)
+        command = self._controller.see(time, at, rate, self._gate.age(stamp_ns))
         if heard and self._begin_ns is None:
             self._begin_ns = stamp_ns
             self._controller.begin(time)
@@ -216,25 +217,7 @@ class StewartControllerNode(ManagedNode):
 
     def _report(self) -> None:
         if self.active:
-            self._outputs.report(self._controller, self._publishers_of_poses())
-
-    def _publishers_of_poses(self) -> list[str]:
-        """Return the names of all nodes that publish poses."""
-        return [*map(full_name, self.get_publishers_info_by_topic(
-            self.resolve_topic_name('pose')))]
-
-    def _require_one_publisher(self) -> None:
-        """Raise NameSetError where poses that jump may be those of two nodes."""
-        names = self._publishers_of_poses()
-        if len(names) > 1:
-            raise NameSetError(
-                f'pose: expected one publisher, got {", ".join(names)}, whose poses are apart',
-                names=tuple(names))
-
-
-def full_name(publisher: TopicEndpointInfo) -> str:
-    """Return the name of a publisher's node, with its namespace."""
-    return f'{publisher.node_namespace.rstrip("/")}/{publisher.node_name}'
+            self._outputs.report(self._controller, publishers_of(self, 'pose'))
 
 
 def main(args: Sequence[str] | None = None) -> None:

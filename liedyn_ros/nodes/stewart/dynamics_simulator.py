@@ -42,7 +42,8 @@ class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
         self._platform.actuators.require_constant_ratio()
         self.new_simulation()  # refuses a geometry without masses
         self._outputs = LegOutputs(
-            self, self._platform, parameters['actuators'], parameters['publish_leg_rates'])
+            self, self._platform, parameters['actuators'], parameters['publish_leg_rates'],
+            with_efforts=True)
         self._publish_clock = (self.open_publisher(Clock, '/clock').publish
                                if parameters['publish_clock'] else None)
         stream = Stream(self)

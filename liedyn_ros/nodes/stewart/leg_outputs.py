@@ -22,7 +22,7 @@ from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.stewart import LegSample
+from liedyn_ros.stewart.simulation.leg_simulation import LegSample
 
 
 class LegOutputs:
@@ -33,10 +33,12 @@ class LegOutputs:
     """
 
     def __init__(
-            self, node: ManagedNode, platform: Platform, form: str, with_rates: bool) -> None:
+            self, node: ManagedNode, platform: Platform, form: str, with_rates: bool,
+            with_efforts: bool = False) -> None:
         """Open the publishers; form is one of the choices of `actuators`."""
         self._node, self._actuators, self._form = node, platform.actuators, form
         self._with_rates = with_rates and form not in UNSTAMPED
+        self._with_efforts = with_efforts and form not in UNSTAMPED
         self._truth = PackedPublisher(
             node.open_publisher(PoseStamped, 'true_pose'),
             PoseStamped(header=Header(frame_id=platform.base_frame)),
@@ -59,6 +61,9 @@ class LegOutputs:
         if self._with_rates:
             message.velocity = zeros
             fields.append('velocity')
+        if self._with_efforts:
+            message.effort = zeros
+            fields.append('effort')
         return PackedPublisher(
             self._node.open_publisher(JointState, topic, sensor_data()), message, fields)
 
@@ -83,7 +88,10 @@ class LegOutputs:
         positions = actuators.positions(sample.lengths).tolist()
         velocities = (actuators.velocities(sample.leg_rates, sample.lengths).tolist()
                       if self._with_rates else [])
+        efforts = (actuators.efforts(sample.forces).tolist()
+                   if self._with_efforts and sample.forces is not None else [])
         stamp = () if self._form in UNSTAMPED else divmod(stamp_ns, SECOND)
         each = len(positions) // len(self._legs)  # legs in a message
         for k, publisher in zip(range(0, len(positions), each), self._legs):
-            publisher.publish((*stamp, *positions[k:k + each], *velocities[k:k + each]))
+            publisher.publish((*stamp, *positions[k:k + each], *velocities[k:k + each],
+                               *efforts[k:k + each]))

@@ -83,10 +83,11 @@ POSE = PLATFORM + (
     Parameter('joint_state_rate', 0.0, 'rate of `joint_states`; where it is not 0, '
               '`robot_description` is published too', 'Hz', least=0.0, most=1000.0),
     Parameter('leg_noise', 0.0, 'standard deviation of the noise on each leg length, for '
-              'covariances and warnings; 0 to estimate it (`/diagnostics`)', 'm', least=0.0,
+              'covariances and warnings; 0 to estimate it (`/diagnostics`)', 'm or rad', least=0.0,
               most=0.1),
     Parameter('leg_noises', [0.0], "the same of each leg, in the geometry's order, where they "
-              'differ; a single 0 stands for `leg_noise` of all', 'm', least=0.0, most=0.1),
+              'differ; a single 0 stands for `leg_noise` of all', 'm or rad', least=0.0,
+              most=0.1),
     Parameter('leg_rate_noise', 0.0, 'the same of each measured leg rate; 0 for its difference '
               'from the rate by lengths', 'm/s', least=0.0, most=10.0),
     Parameter('covariance_rate', 100.0, 'rate of `odometry`, `pose_with_covariance` and '

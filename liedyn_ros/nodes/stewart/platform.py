@@ -22,10 +22,9 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart.parameters import MOTION
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters.parameter_set import ParameterSet
-from liedyn_ros.stewart import (
-    leg_lengths, LegActuators, load_geometry, SmoothTrajectory, StewartGeometry)
+from liedyn_ros.stewart import leg_lengths, load_geometry, SmoothTrajectory, StewartGeometry
 from liedyn_ros.stewart.home import home_of
-from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
+from liedyn_ros.stewart.input.actuators import DEFAULTS, LegActuators, of_each
 from liedyn_ros.stewart.simulation.trajectory import check_times, travel_share
 
 LEG_STATES = 'leg_states'

@@ -24,7 +24,8 @@ from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.age_statistics import AgeStatistics
 from liedyn_ros.ros.streams.input_gate import ClockMonitor
 from liedyn_ros.ros.streams.stream import Stream
-from liedyn_ros.stewart import LegSample, LegSimulation
+from liedyn_ros.stewart import LegSimulation
+from liedyn_ros.stewart.simulation.leg_simulation import LegSample
 
 
 class StewartSimulatorNode(ManagedNode):

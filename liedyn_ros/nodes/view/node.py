@@ -9,6 +9,7 @@
 """The node of the live view: it listens as any node does, and shows what it hears on a page."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from ipaddress import ip_address
 from pathlib import Path
 from threading import Lock
@@ -33,7 +34,7 @@ from liedyn_ros.ros.process.threads import in_thread
 from liedyn_ros.ros.qos import LATCHED
 from liedyn_ros.ros.streams.diagnostics import PeriodicDiagnostics, Report
 from liedyn_ros.stewart.home import home_of
-from liedyn_ros.view_state import Description, Machine, Page
+from liedyn_ros.view_state import Description, Doubts, Machine, Page
 
 LEAST_DRAWN = 0.5  # share of the pictures of `rate`, below which a warning follows
 
@@ -82,11 +83,13 @@ class ViewNode(ManagedNode):
         """Take a function that opens the page; options are those of a Node."""
         self._open_page, self._showing = open_page, Lock()
         self._latest: String | None = None  # of the descriptions that came
+        self._doubts: Doubts | None = None  # about joint states of the model that is shown
+        self._told = set[str]()  # kinds of them in the log
         super().__init__('view', VIEW, **options)
 
     def configure(self) -> None:
         """Open the page and the topics, show the machine if the parameters name it."""
-        parameters = self.parameters
+        parameters, machine = self.parameters, self._machine(None)
         try:
             self._page = self._open_page(
                 parameters['address'], parameters['port'], parameters['history'],
@@ -99,8 +102,6 @@ class ViewNode(ManagedNode):
             self.get_logger().warning(
                 f'address {parameters["address"]}: the view is open to the network, without '
                 'encryption, to whoever has its whole address')
-        self.get_logger().info(f'the view is on {self._page.address}')
-        machine = self._machine(None)
         topics = (TreeTopics if machine is None or isinstance(machine, Model)
                   else PlatformTopics)
         self._topics = topics(self)
@@ -113,6 +114,7 @@ class ViewNode(ManagedNode):
                 callback_group=ReentrantCallbackGroup())
             self.get_logger().info('waiting for the topic robot_description')
         self._record(parameters['recording'])
+        self.get_logger().info(f'the view is on {self._page.address}')
 
     def _record(self, path: str) -> None:
         """Record the pictures from now on into a file, unless its path is empty."""
@@ -146,6 +148,8 @@ class ViewNode(ManagedNode):
     def _adopt(self, machine: Machine, description: str | None) -> None:
         found = urdf_of(self._model_values(), description) if isinstance(machine, Model) else None
         home = np.eye(4) if isinstance(machine, Model) else home_of(machine, self.parameters)
+        self._doubts = Doubts(machine) if isinstance(machine, Model) else None
+        self._told.clear()
         self._page.adopt(
             machine, home,
             None if found is None else Description(*found))
@@ -170,7 +174,14 @@ class ViewNode(ManagedNode):
                 self._adopt(machine, text)
 
     def _draw(self) -> None:
-        self._page.show(self._topics.look())
+        seen = self._topics.look()
+        if self._doubts is not None:
+            found = self._doubts.of(seen)
+            for kind in found.keys() - self._told:
+                self.get_logger().warning(found[kind])
+            self._told |= found.keys()
+            seen = replace(seen, warnings=(*found.values(), *seen.warnings))
+        self._page.show(seen)
         self._diagnostics.drawn += 1
 
 

@@ -26,7 +26,7 @@ from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import UnservedCallbackGroup
 from liedyn_ros.stewart import BranchSource, Flag
 from liedyn_ros.stewart.reports.health import LEGS, SINGULARITY
-from liedyn_ros.view_state import Seen, Solved
+from liedyn_ros.view_state import SolvedPose, ViewInput
 
 WARNING_TIME = 3.0  # s; for so long a warning is shown, as one sample's would not be seen
 # s without a message of a topic that had some, before a page says so. A robot that tells its
@@ -99,7 +99,7 @@ class ViewTopics:
         self._opened.append(_Topic(node, message_type, topic, depth))
         return self._opened[-1]
 
-    def look(self) -> Seen:
+    def look(self) -> ViewInput:
         """Take the messages that wait, and return the picture's numbers."""
         raise NotImplementedError
 
@@ -124,7 +124,7 @@ class TreeTopics(ViewTopics):
         self._base = self._listen(node, Odometry, 'odometry')
         self._rotors = self._listen(node, JointState, 'rotor_speeds')
 
-    def look(self) -> Seen:
+    def look(self) -> ViewInput:
         """Take the messages that wait, and return the picture's numbers."""
         for status in self._loops.take_all():
             self._fault = status.message
@@ -132,7 +132,7 @@ class TreeTopics(ViewTopics):
                 self._warn('the loops are near a singularity')
         joints, base, rotors = (
             each.newest for each in (self._joints, self._base, self._rotors))
-        return Seen(
+        return ViewInput(
             pose=None if base is None else _safe_pose(base.pose.pose),
             positions={} if joints is None else _by_name(joints.name, joints.position),
             efforts={} if joints is None else _by_name(joints.name, joints.effort),
@@ -150,14 +150,14 @@ class PlatformTopics(ViewTopics):
         self._reference = self._listen(node, PoseStamped, 'reference')
         self._true_pose = self._listen(node, PoseStamped, 'true_pose')
         self._status = self._listen(node, StewartStatus, 'status', STATUS_DEPTH)
-        self._solved: Solved | None = None
+        self._solved: SolvedPose | None = None
 
-    def look(self) -> Seen:
+    def look(self) -> ViewInput:
         """Take the messages that wait, and return the picture's numbers."""
         for status in self._status.take_all():
             self._note(status)
         covariance = self._covariance.newest
-        return Seen(
+        return ViewInput(
             pose=_pose(self._pose.newest), reference=_pose(self._reference.newest),
             true_pose=_pose(self._true_pose.newest),
             covariance=None if covariance is None else np.reshape(
@@ -169,7 +169,7 @@ class PlatformTopics(ViewTopics):
         self._fault = status.message
         if status.status == StewartStatus.REJECTED:
             return
-        self._solved = Solved(
+        self._solved = SolvedPose(
             np.concatenate((status.length, status.further_lengths)),
             status.smallest_singular_value, status.residual, status.iterations, status.age,
             status.time_to_singularity, BranchSource(status.branch_source))

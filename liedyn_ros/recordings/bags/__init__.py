@@ -9,11 +9,10 @@
 """Bags of ROS 2 without ROS; needs the packages rosbags and mcap."""
 
 from liedyn_ros.recordings.bags.bag import Bag, Received
-from liedyn_ros.recordings.bags.joint_state_layout import JointStateMessage
-from liedyn_ros.recordings.bags.joint_states import AnyBag, joint_samples, joint_state_messages
+from liedyn_ros.recordings.bags.joint_states import AnyBag
 from liedyn_ros.recordings.bags.mcap_file import Loss
 from liedyn_ros.recordings.bags.pose_stands import pose_stands
 from liedyn_ros.recordings.bags.table_bag import TableBag
 
-__all__ = ['AnyBag', 'Bag', 'joint_samples', 'joint_state_messages', 'JointStateMessage', 'Loss',
-           'pose_stands', 'Received', 'TableBag']
+__all__ = [
+    'AnyBag', 'Bag', 'Loss', 'pose_stands', 'Received', 'TableBag']

@@ -24,7 +24,7 @@ from liedyn_ros.recordings.bags.joint_states import joint_samples
 from liedyn_ros.recordings.pose_samples import checked, PoseSamples
 
 STANDSTILL_TIME = 0.5  # s
-DRIFT = 3.0  # of what readings may move: a stand that goes on so far is a slow motion
+SLOW_MOTION_RATIO = 3.0  # of what readings may move: a stand that goes on so far is a slow motion
 NAN = float('nan')
 # Position and orientation of a message, each of which may be missing.
 MEASURED: Mapping[str, Callable[[Any], tuple[Any, Any]]] = {
@@ -51,12 +51,29 @@ def pose_stands(
         topic: str | None = None, stand: float = STANDSTILL_TIME,
         arrival: bool = False) -> PoseSamples:
     """
-    Return a sample of each stand: stand seconds or more in which no reading moves by still (n,).
+    Return a sample of each stand of a platform in a bag.
 
-    names: of the joints that are the legs, on topic. measured: topics of the types of MEASURED;
-    stands without a message of each are left out, with a remark. arrival: take the times at which
-    messages came. Raises LimitError for no stand, NameSetError for topics, and the errors of
-    joint_samples and `checked`.
+    Stands without a message of each measured topic are left out, with a remark.
+
+    Args:
+        bag: of the readings and measurements.
+        names: of the joints that are the legs.
+        measured: topics of the types of MEASURED.
+        still: by how much readings move at a stand (n,); m, of cranks rad.
+        topic: of the readings, by default the only one of JointState.
+        stand: least length of a stand; s.
+        arrival: take the times at which messages came.
+
+    Returns:
+        the samples.
+
+    Raises:
+        LimitError: for no stand.
+        NameSetError: for topics that are missing.
+
+    >>> still = np.full(2, 100.0)  # of a platform at rest some micrometres
+    >>> pose_stands(Bag(recorded), ['a', 'b'], [], still).readings.shape
+    (1, 2)
     """
     legs = joint_samples(bag, names, topic, arrival=arrival)
     streams = _streams(bag, measured, arrival)
@@ -65,7 +82,7 @@ def pose_stands(
     turns, drifted, unseen = list[Array](), 0, 0
     for begin, end in _stands(legs.time, legs.position, still, stand):
         readings = legs.position[begin:end]
-        if (np.ptp(readings, axis=0) > DRIFT * still).any():
+        if (np.ptp(readings, axis=0) > SLOW_MOTION_RATIO * still).any():
             drifted += 1
             continue
         there = {name: (each.stamps >= stamps[begin]) & (each.stamps <= stamps[end - 1])

@@ -101,8 +101,9 @@ def merged(where: str, wanted: Sequence[str], parts: Sequence[Publisher], remark
             values = getattr(source, kind)
             if values is None:
                 return None
-            columns.append(np.interp((stamps[keep] - source.start_ns) / 1e9, source.time,
-                                     values[:, source.names.index(name)]))
+            between = _angles if kind == 'position' else np.interp
+            columns.append(between((stamps[keep] - source.start_ns) / 1e9, source.time,
+                                   values[:, source.names.index(name)]))
         return np.column_stack(columns)
 
     position = block('position')
@@ -110,8 +111,20 @@ def merged(where: str, wanted: Sequence[str], parts: Sequence[Publisher], remark
         raise ShapeError(f'{where}: expected positions, got none')
     told = [f'{listed(list(each.names))} come in messages of their own, interpolated at the '
             f'stamps of {listed(list(base.names))}' for each in sources if each is not base]
+    for kind in _QUANTITIES:
+        without = [name for name in wanted if getattr(chosen[name], kind) is None]
+        if 0 < len(without) < len(wanted):
+            told.append(f'{kind} not read: {listed(without)} come without it')
+    told += [remark for each in sources for remark in each.remarks]
     left = int((~keep).sum())
     if left:
         told.append(f'{left} samples left out, at which not all publishers sent')
     return samples_of(where, list(wanted), stamps[keep], position, block('velocity'),
                       block('effort'), [*told, *remarks])
+
+
+def _angles(at: Array, time: Array, values: Array) -> Array:
+    """Return positions at other times, interpolated, by the short way where angles start anew."""
+    turns = np.unwrap(values) - values if np.ptp(values) <= 2.0 * np.pi else np.zeros(len(values))
+    before = np.searchsorted(time, at, side='right') - 1
+    return np.asarray(np.interp(at, time, values + turns) - turns[before])

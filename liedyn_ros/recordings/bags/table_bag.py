@@ -39,14 +39,44 @@ class TableBag:
         self.counts, self.losses = Counter({ROWS: len(self._samples.time)}), self._samples.remarks
 
     def topic(self, name: str | None, type_name: str) -> str:
-        """Return the name that stands for the topic. Raises NameSetError for any other name."""
+        r"""
+        Return the name that stands for the topic of a table.
+
+        Args:
+            name: that name, or None.
+            type_name: asked for.
+
+        Returns:
+            the name.
+
+        Raises:
+            NameSetError: for any other name.
+
+        >>> table = folder / 'arm.csv'
+        >>> _ = table.write_text('time,elbow_position\n0.0,0.1\n0.1,0.2\n')
+        >>> TableBag(table, ['elbow']).topic(None, 'sensor_msgs/msg/JointState')
+        'rows'
+        """
         if name not in (None, ROWS):
             raise NameSetError(f'{self.path}: expected no topic of {type_name} for a table, got '
                                f'{name!r}')
         return ROWS
 
     def joint_states(self, topic: str) -> Iterator[JointStateMessage]:
-        """Yield the rows."""
+        r"""
+        Yield the rows.
+
+        Args:
+            topic: the name that stands for it.
+
+        Yields:
+            stamp (ns), names, positions, velocities and efforts; SI.
+
+        >>> table = folder / 'arm.csv'
+        >>> _ = table.write_text('time,elbow_position\n0.0,0.1\n0.1,0.2\n')
+        >>> len(list(TableBag(table, ['elbow']).joint_states('rows')))
+        2
+        """
         samples = self._samples
         names = list(samples.names)
         stamps = samples.start_ns + np.round(1e9 * samples.time).astype(np.int64)

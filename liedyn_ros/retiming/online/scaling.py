@@ -85,32 +85,55 @@ class OnlineScaling:
         self.reset()
 
     def reset(self) -> None:
-        """Go back to the begin of the run, at the plan's speed; the limits stay."""
+        """
+        Go back to the begin of the run, at the plan's speed; the limits stay.
+
+        >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+        >>> OnlineScaling(run).reset()
+        """
         self.state[:] = 0.0
         state = self.state
-        state[[kernels.SHARE, kernels.FROM, kernels.LEVEL, kernels.HIGHEST]] = 1.0
-        state[[kernels.USED, kernels.UNTIL]] = 1.0, math.inf
-        state[[kernels.ROW, kernels.LIMITING]] = -1.0
+        state[[kernels.SPEED, kernels.START_SPEED, kernels.END_SPEED, kernels.SPEED_AHEAD]] = 1.0
+        state[[kernels.LIMIT_USE, kernels.LIMIT_TIME]] = 1.0, math.inf
+        state[[kernels.LIMIT_ROW, kernels.ROW_AHEAD]] = -1.0
         state[kernels.CHANGED] = float((self._raised != 1.0).any())
 
     def use(self, limits: MotionLimits) -> None:
         """
         Take limits that hold from now on: those of the plan, higher or lower.
 
-        Raises LimitError for one that the plan has not, and what MotionLimits.of raises.
+        Args:
+            limits: of the same names as the plan's.
+
+        Raises:
+            LimitError: for one that the plan has not.
+
+        >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+        >>> OnlineScaling(run).use(run.limits)
         """
         before, self._raised = self._raised, raised_limits(self.run, limits)
-        row = int(self.state[kernels.ROW])
+        row = int(self.state[kernels.LIMIT_ROW])
         if row >= 0 and before[row] > 0.0:  # until all rows are looked at
-            self.state[kernels.USED] *= self._raised[row] / before[row]
+            self.state[kernels.LIMIT_USE] *= self._raised[row] / before[row]
         self.state[kernels.CHANGED] = 1.0
 
     def step(self, cycle: float, speed: float = 1.0) -> ScaledInstant:
         """
-        Go on by a cycle (s), and towards a share of the plan's speed, 0 to stop, as limits allow.
+        Go on by a cycle, and towards a share of the plan's speed, as limits allow.
 
-        Raises LimitError for a cycle that is not above 0 or a speed that is not from 0 to 1, and
-        NotFiniteError.
+        Args:
+            cycle: s.
+            speed: share from 0, to stop, to 1.
+
+        Returns:
+            where the run is.
+
+        Raises:
+            LimitError: for a cycle that is not above 0 or a speed that is not from 0 to 1.
+
+        >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+        >>> OnlineScaling(run).step(0.01).status
+        <ScalingStatus.FOLLOWS: 0>
         """
         if not 0.0 <= speed <= 1.0:
             raise LimitError(f'speed: expected a share from 0 to 1, got {speed!r}')
@@ -122,16 +145,33 @@ class OnlineScaling:
         status = self._status(values)
         row = -1
         if status is ScalingStatus.EXCEEDS:
-            row = int(values[kernels.ROW])
-        elif values[kernels.HIGHEST] < speed:
-            row = int(values[kernels.LIMITING])
+            row = int(values[kernels.LIMIT_ROW])
+        elif values[kernels.SPEED_AHEAD] < speed:
+            row = int(values[kernels.ROW_AHEAD])
         return ScaledInstant(
-            values[kernels.TIME], tuple(values[kernels.SHARE:kernels.P]),
-            tuple(values[kernels.P:kernels.SINCE]), status, used, values[kernels.USED],
+            values[kernels.TIME], tuple(values[kernels.SPEED:kernels.P]),
+            tuple(values[kernels.P:kernels.ELAPSED]), status, used, values[kernels.LIMIT_USE],
             None if row < 0 else self._rows[row])
 
     def samples(self, instants: list[ScaledInstant], t: Array) -> RetimedSamples:
-        """Return the motion at instants, with torques and rates; t (K,) are their times, s."""
+        """
+        Return the motion at instants, with torques and rates.
+
+        Args:
+            instants: of this run.
+            t: their times (K,); s.
+
+        Returns:
+            the samples.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+        >>> scaling = OnlineScaling(run)
+        >>> scaling.samples([scaling.step(0.01)], [0.01]).torque.shape
+        (1, 6)
+        """
         places = np.array([each.place for each in instants]).reshape(-1, 4)
         return self.run.passed(as_array('t', t, (len(places),)), *places.T)
 
@@ -139,12 +179,12 @@ class OnlineScaling:
         """Return how a state goes on."""
         if values[kernels.TIME] >= self.run.duration:
             return ScalingStatus.ENDED
-        if values[kernels.USED] > 1.0 + kernels.TOLERANCE:
+        if values[kernels.LIMIT_USE] > 1.0 + kernels.TOLERANCE:
             return ScalingStatus.EXCEEDS
-        over = values[kernels.SINCE] >= values[kernels.DURATION]
-        if values[kernels.LEVEL] == 0.0:
+        over = values[kernels.ELAPSED] >= values[kernels.DURATION]
+        if values[kernels.END_SPEED] == 0.0:
             return ScalingStatus.STANDS if over else ScalingStatus.STOPS
-        return ScalingStatus.FOLLOWS if over and values[kernels.LEVEL] == 1.0 \
+        return ScalingStatus.FOLLOWS if over and values[kernels.END_SPEED] == 1.0 \
             else ScalingStatus.SCALED
 
 
@@ -152,8 +192,21 @@ def speed_for_lag(lag: float, tolerated: float, most: float) -> float:
     """
     Return the share of the plan's speed for a machine that lags by some error.
 
-    It is 1 up to a tolerated lag and falls to 0 at the most, all in one unit. Raises LimitError
-    for numbers that are not finite, or not in this order from 0 on.
+    It is 1 up to a tolerated lag and falls to 0 at the most.
+
+    Args:
+        lag: error; in any unit, as what follows.
+        tolerated: from 0 on.
+        most: above it.
+
+    Returns:
+        share from 0 to 1.
+
+    Raises:
+        LimitError: for numbers that are not finite, or not in this order.
+
+    >>> speed_for_lag(0.02, 0.01, 0.03)
+    0.5
     """
     if not (0.0 <= tolerated < most < math.inf and abs(lag) < math.inf):
         raise LimitError(f'lag: expected a finite one, and 0 <= tolerated < most, got '

@@ -9,12 +9,11 @@
 """Geometric paths of joints, closed loops and platforms, in parts and put together."""
 
 from liedyn_ros.retiming.paths.blended_path import BlendedPath
-from liedyn_ros.retiming.paths.composed import JoinedPath, PathPart
 from liedyn_ros.retiming.paths.loop_path import LoopPath
-from liedyn_ros.retiming.paths.moving_end import MovingEnd
-from liedyn_ros.retiming.paths.named_path import path_through, position_names
-from liedyn_ros.retiming.paths.path import Path, PathSamples, SplinePath
+from liedyn_ros.retiming.paths.named_path import path_through
+from liedyn_ros.retiming.paths.path import (
+    JoinedPath, MovingEnd, Path, PathPart, PathSamples, SplinePath)
 from liedyn_ros.retiming.paths.platform_path import PlatformPath
 
 __all__ = ['BlendedPath', 'JoinedPath', 'LoopPath', 'MovingEnd', 'Path', 'path_through',
-           'PathPart', 'PathSamples', 'PlatformPath', 'position_names', 'SplinePath']
+           'PathPart', 'PathSamples', 'PlatformPath', 'SplinePath']

@@ -50,7 +50,18 @@ class BlendedPath:
         self.start = self.end = None  # at rest
 
     def __call__(self, s: ArrayLike) -> PathSamples:
-        """Return the samples at s (K,), from 0 to length."""
+        """
+        Return the samples of the path.
+
+        Args:
+            s: places (K,) from 0 to length; rad or m.
+
+        Returns:
+            q (K, nq), and three derivatives by s.
+
+        >>> BlendedPath(model, [q, q + 0.5, q], 0.1)([0.0, 0.2]).q.shape
+        (2, 6)
+        """
         shares = np.array([derivative(np.asarray(s, dtype=float)) for derivative in self._shares])
         rates: Array = shares[1:] @ self._moves
         if not self._curved:

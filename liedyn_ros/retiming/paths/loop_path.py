@@ -21,8 +21,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import complete_velocity, ConstrainedDynamics, LoopTracker
 from liedyn_ros.dynamics.constrained.tracking.completion import Completion
 from liedyn_ros.retiming.paths.blended_path import rounded_shares
-from liedyn_ros.retiming.paths.moving_end import MovingEnd, require_no_ends
-from liedyn_ros.retiming.paths.path import PathSamples, spline
+from liedyn_ros.retiming.paths.path import MovingEnd, PathSamples, require_no_ends, spline
 
 NODES = 100  # places along a path, from whose branch samples begin
 
@@ -67,7 +66,21 @@ class LoopPath:
         self._lock = Lock()
 
     def __call__(self, s: Array) -> PathSamples:
-        """Return the samples at s (K,), which rises; on the branch of the path from its begin."""
+        """
+        Return the samples of the path, on its branch from its begin.
+
+        Args:
+            s: rising places (K,) from 0 to length; rad or m.
+
+        Returns:
+            q (K, nq), and three derivatives by s.
+
+        Raises:
+            LiedynError: naming a place that the loops do not reach.
+
+        >>> LoopPath(linkage, [[1.0], [1.3]])(np.array([0.0, 0.1])).q.shape
+        (2, 3)
+        """
         q, v, a, jerk = self._of(s)
         samples, last, completion = [], int(s[0] / self.length * NODES), Completion(self._dynamics)
         tracker = LoopTracker(self._dynamics, self.measured, start=self._node(last))

@@ -42,12 +42,27 @@ def position_names(model: Model) -> tuple[str, ...]:
 def path_through(dynamics: Machine, names: Sequence[str], waypoints: ArrayLike,
                  blend: float | None = None) -> Path:
     """
-    Return the path through waypoints (K, n) of n numbers of q by position_names, in any order.
+    Return the path through waypoints of named numbers.
 
     All numbers of q are named, or of a machine with closed loops joints that decide the others:
-    these follow from the neutral configuration. The path is a spline, or with blend straight
-    lines whose corners are rounded there, rad or m. Raises NameSetError, and what SplinePath,
-    BlendedPath or LoopPath raise.
+    these follow from the neutral configuration.
+
+    Args:
+        dynamics: a Dynamics or a ConstrainedDynamics.
+        names: of joints of one coordinate; others have several, see docs/conventions.md.
+        waypoints: (K, n) in the order of the names; rad and m.
+        blend: with it the path has straight lines whose corners are rounded there, rad or m;
+            without it a spline.
+
+    Returns:
+        the path.
+
+    Raises:
+        NameSetError: for names that do not fit.
+        LimitError: for fewer than two waypoints, and for one that repeats or turns too far.
+
+    >>> path_through(robot, model.coordinate_names, [q, q + 0.5]).length > 1.0
+    True
     """
     points = as_array('waypoints', waypoints, (-1, len(names)))
     if isinstance(dynamics, ConstrainedDynamics):

@@ -6,10 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Geometric paths: configurations and their derivatives by a parameter s."""
+"""Geometric paths: configurations by a parameter s, their parts and chains, and moving ends."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -20,7 +21,6 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import DescriptionWarning, LimitError, warn
 from liedyn_ros.lie.time_derivatives import twists_of_exponential
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
-from liedyn_ros.retiming.paths.moving_end import end_of, MovingEnd
 
 DEGREE = 5  # of splines: the third derivative is continuous
 MAX_MOVE = 1.0 / np.finfo(float).eps  # rad or m of a move; a longer one has no digit of a turn
@@ -41,7 +41,18 @@ class Path(Protocol):
     length: float
 
     def __call__(self, s: Array) -> PathSamples:
-        """Return the samples at s (K,)."""
+        """
+        Return the samples of the path.
+
+        Args:
+            s: places (K,) from 0 to length; rad or m.
+
+        Returns:
+            q (K, nq), and three derivatives by s.
+
+        >>> SplinePath(model, [q, q + 0.5])(np.array([0.0, 0.1])).v.shape
+        (2, 6)
+        """
 
 
 def note_turns(model: Model, waypoints: Array) -> None:
@@ -82,7 +93,18 @@ class SplinePath:
         self.length, self._of, self.start, self.end = spline(self._coordinates(), start, end)
 
     def __call__(self, s: ArrayLike) -> PathSamples:
-        """Return the samples at s (K,), from 0 to length."""
+        """
+        Return the samples of the path.
+
+        Args:
+            s: places (K,) from 0 to length; rad or m.
+
+        Returns:
+            q (K, nq), and three derivatives by s.
+
+        >>> SplinePath(model, [q, q + 0.5])([0.0, 0.1]).v.shape
+        (2, 6)
+        """
         rows = np.array([derivative(s) for derivative in self._of])
         if not self._curved:
             return PathSamples(*rows)
@@ -177,3 +199,124 @@ def curved_joints(model: Model) -> list[Joint]:
 def _none(of: BSpline) -> BSpline:
     """Return the derivative of a spline beyond its degree."""
     return BSpline(of.t[[0, -1]], np.zeros((1, of.c.shape[1])), 0)
+
+
+class MovingEnd(NamedTuple):
+    """
+    How a run passes an end of its path: ds/dt > 0, and d^2s/dt^2, None where it may be any.
+
+    Both are of the path's own s. Where rates of torque are limited and the machine moves already,
+    the acceleration decides whether its torque is continuous.
+    """
+
+    speed: float
+    acceleration: float | None = None
+
+
+def end_of(name: str, motion: ArrayLike, size: int) -> tuple[MovingEnd | None, Array]:
+    """
+    Return how a path is passed where it has a velocity and an acceleration by time.
+
+    motion (2, size) has both. The second result has the derivatives (2, size) of the path by s: a
+    path with these goes on as the motion does. At rest there are none (15.16). Raises ShapeError
+    and NotFiniteError.
+    """
+    v, a = as_array(name, motion, (2, size))
+    speed = float(np.linalg.norm(v))
+    if speed == 0.0:
+        return None, np.zeros((0, size))
+    along = v / speed
+    acceleration = float(a @ along)
+    return (MovingEnd(speed, acceleration),
+            np.array([along, (a - acceleration * along) / speed**2]))
+
+
+def require_no_ends(start: ArrayLike | None, end: ArrayLike | None) -> None:
+    """Raise LimitError where lines with rounded corners are to begin or end in motion."""
+    for name, motion in (('start', start), ('end', end)):
+        if motion is not None and np.any(motion):
+            raise LimitError(f'{name}: expected rest with a blend, as lines have their own '
+                             'direction, got a motion; take the spline')
+
+
+JOIN_TOLERANCE = 1e-9  # of the largest derivative, to which paths that are joined agree
+
+
+class PathPart:
+    """
+    A path from one of its s to another; its own s begins at 0.
+
+    Raises LimitError unless 0 <= start < end <= length of the path.
+    """
+
+    def __init__(self, path: Path, start: float, end: float) -> None:
+        """Take the path and the part of it."""
+        if not 0.0 <= start < end <= path.length:
+            raise LimitError(f'expected 0 <= start < end <= {path.length:.9g}, got start = '
+                             f'{start!r} and end = {end!r}')
+        self.path, self.start, self.length = path, float(start), float(end - start)
+
+    def __call__(self, s: Array) -> PathSamples:
+        """
+        Return the samples of the part.
+
+        Args:
+            s: places (K,) from 0 to length; rad or m.
+
+        Returns:
+            q (K, nq), and three derivatives by s.
+
+        >>> PathPart(SplinePath(model, [q, q + 0.5]), 0.1, 0.3)(np.array([0.0])).q.shape
+        (1, 6)
+        """
+        return self.path(np.clip(self.start + s, 0.0, self.path.length))
+
+
+class JoinedPath:
+    """
+    Paths that follow each other without a stop.
+
+    Each begins where the one before ends, in the same direction by s, with the same second
+    derivative. Raises LimitError naming the pair and the derivative that differ. Paths that meet
+    in a corner want a run each.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        """Take the paths, and compare their ends."""
+        if not paths:
+            raise LimitError('paths: expected at least one, got none')
+        self.paths = tuple(paths)
+        self._starts = np.cumsum([0.0] + [path.length for path in self.paths])
+        self.length = float(self._starts[-1])
+        for k, (before, after) in enumerate(zip(self.paths, self.paths[1:])):
+            end, start = before(np.array([before.length])), after(np.zeros(1))
+            for name in ('q', 'v', 'a'):
+                one, other = getattr(end, name)[0], getattr(start, name)[0]
+                apart = np.abs(one - other).max()
+                if not apart <= JOIN_TOLERANCE * max(1.0, np.abs(one).max()):
+                    raise LimitError(f'paths[{k + 1}]: expected the {name} of the end before, '
+                                     f'{one.tolist()}, got {other.tolist()}')
+
+    def __call__(self, s: Array) -> PathSamples:
+        """
+        Return the samples of the path.
+
+        Args:
+            s: rising places (K,) from 0 to length; rad or m.
+
+        Returns:
+            q (K, nq), and three derivatives by s.
+
+        >>> line = SplinePath(model, [q, q + 0.5])
+        >>> first, second = PathPart(line, 0.0, 0.3), PathPart(line, 0.3, line.length)
+        >>> JoinedPath([first, second])(np.array([0.0, 0.5])).q.shape
+        (2, 6)
+        """
+        s = np.asarray(s, dtype=float)
+        which = np.clip(np.searchsorted(self._starts, s, side='right') - 1, 0,
+                        len(self.paths) - 1)
+        parts = []
+        for k in np.unique(which):
+            own = s[which == k] - self._starts[k]
+            parts.append(self.paths[k](np.clip(own, 0.0, self.paths[k].length)))
+        return PathSamples(*(np.concatenate(each) for each in zip(*parts)))

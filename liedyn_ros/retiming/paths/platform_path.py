@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.budget import Budget
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.tracking.completion import Completion
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.time_derivatives import twists_of_exponential
 from liedyn_ros.retiming.paths.blended_path import along_screws, rounded_shares
-from liedyn_ros.retiming.paths.moving_end import MovingEnd, require_no_ends
-from liedyn_ros.retiming.paths.path import PathSamples, spline
+from liedyn_ros.retiming.paths.path import MovingEnd, PathSamples, require_no_ends, spline
 from liedyn_ros.stewart.dynamics.closed_loop_model import ClosedLoopState, platform_model
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 
@@ -48,7 +47,7 @@ class PlatformPath:
                  start: ArrayLike | None = None) -> None:
         """Fit the spline, or lay out the screws; budget counts the samples."""
         self._budget = budget or Budget()
-        self.poses = se3.require_pose('poses', as_array('poses', poses, (-1, 4, 4)))
+        self.poses = se3.require_pose('poses', poses, (-1, 4, 4))
         self.start: MovingEnd | None = None
         self.end = None  # at rest
         self._curve: Callable[[Array], tuple[Array, Array]]
@@ -65,7 +64,24 @@ class PlatformPath:
         self.dynamics = ConstrainedDynamics(platform_model(geometry))
 
     def __call__(self, s: Array) -> PathSamples:
-        """Return the samples at s (K,); raises LimitError or SingularError beyond the legs."""
+        """
+        Return the samples of the path.
+
+        Args:
+            s: places (K,) from 0 to length; rad or m.
+
+        Returns:
+            q (K, nq), and three derivatives by s.
+
+        Raises:
+            LimitError: for a pose beyond the legs.
+            SingularError: for a singular one.
+
+        >>> platform = ld.load_geometry(config_file('stewart_geometry.yaml'))
+        >>> path = PlatformPath(platform, [home, ld.pose([0.05, 0.0, 0.5])])
+        >>> path(np.array([0.0])).v.shape
+        (1, 24)
+        """
         poses, rows = self._curve(s)
         nv = self.dynamics.model.nv
         known = np.arange(nv) < PLATFORM.stop

@@ -27,10 +27,10 @@ from liedyn_ros.retiming.rows import Rows
 BINDING_SHARE = 0.5  # rows that use less of their limit than this enter once they bind
 SLACK = 1e-7  # of a limit, by which a row left out may be exceeded before it enters
 PARTIAL_ROUNDS, ROUNDS = 3, 20  # turns in which rows enter that are missing; then all enter
-LEAST = 1e-6  # of the uniform run's z, which a spline keeps above between the ends too
-GAPS = 1e-6, 1e-5, 1e-4  # of the time, at which the solver stops; the next where it stalls
+MIN_SPEED_RATIO = 1e-6  # of the uniform run's z, which a spline keeps above between the ends too
+DUALITY_GAPS = 1e-6, 1e-5, 1e-4  # of the time, at which the solver stops; the next where it stalls
 Whole: TypeAlias = NDArray[np.integer[Any]]
-REFINED = 1e-8  # of a side, to which the solver refines its linear equations
+REFINEMENT = 1e-8  # of a side, to which the solver refines its linear equations
 PENALTY = 1e3  # times of the uniform run, for limits that are exceeded by their whole size
 
 
@@ -190,7 +190,7 @@ class FastestSpeed:
         least[:, 0] = -1.0
         columns.append(np.repeat(np.arange(n)[:, None], 5, axis=1))
         return (np.concatenate(columns), np.concatenate([*entries, least]),
-                np.concatenate([*sides, np.full(n, -LEAST)]))
+                np.concatenate([*sides, np.full(n, -MIN_SPEED_RATIO)]))
 
     def _lifts(self) -> tuple[Triplets, Array]:
         """Return the cones |(2 y, z - 1)| <= z + 1 and |(2, d - y)| <= d + y, three rows each."""
@@ -226,7 +226,7 @@ class FastestSpeed:
             given, cost = np.append(given, 0.0), np.append(cost, PENALTY)
             cones.append(clarabel.NonnegativeConeT(1))
         rows = _matrix(parts, (len(given), len(cost)))
-        for gap in GAPS:
+        for gap in DUALITY_GAPS:
             self._budget.look()
             solution = clarabel.DefaultSolver(
                 sparse.csc_matrix((len(cost), len(cost))), cost, rows, given, cones,
@@ -236,7 +236,7 @@ class FastestSpeed:
                 return found[:total - count], max(found[-1], 0.0) if fixed else 0.0
         self._budget.look()  # which may be why there is none
         raise ConvergenceError('retiming: expected a solution within the limits, got none to '
-                               f'{GAPS[-1]:g} of the time; give other intervals')
+                               f'{DUALITY_GAPS[-1]:g} of the time; give other intervals')
 
 
 def _fixed(grid: Grid, ends: Sequence[PathEnd]) -> tuple[Triplets, Array]:
@@ -263,6 +263,6 @@ def _settings(settings: Any, gap: float, seconds: float) -> Any:
     """Return settings for one thread that stop at a gap of the time."""
     settings.verbose, settings.max_threads, settings.time_limit = False, 1, seconds
     settings.tol_gap_abs = settings.tol_gap_rel = gap
-    settings.iterative_refinement_abstol = settings.iterative_refinement_reltol = REFINED
+    settings.iterative_refinement_abstol = settings.iterative_refinement_reltol = REFINEMENT
     settings.tol_feas = max(settings.tol_feas, 1e-2 * gap)
     return settings

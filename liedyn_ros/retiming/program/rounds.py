@@ -20,13 +20,14 @@ from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.grid import Grid
 from liedyn_ros.retiming.program.fastest_speed import (
-    FastestSpeed, inner, inner_rates, LEAST, outer, PathEnd, PENALTY)
+    FastestSpeed, inner, inner_rates, MIN_SPEED_RATIO, outer, PathEnd, PENALTY)
 from liedyn_ros.retiming.result import travel_time
 from liedyn_ros.retiming.rows import Rows
 
-GAIN = 1e-4  # of the time, below which a further round is not worth its price
+MIN_TIME_GAIN = 1e-4  # of the time, below which a further round is not worth its price
 MAX_ROUNDS = 30
-COARSER, COARSEST = (5, 4, 3, 2), 20  # intervals of the first rounds: a part of all, and the least
+# Intervals of the first rounds: a part of all, and the least
+COARSE_GRIDS, MIN_COARSE_INTERVALS = (5, 4, 3, 2), 20
 FACTOR_TOLERANCE = 1e-4  # of the factor that slows their run
 MAX_EXCESS = 0.5  # of a limit, by which a round may exceed it before a later one keeps it
 
@@ -101,7 +102,7 @@ def rounds(problem: RetimingProblem, start: Array, budget: RetimingBudget | None
             return found
         found.append(tried)
         gain = 1.0 - price / cost
-        if _further(gain, before, bool(problem.ends)) < GAIN or problem.one_round or (
+        if _further(gain, before, bool(problem.ends)) < MIN_TIME_GAIN or problem.one_round or (
                 done is not None and done(tried, excess)):
             return found
         last, cost, before = tried, price, gain
@@ -124,8 +125,8 @@ def coarse_start(problem: RetimingProblem, uniform: Array, budget: RetimingBudge
     The coarse spline is one of the fine grid too.
     """
     grid = problem.grid
-    factor = next((by for by in COARSER if grid.intervals % by == 0
-                   and grid.intervals >= by * COARSEST), 1)
+    factor = next((by for by in COARSE_GRIDS if grid.intervals % by == 0
+                   and grid.intervals >= by * MIN_COARSE_INTERVALS), 1)
     if problem.ends or problem.one_round or factor == 1:
         return uniform
     coarse = Grid(grid.ends[::factor])
@@ -146,7 +147,7 @@ def warm_start(problem: RetimingProblem, uniform: Array, start: Array) -> Array:
 
     Where ends are passed it is a guess, and stays as it is.
     """
-    if not start.min() > LEAST:
+    if not start.min() > MIN_SPEED_RATIO:
         return uniform
     if problem.ends:
         return start

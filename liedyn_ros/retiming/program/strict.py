@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Runs that keep their limits between the places of the grid too."""
+"""Runs that keep their limits between the places of the grid too: how much they are slowed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.retiming.budget import RetimingBudget
-from liedyn_ros.retiming.program.rounds import GAIN, RetimingProblem, rounds
-from liedyn_ros.retiming.program.slowing import slowing
+from liedyn_ros.retiming.grid import Grid
+from liedyn_ros.retiming.program.rounds import MIN_TIME_GAIN, RetimingProblem, rounds
 from liedyn_ros.retiming.result import Margins, travel_time
+from liedyn_ros.retiming.rows import Rows, STATES
 
 TIGHTENINGS = 3  # rounds, each with limits lower by their excess
 # The same where ends are passed: rounds, and what part of the excess
@@ -42,7 +43,7 @@ def within_intervals(problem: RetimingProblem, found: Array, z0: float, margins:
     grid, best = problem.grid, z0 * found * slowing(problem.grid, z0 * found, margins)
     time = travel_time(grid, best)[-1]
     for _ in range(TIGHTENINGS):
-        if time < (1.0 + GAIN) * travel_time(grid, z0 * found)[-1]:  # too little to gain
+        if time < (1.0 + MIN_TIME_GAIN) * travel_time(grid, z0 * found)[-1]:  # too little to gain
             return best
         problem = _tightened(problem, z0 * found, margins)
         try:
@@ -50,7 +51,7 @@ def within_intervals(problem: RetimingProblem, found: Array, z0: float, margins:
         except ConvergenceError:  # tightened to less than the path takes; the best so far holds
             return best
         slowed = z0 * found * slowing(grid, z0 * found, margins)
-        if not travel_time(grid, slowed)[-1] < (1.0 - GAIN) * time:
+        if not travel_time(grid, slowed)[-1] < (1.0 - MIN_TIME_GAIN) * time:
             return best
         best, time = slowed, travel_time(grid, slowed)[-1]
     return best
@@ -88,3 +89,58 @@ def _tightened(problem: RetimingProblem, unknowns: Array, margins: Margins, part
     return problem._replace(
         states=states._replace(bound=bound),
         rates=rates._replace(bound=rates.bound / (1.0 + np.repeat(excess[1], 3, axis=0))))
+
+
+MIN_SPEED = 1e-16  # of z, below which no limit can be kept
+FACTOR_TOLERANCE = 1e-7  # of the factor
+
+
+def slowing(grid: Grid, unknowns: Array, margins: Margins) -> float:
+    """
+    Return the factor of z, at most 1, that keeps all limits within the intervals (15.8).
+
+    Each row is a polynomial in the root of the factor, whose terms are found once. Rows that no
+    factor brings to their limits are left out. Raises ConvergenceError.
+    """
+    rows = [_terms(margins, each, grid, unknowns) for each in (margins.states, margins.rates)
+            if each.bound.size]
+
+    def keeps_limits(factor: float) -> bool:
+        return all(_most(powers, terms, factor) <= 1.0 for powers, terms in rows)
+
+    if keeps_limits(1.0):
+        return 1.0
+    low, high = 0.25, 1.0
+    while not keeps_limits(low):  # ends, since rest keeps all limits
+        low, high = low / 4.0, low
+        if low < MIN_SPEED:
+            raise ConvergenceError('retiming: expected a run that a slower one brings within the '
+                                   'limits; give more intervals')
+    while high > low * (1.0 + FACTOR_TOLERANCE):
+        middle = (low * high)**0.5
+        low, high = (middle, high) if keeps_limits(middle) else (low, middle)
+    return low
+
+
+def _terms(margins: Margins, rows: Rows, grid: Grid, unknowns: Array) -> tuple[Array, Array]:
+    """Return powers (3,) of the factor and the terms (3, M, CHECKS) of M rows of intervals."""
+    z, dz, ddz = margins.speed(grid, unknowns)
+    root, inner = np.sqrt(z), rows.slope * dz + rows.value * z
+    if rows.kind == STATES:
+        powers, terms = (1.0, 0.5, 0.0), (inner, rows.root * root, rows.constant)
+    else:
+        powers, terms = (1.5, 1.0, 0.5), (
+            (inner + rows.curvature * ddz) * root, rows.root_value * z + rows.root_slope * dz,
+            rows.constant * root)
+    parts = np.moveaxis(np.reshape(
+        [term / rows.bound for term in terms], (3, *margins.p.shape, -1)), 2, 3)
+    bends = np.abs(np.diff(parts, 2, axis=3)).max(axis=3) / 8.0
+    most = np.maximum(parts, 0.0).sum(axis=0).max(axis=2) + bends.sum(axis=0)
+    return np.array(powers), parts[:, most > 1.0]
+
+
+def _most(powers: Array, terms: Array, factor: float) -> float:
+    """Return the largest share of a limit, between the checks too, as Margins.worst has it."""
+    values = np.tensordot(factor**powers, terms, 1)
+    between = np.abs(np.diff(values, 2, axis=1)).max(axis=1, initial=0.0) / 8.0
+    return float((values.max(axis=1, initial=-np.inf) + between).max(initial=0.0))

@@ -17,27 +17,43 @@ from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.grid import Grid
 from liedyn_ros.retiming.law import Law
 from liedyn_ros.retiming.limits import MotionLimits
-from liedyn_ros.retiming.paths.composed import PathPart
-from liedyn_ros.retiming.paths.moving_end import MovingEnd
+from liedyn_ros.retiming.paths.path import MovingEnd, PathPart
 from liedyn_ros.retiming.program.fastest_speed import PathEnd
 from liedyn_ros.retiming.result import Retimed
 from liedyn_ros.retiming.retime import fastest_along, retime
 
-SHORTEST = 1e-3  # of an interval, below which the first one is a part of the next
-INTERVALS, PARTS = 4, 4  # intervals, and the parts of each of them, where other limits are met
-EXCESS = 1e-6  # of a limit, by which a run that keeps it may exceed it
+MIN_INTERVAL_SHARE = 1e-3  # of an interval, below which the first one is a part of the next
+# Intervals, and the parts of each of them, where other limits are met
+INTERVALS, SUBINTERVALS = 4, 4
+EXCESS_TOLERANCE = 1e-6  # of a limit, by which a run that keeps it may exceed it
 
 
 def replan(run: Retimed, t: float, limits: MotionLimits | None = None, *, strict: bool = True,
            budget: RetimingBudget | None = None) -> Retimed:
     """
-    Return the fastest run from an instant t (s) of a run on, within its limits or others.
+    Return the fastest run from an instant of a run on, within its limits or others (15.18).
 
-    It goes on with the motion and the torques that the run has at t, along the rest of its path.
+    It goes on with the motion and the torques that the run has then, along the rest of its path.
     Where no limit falls, the rates of torque go on too, and nothing is refused. The result is no
-    slower than the rest of the run. To strict, the limits of a run without it fall. Raises
-    LimitError for an instant that is not before the end, and what retime raises where limits fall
-    (15.18).
+    slower than the rest of the run.
+
+    Args:
+        run: what retime returned.
+        t: instant; s.
+        limits: by default those of the run.
+        strict: as for retime; to it, the limits of a run without it fall.
+        budget: bound of the work.
+
+    Returns:
+        the run.
+
+    Raises:
+        LimitError: for an instant that is not before the end, and what retime raises where limits
+            fall.
+
+    >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+    >>> replan(run, 0.5 * run.duration).duration < run.duration
+    True
     """
     limits, whole, law = limits or run.limits, run.grid, rest_of_law(run, t)
     start = 0.0 if law is run.law or law.rest_of is None else law.rest_of[1]
@@ -46,7 +62,7 @@ def replan(run: Retimed, t: float, limits: MotionLimits | None = None, *, strict
                       intervals=whole.intervals, strict=strict, external=run.external,
                       budget=budget)
     kept = not _falls(run, limits) and (not strict or run.margins.most(
-        whole, run.unknowns) <= 1.0 + EXCESS)
+        whole, run.unknowns) <= 1.0 + EXCESS_TOLERANCE)
     grid = whole if start == 0.0 else _grid(whole, start, kept)
     rest = grid.refine(whole, run.unknowns, start)
     ends = [PathEnd(*each) for each in law.passing()]
@@ -78,10 +94,10 @@ def _grid(whole: Grid, start: float, kept: bool) -> Grid:
     """
     left = whole.intervals - int(np.searchsorted(whole.ends, start, side='right')) + 1
     ends = whole.split(max(whole.intervals // left, 1))
-    ends = np.concatenate([[start], ends[ends > start + SHORTEST / whole.intervals]])
+    ends = np.concatenate([[start], ends[ends > start + MIN_INTERVAL_SHARE / whole.intervals]])
     if not kept and len(ends) > INTERVALS:
-        near = np.interp(np.arange(PARTS * INTERVALS) / PARTS, np.arange(INTERVALS + 1),
-                         ends[:INTERVALS + 1])
+        near = np.interp(np.arange(SUBINTERVALS * INTERVALS) / SUBINTERVALS,
+                         np.arange(INTERVALS + 1), ends[:INTERVALS + 1])
         ends = np.concatenate([near, ends[INTERVALS:]])
     return Grid((ends - start) / (1.0 - start))
 

@@ -18,9 +18,7 @@ from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.machine import Machine
-from liedyn_ros.retiming.paths.composed import PathPart
-from liedyn_ros.retiming.paths.moving_end import MovingEnd
-from liedyn_ros.retiming.paths.path import Path
+from liedyn_ros.retiming.paths.path import MovingEnd, Path, PathPart
 from liedyn_ros.retiming.replanning.replanning import replan, rest_of_law
 from liedyn_ros.retiming.result import Retimed
 from liedyn_ros.retiming.retime import any_run, retime
@@ -29,7 +27,8 @@ DOUBLINGS, HALVINGS = 7, 5  # of the way, tried from a part of the path on
 TRIAL_INTERVALS = 20  # intervals of a try
 # Times the way, where the tries were too coarse
 STOP_LENGTHS = 1.0, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0
-DELAYS = 0.0, 1.0 / 64.0, 1.0 / 32.0, 1.0 / 16.0, 0.125, 0.25, 0.5  # of the rest, before a stop
+# Of the rest, before a stop
+STOP_DELAYS = 0.0, 1.0 / 64.0, 1.0 / 32.0, 1.0 / 16.0, 0.125, 0.25, 0.5
 
 
 class Stop(NamedTuple):
@@ -44,11 +43,30 @@ def stop_along(dynamics: Machine, path: Path, limits: MotionLimits | None = None
                external: ArrayLike | None = None, budget: RetimingBudget | None = None
                ) -> Retimed:
     """
-    Return the run that comes to rest on a path after the shortest way, to about 3 % of it.
+    Return the run that comes to rest on a path after the shortest way, to about 3 % of it (15.17).
 
-    path begins where the machine is; start is its motion there. Arguments are those of retime,
-    within limits of rates too. The path of the result is a PathPart: its length is the way. Raises
-    what retime raises; LimitError names the limit that the longest stop exceeds (15.17).
+    The path of the result is a PathPart: its length is the way.
+
+    Args:
+        dynamics: a Dynamics or a ConstrainedDynamics.
+        path: begins where the machine is.
+        limits: by default those of the model, of rates too.
+        start: motion along the path.
+        intervals: of the spline.
+        strict: as for retime.
+        external: wrenches (B, 6) that keep still on the bodies; N m and N.
+        budget: bound of the work.
+
+    Returns:
+        the run.
+
+    Raises:
+        LimitError: naming the limit that the longest stop exceeds.
+
+    >>> line = SplinePath(model, [q, q + 0.5])
+    >>> halt = stop_along(robot, line, start=MovingEnd(0.5), intervals=20)
+    >>> halt.law.path.length < line.length
+    True
     """
     tries = _Tries(dynamics, path, limits, start, intervals, strict, external,
                    budget or RetimingBudget())
@@ -59,12 +77,29 @@ def stop_run(run: Retimed, t: float, limits: MotionLimits | None = None, *,
              intervals: int = 100, strict: bool = True, budget: RetimingBudget | None = None
              ) -> Stop:
     """
-    Return the stop of stop_along from an instant t (s) of a run, within its limits or others.
+    Return the stop of stop_along from an instant of a run, within its limits or others (15.17).
 
     A run that brakes with all its torque cannot be left just then. At its own limits it is
     followed for a while first. Where no stop is found, it is planned again to its end. So nothing
     is refused where no limit falls.
-    Raises what replan raises, and LimitError for a run that passes its end (15.17).
+
+    Args:
+        run: what retime returned.
+        t: instant; s.
+        limits: by default those of the run.
+        intervals: of the spline.
+        strict: as for retime.
+        budget: bound of the work.
+
+    Returns:
+        the instant at which the run is left, and the run to rest.
+
+    Raises:
+        LimitError: for a run that passes its end, and for an instant at which it does not move.
+
+    >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+    >>> stop_run(run, 0.3 * run.duration, intervals=20).begins < run.duration
+    True
     """
     budget, first = budget or RetimingBudget(), rest_of_law(run, t)
     if first.end is not None:
@@ -72,7 +107,7 @@ def stop_run(run: Retimed, t: float, limits: MotionLimits | None = None, *,
                          f'speed {first.end.speed:.6g}')
     if first.start is None:
         raise LimitError(f't: expected an instant at which the run moves, got {t!r}')
-    for wait in DELAYS if limits is None else DELAYS[:1]:
+    for wait in STOP_DELAYS if limits is None else STOP_DELAYS[:1]:
         begins = t + wait * (run.duration - t)
         law = rest_of_law(run, begins)
         if law.start is None:

@@ -22,9 +22,11 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, ModelError, NameSetError, ShapeError
 from liedyn_ros.dynamics import FloatingBase, JointOrder, MAX_ORDER, Names
 from liedyn_ros.model import Model
+from liedyn_ros.model.followers import Followers
 from liedyn_ros.ros.messages import conversions
 
 MAX_WRENCHES = 10_000  # of a query, as DynamicsQuery.msg says
+HOLD_COUPLINGS = 'hold_couplings:=true'  # the parameter of nodes
 
 
 class TreeMessages:
@@ -34,8 +36,9 @@ class TreeMessages:
     A reader checks names and sizes, raising LiedynError; Dynamics checks the numbers.
     """
 
-    def __init__(self, model: Model) -> None:
-        """Take the model."""
+    def __init__(self, model: Model, *, held: bool = False) -> None:
+        """Take the model; held: couplings are, and what they decide may be left out."""
+        self._followers = Followers(model, '' if held else HOLD_COUPLINGS)
         self.model, self.names = model, Names(model)
         self.base = None if self.names.base is None else FloatingBase(model)
         self.floating = self.base is not None
@@ -45,11 +48,18 @@ class TreeMessages:
     def read_state(self, message: TreeState) -> tuple[Array, Array, JointOrder]:
         """Return q (nq,), v (nv,), and the order in which the joints are listed."""
         self._require_frame(message.child_frame_id)
-        order = self.names.order(message.joint_names)
+        names, positions, velocities, count = (
+            message.joint_names, message.positions, message.velocities, len(message.joint_names))
+        if self._followers.names:
+            still = np.zeros(count)
+            names, positions, velocities, _ = self._followers.extend(
+                names, positions, velocities if velocities else still, still)
+        order = self.names.order(names)
         q, v = np.empty(self.model.nq), np.empty(self.model.nv)
-        q[order.q] = _sized('positions', message.positions, order.q)
-        v[order.v] = (_sized('velocities', message.velocities, order.v) if message.velocities
-                      else 0.0)
+        q[order.q] = _sized('positions', positions, order.q)
+        v[order.v] = _sized('velocities', velocities, order.v) if len(velocities) else 0.0
+        if count < len(names):  # joints of one coordinate, as these behind them
+            order = JointOrder(order.q[:count - len(names)], order.v[:count - len(names)])
         if self.base is not None:
             q[:7] = self._read_base(self.base, message.base_pose)
             v[:6] = conversions.from_twist(message.base_twist)
@@ -67,7 +77,9 @@ class TreeMessages:
     def read_accelerations(
             self, messages: Sequence[TreeAcceleration], order: JointOrder, entries: int) -> Array:
         """Return a (nv,) of the only entry, or (entries, nv) of several."""
-        return self._read_rates('accelerations', messages, order, entries, conversions.from_twist)
+        a = self._read_rates('accelerations', messages, order, entries, conversions.from_twist)
+        short = len(order.v) < self.model.nv - (6 if self.floating else 0)
+        return self._followers.rates(a) if short else a
 
     def read_efforts(
             self, messages: Sequence[TreeEffort], order: JointOrder, entries: int) -> Array:
@@ -141,7 +153,7 @@ class TreeMessages:
             read_base: Callable[[Any], tuple[float, ...]]) -> Array:
         if len(messages) != entries:
             raise ShapeError(f'{name}: expected {entries} entries, got {len(messages)}')
-        rates = np.empty((len(messages), self.model.nv))
+        rates = np.zeros((len(messages), self.model.nv))
         for k, (message, row) in enumerate(zip(messages, rates)):
             row[order.v] = _sized(f'{name}[{k}].joints', message.joints, order.v)
             if self.floating:

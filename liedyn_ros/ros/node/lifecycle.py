@@ -36,7 +36,7 @@ from liedyn_ros.ros.node import bond, own_services
 from liedyn_ros.ros.node.services import refuse, require_finite_numbers
 from liedyn_ros.ros.node.start import NodeStart
 from liedyn_ros.ros.parameters.parameter_set import Parameter, ParameterSet
-from liedyn_ros.ros.process import garbage
+from liedyn_ros.ros.process import memory
 from liedyn_ros.ros.process.run import bound_end, RCLError
 from liedyn_ros.ros.process.scheduling import schedule, SCHEDULING
 from liedyn_ros.ros.qos import DEPTH, SERVICES
@@ -365,7 +365,7 @@ class ManagedNode(LifecycleNode):
         try:
             self._start.by_hand()
             self.parameters.require_valid()
-            garbage.freeze_all()
+            memory.freeze_all()
             self._scopes.append(ExitStack())
             self.configure()
             schedule({each.name: self.parameters[each.name] for each in SCHEDULING},
@@ -375,7 +375,7 @@ class ManagedNode(LifecycleNode):
             self._close(UNCONFIGURED)
             return TransitionCallbackReturn.FAILURE
         self.configured = True
-        garbage.freeze()  # the objects of this configuration
+        memory.freeze()  # the objects of this configuration
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:

@@ -23,6 +23,7 @@ from liedyn_ros.common.untrusted_files import read_file
 
 OPTION = '--params-file'
 KEY = 'ros__parameters'
+_LIBYAML = yaml.__with_libyaml__  # whether PyYAML has libyaml, by which rcl reads
 RCLPY_PARAMETERS = ('use_sim_time', 'qos_overrides', 'start_type_description_service')  # of rclpy
 
 
@@ -51,7 +52,7 @@ def _for_others(node: str, arguments: Sequence[str]) -> set[str]:
     """Return the names in blocks for several nodes, `/**`, that some node of the package has."""
     shared, own = set[str](), set[str]()
     for _, entries in _files(arguments):
-        for pattern, parameters in entries:
+        for pattern, parameters in entries or ():
             if _matches(pattern, node) and isinstance(parameters, Mapping):
                 (shared if '*' in pattern.rpartition('/')[2] else own).update(parameters)
     return (shared - own) & _of_the_package() if shared else set()
@@ -73,6 +74,10 @@ def files_of_others(node: str, arguments: Sequence[str]) -> list[str]:
     """
     lines = []
     for path, entries in _files(arguments):
+        if entries is None:
+            lines.append(f'{path}: expected a file that PyYAML reads too, as rcl does, got one '
+                         'that it refuses: names in it are not checked')
+            continue
         names = [name for name, _ in entries]
         if not any(_matches(name, node) for name in names):
             lines.append(f'{path}: expected an entry for {node}, got entries for '
@@ -80,17 +85,22 @@ def files_of_others(node: str, arguments: Sequence[str]) -> list[str]:
     return lines
 
 
-def _files(arguments: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
-    """Return path and entries of each parameter file of a command line."""
+def _files(arguments: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, Any]] | None]]:
+    """Return path and entries of each file of a command line, None where YAML is refused here."""
     for option, path in pairwise(arguments):
         if option == OPTION:
-            yield path, list(_entries(_read(path)))
+            try:
+                yield path, list(_entries(_read(path)))
+            except yaml.YAMLError:
+                yield path, None
 
 
 def _read(path: str | Path) -> Any:
-    """Return a document that rcl has read already, and so can be read."""
+    """Return a document that rcl has read already."""
     text = read_file(path).decode()
-    return yaml.load(text, Loader=yaml.BaseLoader)  # names alone: no date, no number is converted
+    # Names alone: no date and no number is converted.
+    return (yaml.load(text, Loader=yaml.CBaseLoader) if _LIBYAML
+            else yaml.load(text, Loader=yaml.BaseLoader))
 
 
 def _entries(document: Any, above: str = '') -> Iterator[tuple[str, Any]]:

@@ -30,7 +30,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from liedyn_ros.ros.parameters.parameter_files import files_of_others
-from liedyn_ros.ros.process import garbage, memory
+from liedyn_ros.ros.process import memory
 
 RCLError = rclpy_implementation.RCLError
 
@@ -83,7 +83,7 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
     global _runs_process
     context, building, _runs_process = rclpy.get_default_context(), True, True
     sys.setswitchinterval(SWITCH_INTERVAL)
-    garbage.take_over()
+    memory.take_over()
     memory.keep_large_blocks_apart()
     know_modules()
 
@@ -115,6 +115,7 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
                 rclpy.spin(node)
             finally:
                 node.destroy_node()
+                rclpy.get_global_executor().shutdown()  # what it was to call holds the participant
     except KeyboardInterrupt:
         pass
     finally:

@@ -17,7 +17,7 @@ import math
 import time
 
 from liedyn_ros.common.errors import StampError
-from liedyn_ros.common.stamps import Timeline
+from liedyn_ros.common.stamps import Timeline, UNSET
 
 ClockReader = Callable[[], int]
 LATENESS_CAUSES = 'a busy machine or network delays samples, or two clocks differ'
@@ -108,8 +108,14 @@ class AgeGate(ClockMonitor):
         if not -lead <= age <= 0.0:
             bound, side = (self.max_age, f'ago: {LATENESS_CAUSES}') if age > 0.0 else (
                 lead, 'ahead: two clocks differ')
+            side = side if stamp_ns else f'ago{UNSET}'
             raise StampError(
                 f'stamp: expected within {bound:g} s of now, got {abs(age):.6g} s {side}')
+
+    def age(self, stamp_ns: int) -> float:
+        """Return how old (s) a stamp is at the last look, 0 where stamps of any age are taken."""
+        judged = self.max_age > 0.0 and self.now_ns != 0
+        return max(1e-9 * (self.now_ns - stamp_ns), 0.0) if judged else 0.0
 
     def accept(self) -> None:
         """Count silence from the last look on: input was accepted."""

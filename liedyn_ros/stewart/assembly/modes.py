@@ -43,17 +43,17 @@ from liedyn_ros.stewart.platform.kinematics import (
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution
 
-ATTEMPTS = 3  # each follows the paths ten times closer, with another gamma
+PATH_ATTEMPTS = 3  # each follows the paths ten times closer, with another gamma
 REFERENCES = 2  # searches at random lengths, the second where the first has a defect
 NEARLY_SINGULAR = 1e-4  # parts of |x| that are imaginary where Newton's method has no limit
 AT_INFINITY = 1e-6  # |e| of |x| = 1: a million times as far as the legs reach
-MEETING = 1e-3  # the same of paths that end nowhere: real poses have |e| near 1
-CONTINUUM = 1e-6  # smallest singular value above which a pose is isolated
+SINGULAR_END = 1e-3  # the same of paths that end nowhere: real poses have |e| near 1
+ISOLATED_VALUE = 1e-6  # smallest singular value above which a pose is isolated
 RESIDUAL = 1e-9  # of a leg length, in characteristic lengths
-FITTING = 6.0  # deviations of a redundant length that fits a pose
+MAX_LENGTH_DEVIATIONS = 6.0  # deviations of a redundant length that fits a pose
 EQUAL_LENGTHS = 1e-12  # relative difference of equal numbers
-STEPS = (1e-3, 1e-2)  # along the null twist, rad or characteristic lengths
-FITS = 1e-9  # of the characteristic length: the error of the lengths there
+CONTINUUM_STEPS = (1e-3, 1e-2)  # along the null twist, rad or characteristic lengths
+CONTINUUM_TOLERANCE = 1e-9  # of the characteristic length: the error of the lengths there
 ITERATIONS = 30
 
 
@@ -187,9 +187,21 @@ class AssemblyModeSolver:
         """
         Return every pose that leg lengths allow.
 
-        lengths: (n,), m (rad of a crank), in the geometry's order. A rail or a crank is held where
-        its value puts it. Raises ShapeError, NotFiniteError, LimitError, and GeometryError where
-        `unsupported` says why.
+        A rail or a crank is held where its value puts it.
+
+        Args:
+            lengths: (n,) in the geometry's order; m, of a crank rad.
+
+        Returns:
+            the poses, from the highest to the lowest.
+
+        Raises:
+            GeometryError: where `unsupported` says why.
+            LimitError: for a length that is not positive.
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> len(AssemblyModeSolver(geometry).solve(leg_lengths(geometry, home)).modes)
+        16
         """
         lengths = self.geometry.require_values(checks.as_array(
             'lengths', lengths, (len(self.geometry.leg_names),)))
@@ -242,7 +254,18 @@ class AssemblyModeSolver:
             describe_search(search, self.geometry, values), 0))
 
     def near(self, lengths: Array) -> Array:
-        """Return the poses (n, 4, 4), m, nearest to all complex poses of lengths (6,), m."""
+        """
+        Return the poses nearest to all complex poses of six lengths.
+
+        Args:
+            lengths: (6,); m.
+
+        Returns:
+            (n, 4, 4); m.
+
+        >>> AssemblyModeSolver(geometry).near(leg_lengths(geometry, home)).shape[1:]
+        (4, 4)
+        """
         ends, _, _ = self._search(lengths)
         unit = self._unit(lengths)
         return np.array([self._pose(point, unit) for point in ends.isolated]).reshape(-1, 4, 4)
@@ -251,11 +274,11 @@ class AssemblyModeSolver:
         """
         Return the poses of more lengths than six: those of six that the others fit.
 
-        They fit where no reading is further off than FITTING deviations, if the noise is given.
+        They fit where no reading is further off than MAX_LENGTH_DEVIATIONS, if the noise is given.
         """
         rows = [self.geometry.leg_names.index(name) for name in six.geometry.leg_names]
         of_six, found = six.solve(lengths[rows]), list[Solution]()
-        most = np.maximum(FITTING * self.geometry.leg_noise, RESIDUAL * self._scale)
+        most = np.maximum(MAX_LENGTH_DEVIATIONS * self.geometry.leg_noise, RESIDUAL * self._scale)
         for mode in of_six.modes:
             solution = self._solver.solve(lengths, mode.pose)
             if solution.converged and not any(
@@ -334,7 +357,7 @@ class AssemblyModeSolver:
         base, platform = self._joints
         target = leg_system(base / unit, platform / unit, lengths / unit)
         rng = np.random.default_rng((self._seed, SOLUTIONS))
-        for attempt in range(ATTEMPTS):
+        for attempt in range(PATH_ATTEMPTS):
             ends = sort_ends(*starts.follow(
                 self._start.equations, target, starts.random_gamma(rng),
                 starts.PREDICTION_TOLERANCE * 0.1 ** attempt, self._start.solutions))
@@ -363,7 +386,7 @@ class AssemblyModeSolver:
                 np.abs(solution.pose - mode.pose).max() < NEARLY_SINGULAR * self._scale
                 for mode in (*modes, *continua))
             if solution.residual < RESIDUAL * self._scale and not known:
-                free = solution.smallest_singular_value < CONTINUUM and is_continuum(
+                free = solution.smallest_singular_value < ISOLATED_VALUE and is_continuum(
                     self.geometry, lengths, solution.pose)
                 (continua if free else modes).append(self._classed(solution))
         return modes, tuple(continua)
@@ -399,7 +422,7 @@ def sort_ends(points: Complex, times: Array) -> Ends:
     e = points[:, :4] / np.linalg.norm(points, axis=1, keepdims=True)
     ended, near_end = times == 0.0, times <= homotopy.END_ZONE
     # Where several paths meet at infinity, as of joints that coincide, none comes close.
-    finite = np.abs((e * e).sum(axis=1)) > np.where(ended, AT_INFINITY, MEETING) ** 2
+    finite = np.abs((e * e).sum(axis=1)) > np.where(ended, AT_INFINITY, SINGULAR_END) ** 2
     return Ends(points[finite & ended], points[finite & near_end & ~ended],
                 int((~finite & near_end).sum()), int((~near_end).sum()))
 
@@ -458,15 +481,15 @@ def is_continuum(geometry: StewartGeometry, lengths: Array, pose: Array) -> bool
     null = meter.measure(pose).null_twist
     across = np.linalg.svd(null[None])[2][1:].T  # (6, 5)
     units = np.array([1.0] * 3 + [scale] * 3)
-    for step in STEPS:
+    for step in CONTINUUM_STEPS:
         rest = np.zeros(5)
         for _ in range(ITERATIONS):
             moved = se3.compose(pose, se3.exp(units * (step * null + across @ rest)))
             error = leg_lengths(geometry, moved) - lengths
-            if np.abs(error).max() < FITS * scale:
+            if np.abs(error).max() < CONTINUUM_TOLERANCE * scale:
                 break
             jacobian = meter.measure(moved).jacobian * units @ across
             rest -= np.linalg.lstsq(jacobian, error, rcond=1e-10)[0]
-        if not np.abs(error).max() < FITS * scale:
+        if not np.abs(error).max() < CONTINUUM_TOLERANCE * scale:
             return False
     return True

@@ -29,9 +29,9 @@ from liedyn_ros.stewart.platform.description.leg_types import OffsetStrut, Strut
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Status
 
-ROUND, ROUNDS = 500, 12  # starts of a round, and most rounds
+STARTS_PER_ROUND, MAX_ROUNDS = 500, 12  # starts of a round, and most rounds
 MAX_IDLE_ROUNDS = 3  # rounds without a new pose, after which the search ends
-HITS = 3  # starts that lead to each pose by then, at least
+MIN_HITS = 3  # starts that lead to each pose by then, at least
 SAME_POSE = 1e-6  # entries of one pose, in characteristic lengths
 
 
@@ -52,7 +52,7 @@ def search_poses(
     found: list[Array] = []
     hits: list[int] = []
     tried, quiet = 0, 0
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         starts = _random_poses(geometry, values, rng)
         if not tried and len(near):
             starts = np.concatenate((near, starts))
@@ -63,7 +63,7 @@ def search_poses(
             _count(pose, found, hits, geometry.characteristic_length)
         quiet = quiet + 1 if len(found) == known else 0
         signs = int(np.sign(meter.signed_values(np.array(found))).sum()) if found else 0
-        if quiet >= MAX_IDLE_ROUNDS and min(hits, default=HITS) >= HITS and (
+        if quiet >= MAX_IDLE_ROUNDS and min(hits, default=MIN_HITS) >= MIN_HITS and (
                 signs == 0 or not adds_up(geometry, values)):
             break
     return Search(np.array(found).reshape(-1, 4, 4), tried, min(hits, default=0), signs)
@@ -105,10 +105,10 @@ def _count(pose: Array, found: list[Array], hits: list[int], size: float) -> Non
 def _random_poses(
         geometry: StewartGeometry, values: Array, rng: np.random.Generator) -> Array:
     """Return poses (n, 4, 4) of random rotation, their joints' centre within the legs' reach."""
-    turns = rng.normal(size=(ROUND, 4))
+    turns = rng.normal(size=(STARTS_PER_ROUND, 4))
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    ways = rng.normal(size=(ROUND, 3))
-    ways *= (np.abs(values).max() * rng.uniform(0.1, 1.0, ROUND)
+    ways = rng.normal(size=(STARTS_PER_ROUND, 3))
+    ways *= (np.abs(values).max() * rng.uniform(0.1, 1.0, STARTS_PER_ROUND)
              / np.linalg.norm(ways, axis=1))[:, None]
     rotations = np.array([SO3.from_quaternion(turn).matrix for turn in turns])
     centres = geometry.base_joints.mean(axis=0) + ways

@@ -27,11 +27,11 @@ Complex = NDArray[np.complex128]
 
 DEGREE = 8
 SAMPLES = 32  # of the polynomial, on a circle
-VANISHING = 1e-9  # of the first coefficient, below which solutions are at infinity
-STEPS = 30  # of Newton's method
+MIN_COEFFICIENT = 1e-9  # of the first coefficient, below which solutions are at infinity
+NEWTON_STEPS = 30  # of Newton's method
 RESIDUAL_TOLERANCE = 1e-11  # residual of an equation, in the machine's size
-SINGULAR = 1e-6  # of a root's derivative
-REAL, SAME = 1e-7, 1e-6  # imaginary parts, and distances of solutions
+MIN_ROOT_DERIVATIVE = 1e-6  # of a root's derivative
+REAL_TOLERANCE, SAME_SOLUTION = 1e-7, 1e-6  # imaginary parts, and distances of solutions
 
 
 class StageModes(NamedTuple):
@@ -72,7 +72,7 @@ def stage_modes(geometry: StewartGeometry, values: Array) -> StageModes:
     size = float(max(np.linalg.norm(points - points.mean(axis=0), axis=1).max()
                      for points in (fixed, moved)))
     places, lost = _places(moved / size, lines, fixed / size)
-    real = [place.real for place in places if np.abs(place.imag).max() < REAL]
+    real = [place.real for place in places if np.abs(place.imag).max() < REAL_TOLERANCE]
     poses = np.array([_pose(moved + size * place[:, None] * lines, fixed) for place in real])
     poses = poses.reshape(-1, 4, 4)
     defect = '' if not lost else f'{lost} of {DEGREE} solutions are multiple or were lost'
@@ -96,11 +96,12 @@ def _places(starts: Array, lines: Array, points: Array) -> tuple[list[Complex], 
     # The first one is known without the others, and so without their rounding.
     coefficients[DEGREE] = 2.0 ** DEGREE * _product(1.0, 0.0 * starts, lines, [0.0] * 3)
     found: list[Complex] = []
-    if abs(coefficients[DEGREE]) < VANISHING:
+    if abs(coefficients[DEGREE]) < MIN_COEFFICIENT:
         return found, DEGREE
     for root in 2.0 * np.roots(coefficients[::-1]):
         place = _polished(_nearest(root, starts, lines, squares), starts, lines, squares)
-        if place is not None and all(np.abs(place - other).max() > SAME for other in found):
+        if place is not None and all(
+                np.abs(place - other).max() > SAME_SOLUTION for other in found):
             found.append(place)
     return [place + shift for place in found], DEGREE - len(found)
 
@@ -144,9 +145,9 @@ def _equations(place: Complex, starts: Array, lines: Array, squares: list[float]
 def _polished(place: Complex, starts: Array, lines: Array, squares: list[float]
               ) -> Complex | None:
     """Return a solution near places (3,), or None where Newton's method finds none."""
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         values, slopes = _equations(place, starts, lines, squares)
-        if abs(np.linalg.det(slopes)) < SINGULAR:
+        if abs(np.linalg.det(slopes)) < MIN_ROOT_DERIVATIVE:
             return None
         place = place - np.linalg.solve(slopes, values)
     return place if np.abs(_equations(place, starts, lines,

@@ -72,7 +72,7 @@ def _rotation_form(m: Array | Complex) -> Complex:
 
 def from_pose(pose: Array) -> Array:
     """Return the point (8,) of a pose (4, 4), of unit e."""
-    x, y, z, w = SO3.from_matrix(pose[:3, :3]).quaternion
+    x, y, z, w = SO3(pose[:3, :3]).quaternion
     v, p = np.array((x, y, z)), pose[:3, 3]
     return np.concatenate(([w], v, [-0.5 * (p @ v)], 0.5 * (w * p + np.cross(p, v))))  # p e / 2
 

@@ -29,20 +29,22 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.identification.calibration.drift import Drift, with_drift
 from liedyn_ros.identification.calibration.fit import CalibrationFit, fit, REJECTION_CHANCE
 from liedyn_ros.lie import se3
+from liedyn_ros.stewart.calibration.doubts import doubts
 from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
 from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
+from liedyn_ros.stewart.calibration.order import start_in_order
 from liedyn_ros.stewart.calibration.parameters import (
     CalibrationParameters, Geometry, Unknown, unknown_combinations)
 from liedyn_ros.stewart.calibration.problem import (
-    Deviations, Problem, Samples, values_and_jacobians)
-from liedyn_ros.stewart.calibration.start import start
-from liedyn_ros.stewart.platform.description.leg_types import Stage
+    Deviations, Problem, Samples, seen_at, values_and_jacobians)
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Stage, Strut
+from liedyn_ros.stewart.platform.kinematics import leg_lengths
 
 PRIOR_DEVIATION = 0.02  # of the characteristic length: deviation of joints before a calibration
 SCALE_TOLERANCE = 1e-3  # deviation of a scale before
 WIDENING_FACTOR = 4.0  # factor of the tolerance where the errors turn out greater
 WIDENING_THRESHOLD = 0.5  # tolerances, root mean square of the errors, from which on it is widened
-WIDENINGS = 4
+MAX_WIDENINGS = 4
 # Share of the variance before, above which a combination was hardly measured
 MAX_VARIANCE_SHARE = 0.25
 ROUNDING = 1e-10  # variance of errors of clean samples, by the assumed deviations
@@ -50,8 +52,8 @@ ERROR_CHANCE = 1e-3  # chance that right deviations give such errors
 ASSUMED_DEVIATION = 1e-4  # of the characteristic length: deviations where none are given
 # Characteristic lengths: readings and measurements that far apart are no errors
 OUTLIER_DISTANCE = 0.1
-TOLERANCES = 5.0  # of a given tolerance, which may be more
-UNIT = 30.0  # ratio of readings and values above which their units differ
+MAX_TOLERANCE_RATIO = 5.0  # of a given tolerance, which may be more
+UNIT_RATIO = 30.0  # ratio of readings and values above which their units differ
 
 
 class Outlier(NamedTuple):
@@ -100,6 +102,7 @@ class Calibration:
     problem: Problem
     fit: CalibrationFit
     assumed: bool  # whether the deviations were not given
+    doubts: tuple[str, ...]  # what is no error of building, so that nothing is offered
 
     @cached_property
     def held_out(self) -> HeldOut:
@@ -108,8 +111,8 @@ class Calibration:
 
     @property
     def offered(self) -> bool:
-        """Return whether held-out poses got better, so that the result may be used."""
-        return self.held_out.better
+        """Return whether held-out poses got better, and the machine is that of the file."""
+        return not self.doubts and self.held_out.better
 
     @property
     def unobservable(self) -> tuple[Unknown, ...]:
@@ -127,24 +130,49 @@ def calibrate(
 
     readings: m, or rad of cranks. home: (4, 4), m, a pose on the assembly mode of the readings.
     deviations: standard deviations of a reading (m), a measured position (m) and a measured
-    rotation (rad); None where they are not known: equal, and estimated. tolerance: m, deviation
-    of joints and offsets from the geometry; by default 2 % of the platform's size, or more where
-    the errors are greater. scales: deviation of the scale of a leg's readings from 1, and 0 where
-    they are exact: what is not known of a scale is not known of its offset either. A drift over
-    the order of the samples is found with its size and memory, and counted. Raises ShapeError,
+    rotation (rad); None where they are not known: equal, and estimated. tolerance: m, deviation of
+    joints and offsets from the geometry; by default 2 % of the platform's size, or more where the
+    errors are greater. scales: deviation of the scale of a leg's readings from 1, and 0 where they
+    are exact: what is not known of a scale is not known of its offset either. A drift over the
+    order of the samples is found with its size and memory, and counted. Raises ShapeError,
     NotFiniteError, NotInGroupError, LimitError or ConvergenceError. (14.30 to 14.32)
+
+    Args:
+        geometry: nominal.
+        readings: of n legs (m, n); m, of cranks rad.
+        measured: at the same m poses.
+        home: pose (4, 4) near all of them; m.
+        deviations: of a reading (m), of a measured position (m) and of a rotation (rad); estimated
+            where None.
+        tolerance: deviation of the nominal joints; m.
+        scales: deviation of the legs' scales.
+
+    Returns:
+        the calibrated geometry, with covariance and what is unobservable.
+
+    Raises:
+        ConvergenceError: where the fit does not end.
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> rng = np.random.default_rng(1)
+    >>> poses = home @ se3.exp(0.05 * rng.normal(size=(40, 6)))
+    >>> readings = np.array([leg_lengths(geometry, pose) for pose in poses])
+    >>> calibrate(geometry, readings, measured_poses(poses), home=home).geometry.leg_names
+    ('leg_1', 'leg_2', 'leg_3', 'leg_4', 'leg_5', 'leg_6')
     """
     samples = checked_samples(geometry, readings, measured, deviations)
     if scales:
         scales = checks.as_positive('scales', scales)
-    pose = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
+    pose = se3.require_pose('home', home, (4, 4))
     wide = (PRIOR_DEVIATION * geometry.characteristic_length if tolerance is None
             else checks.as_positive('tolerance', tolerance))
-    poses, frames, trusted, possible = start(geometry, samples.readings, measured, pose)
+    _require_unit(geometry, samples.readings, pose)
+    poses, frames, trusted, possible, _ = start_in_order(
+        geometry, samples.readings, measured, pose)
     samples, poses, trusted = samples.rows(possible), poses[possible], trusted[possible]
     require_agreement(geometry, samples, frames, poses, wide)
     least = ROUNDING if deviations is None else 1.0
-    for _ in range(WIDENINGS):
+    for _ in range(MAX_WIDENINGS):
         parameters = CalibrationParameters(geometry, measured, wide, scales)
         problem = Problem(parameters, samples, frames, poses)
         found = fit(problem, np.zeros(parameters.size), least, trusted)
@@ -230,7 +258,9 @@ def _result(
         parameters.frames(found.z, problem.start)[0], used,
         _outliers(problem, found, factor, possible), factor ** 0.5,
         unknown_combinations(parameters, covariance), _gauge(parameters), remarks, problem,
-        found, assumed)
+        found, assumed, doubts(
+            geometry, moved, errors, problem.samples.readings[found.used],
+            problem.poses[found.used]))
 
 
 def _outliers(problem: Problem, found: CalibrationFit, factor: float, possible: NDArray[np.bool_]
@@ -320,6 +350,22 @@ def _require_different(readings: Array, measured: Measured) -> None:
                          f'{", ".join(map(str, same.tolist()))}')
 
 
+def _require_unit(geometry: Geometry, readings: Array, home: Array) -> None:
+    """Refuse readings of another size than at home: a search with them takes long."""
+    cranks, struts = (np.array([isinstance(leg, kind) for leg in geometry.leg_types])
+                      for kind in (Crank, Strut))
+    turned = np.abs(readings[:, cranks])
+    if (turned > np.pi).any(axis=1).mean() > 0.5:
+        raise LimitError('readings: expected angles of cranks in rad, within pi, got up to '
+                         f'{turned.max():.4g}: degrees?')
+    if struts.any():
+        ratio = float(np.median(np.abs(readings[:, struts])) / np.median(
+            leg_lengths(geometry, home)[struts]))
+        if not 1.0 / UNIT_RATIO < ratio < UNIT_RATIO:
+            raise LimitError(f'readings: expected lengths in m, about as at home, got {ratio:.3g} '
+                             'times that: check their unit (mm?)')
+
+
 def require_agreement(
         geometry: Geometry, samples: Samples, frames: InstrumentFrames, poses: Array,
         tolerance: float) -> None:
@@ -330,22 +376,24 @@ def require_agreement(
         k, leg = np.argwhere(~np.isfinite(values))[0].tolist()
         raise LimitError(f'pose {k + 1}: expected one that {geometry.leg_names[leg]} reaches: '
                          'check units (m, degrees) and frames')
-    ratio = float(np.median(np.abs(samples.readings))) / max(
-        float(np.median(np.abs(values))), 1e-9)
-    if not 1.0 / UNIT < ratio < UNIT:
-        raise LimitError(f'readings: expected them in {geometry.leg_types[0].unit}, about as the '
-                         f'geometry has them at the measured poses, got {ratio:.3g} times that: '
-                         'check the units of lengths and positions (mm?)')
     legs = float(np.median(np.abs(samples.readings - values) * geometry.drive_scales))
-    most = max(OUTLIER_DISTANCE * size, TOLERANCES * tolerance)
+    most = max(OUTLIER_DISTANCE * size, MAX_TOLERANCE_RATIO * tolerance)
     if legs > most:
         raise LimitError(f'readings: expected them within {most:.3g} m of the lengths at '
                          f'the measured poses, got a median of {legs:.3g} m. Check units (m, '
-                         'degrees), the order of the legs and the frames; stewart_check names '
-                         'such faults')
+                         'degrees), the order of the legs and the frames; liedyn platform check '
+                         'names such faults')
     problem = Problem(CalibrationParameters(geometry, samples.measured, size, 0.0), samples,
                       frames,
                       poses)
+    if samples.measured.points.size:
+        moved, seen = (float(np.median(np.linalg.norm(each - np.median(each, axis=0), axis=2)))
+                       for each in (samples.measured.points, seen_at(
+                           samples.measured, frames, poses).points))
+        if max(moved, seen) > most and not 1.0 / UNIT_RATIO < moved / max(
+                seen, 1e-300) < UNIT_RATIO:
+            raise LimitError('positions: expected them to move as the readings do, got '
+                             f'{moved / seen:.3g} times that: check their unit')
     points, rotations = problem.instrument_errors(np.zeros(problem.parameters.size), poses)
     apart = float(np.median(np.linalg.norm(points, axis=-1))) if points.size else 0.0
     turned = float(np.median(np.linalg.norm(rotations, axis=-1))) if rotations.size else 0.0

@@ -27,7 +27,7 @@ from liedyn_ros.stewart.platform.description.geometry_covariance import errors_b
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 
 RANDOM_POSES = 1500  # poses at random
-TURN, SHIFT = 0.8, 1.5  # rad and characteristic lengths, greatest distance from home
+MAX_TURN, MAX_SHIFT = 0.8, 1.5  # rad and characteristic lengths, greatest distance from home
 EXCHANGES = 2  # rounds (14.33)
 LEAST_GAIN = 1e-9  # of an exchange
 
@@ -48,7 +48,7 @@ class NextPoses:
 
 
 def next_poses(
-        found: Calibration, count: int, home: ArrayLike, *, turn: float = TURN,
+        found: Calibration, count: int, home: ArrayLike, *, turn: float = MAX_TURN,
         shift: float | None = None, least_singular_value: float = 2.0 * SINGULARITY_WARNING,
         seed: int = 0) -> NextPoses:
     """
@@ -57,10 +57,35 @@ def next_poses(
     They keep the limits of legs, joints and clearance of six legs. They are at least so far from
     singular (least_singular_value), on home's side. home: (4, 4), m. turn (rad), shift (m):
     greatest distance from home; by default 0.8 rad, 1.5 characteristic lengths. Ways between them
-    are not checked. Raises LimitError where fewer poses than count can be had.
+    are not checked.
+
+    Args:
+        found: what calibrate returned.
+        count: of the poses.
+        home: pose (4, 4) near all of them; m.
+        turn: largest rotation from home; rad.
+        shift: largest way from home, m; by default of the geometry.
+        least_singular_value: of the poses.
+        seed: of the random candidates.
+
+    Returns:
+        the poses, and what they would tell.
+
+    Raises:
+        LimitError: for numbers out of their range.
+
+    >>> rng = np.random.default_rng(1)
+    >>> poses = home @ se3.exp(0.05 * rng.normal(size=(40, 6)))
+    >>> readings = np.array([leg_lengths(geometry, pose) for pose in poses])
+    >>> found = calibrate(geometry, readings, measured_poses(poses), home=home)
+    >>> len(next_poses(found, 2, home).poses)
+    2
     """
     tried = _candidates(found.geometry, home, turn, shift, least_singular_value, seed)
     parameters = found.problem.parameters
+    if not len(tried):
+        raise LimitError('home: expected poses about it within all limits, got none of '
+                         f'{RANDOM_POSES} that were tried')
     if not 0 < count <= len(tried):
         raise LimitError(f'count: expected 1 to {len(tried)}, the poses within all limits of '
                          f'{RANDOM_POSES} that were tried, got {count}')
@@ -81,8 +106,8 @@ def _candidates(
     if geometry.redundant:
         raise LimitError('geometry: expected six legs, as the effect of a redundant reading is '
                          f'not designed for, got {len(geometry.leg_names)}')
-    start = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
-    away = SHIFT * geometry.characteristic_length if shift is None else checks.as_positive(
+    start = se3.require_pose('home', home, (4, 4))
+    away = MAX_SHIFT * geometry.characteristic_length if shift is None else checks.as_positive(
         'shift', shift)
     reach = np.array([checks.as_positive('turn', turn)] * 3 + [away] * 3)
     twists = np.random.default_rng(seed).uniform(-1.0, 1.0, (RANDOM_POSES, 6)) * reach

@@ -32,7 +32,7 @@ class Accuracy(NamedTuple):
     How well poses by the readings agree with the instrument, root mean square.
 
     position: m, rotation: rad, nan where that is not measured, over the poses that readings
-    determine. misfit: of all equations of a pose,
+    determine, inf where these are not most. misfit: of all equations of a pose,
     in deviations: 1 is noise alone. by_pose: (3, n), the same of each pose.
     """
 
@@ -87,19 +87,22 @@ def compare(problem: Problem, found: CalibrationFit, assumed: bool = False) -> H
     gains = np.log((1.0 + squares[0, 2]) / (1.0 + squares[1, 2]))
     if assumed:
         squares[:, 2] /= found.factor
-    return HeldOut(_accuracy(squares[0]), _accuracy(squares[1]), len(rows), float(gains.mean()),
-                   float(gains.std(ddof=1) / np.sqrt(len(gains))))
+    measured = problem.samples.measured
+    taken = bool(measured.points.shape[1]), measured.rotations is not None, True
+    return HeldOut(_accuracy(squares[0], taken), _accuracy(squares[1], taken), len(rows),
+                   float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains))))
 
 
-def _accuracy(squares: Array) -> Accuracy:
-    position, rotation, misfit = (_root_mean(each) for each in squares)
+def _accuracy(squares: Array, taken: tuple[bool, ...]) -> Accuracy:
+    position, rotation, misfit = (
+        _root_mean(each) if known else math.nan for each, known in zip(squares, taken))
     return Accuracy(position, rotation, misfit, np.sqrt(squares))
 
 
 def _root_mean(squares: Array) -> float:
-    """Return the root of the mean over poses that readings determine; inf, nan where none is."""
+    """Return the root of the mean over poses that readings determine; inf where most have none."""
     known = squares[np.isfinite(squares)]
-    return math.sqrt(known.mean() if len(known) else squares.max())
+    return math.sqrt(known.mean()) if 2 * len(known) > len(squares) else math.inf
 
 
 def _of_rows(problem: Problem, rows: NDArray[np.int64]) -> Problem:

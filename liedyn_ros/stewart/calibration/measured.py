@@ -28,7 +28,7 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3, so3
 
 ORIGIN = np.zeros((1, 3))
-FLAT = 1e-6  # of the spread of points, below which they lie on a line
+COLLINEAR = 1e-6  # of the spread of points, below which they lie on a line
 IDENTITY = np.eye(4)
 IDENTITY.setflags(write=False)
 ORIGIN.setflags(write=False)
@@ -69,8 +69,24 @@ class Measured:
         """Return at how many poses."""
         return len(self.points)
 
+    @property
+    def frames_known(self) -> bool:
+        """Return whether both transforms are given."""
+        return self.instrument_known and self.target_known
+
     def rows(self, chosen: NDArray[Any]) -> Measured:
-        """Return the measurements at some of the poses, by index."""
+        """
+        Return the measurements at some of the poses.
+
+        Args:
+            chosen: indices.
+
+        Returns:
+            the measurements.
+
+        >>> len(measured_poses([home, home]).rows(np.array([0])))
+        1
+        """
         rotations = None if self.rotations is None else self.rotations[chosen]
         return Measured(self.kind, self.points[chosen], rotations, self.frames,
                         self.instrument_known, self.target_known)
@@ -99,7 +115,8 @@ class Measured:
         arms = points[1:] - points[0]
         hats = so3.hat(arms).reshape(-1, 3) if len(arms) else np.zeros((1, 3))
         _, sizes, axes = np.linalg.svd(hats)
-        free = axes[int((sizes > FLAT * max(float(np.abs(arms).max(initial=0.0)), 1e-300)).sum()):]
+        spread = max(float(np.abs(arms).max(initial=0.0)), 1e-300)
+        free = axes[int((sizes > COLLINEAR * spread).sum()):]
         return np.hstack((free, -np.cross(free, points[0])))  # turns about the first point
 
 
@@ -107,10 +124,22 @@ def measured_poses(
         poses: ArrayLike, instrument_base: ArrayLike | None = IDENTITY,
         platform_target: ArrayLike | None = IDENTITY) -> Measured:
     """
-    Return full poses (n, 4, 4), m, of the target in the instrument's frame.
+    Return full poses of a target.
 
-    instrument_base, platform_target: (4, 4), m, None where they are not known. Raises ShapeError,
-    NotFiniteError or NotInGroupError.
+    Args:
+        poses: (n, 4, 4) of the target in the instrument's frame; m.
+        instrument_base: pose (4, 4) of the base in the instrument's frame, m, None where it is not
+            known.
+        platform_target: pose (4, 4) of the target on the platform, m, None where it is not known.
+
+    Returns:
+        the measurements.
+
+    Raises:
+        NotInGroupError: for a matrix that is no pose.
+
+    >>> len(measured_poses([home, home]))
+    2
     """
     given = _poses('poses', poses)
     target = _known('platform_target', platform_target)
@@ -124,10 +153,22 @@ def measured_positions(
         positions: ArrayLike, instrument_base: ArrayLike | None = IDENTITY,
         point: ArrayLike | None = ORIGIN[0]) -> Measured:
     """
-    Return positions (n, 3), m, of one point of the platform in the instrument's frame.
+    Return positions of one point of the platform.
 
-    point: (3,), m, in the platform frame. It and instrument_base are None where they are not
-    known. Raises ShapeError or NotFiniteError.
+    Args:
+        positions: (n, 3) in the instrument's frame; m.
+        instrument_base: pose (4, 4) of the base in the instrument's frame, m, None where it is not
+            known.
+        point: (3,) in the platform's frame, m, None where it is not known.
+
+    Returns:
+        the measurements.
+
+    Raises:
+        NotInGroupError: for a matrix that is no pose.
+
+    >>> len(measured_positions(np.zeros((5, 3))))
+    5
     """
     given = checks.as_array('positions', positions, (-1, 3))
     place = ORIGIN if point is None else checks.as_array('point', point, (3,))[None]
@@ -140,10 +181,22 @@ def measured_orientations(
         rotations: ArrayLike, instrument_base: ArrayLike | None = IDENTITY[:3, :3],
         platform_target: ArrayLike | None = IDENTITY[:3, :3]) -> Measured:
     """
-    Return orientations (n, 3, 3) of the target in the instrument's frame, as a camera gives them.
+    Return orientations of a target, as a camera gives them.
 
-    instrument_base, platform_target: (3, 3), None where they are not known. Raises ShapeError,
-    NotFiniteError or NotInGroupError.
+    Args:
+        rotations: (n, 3, 3) of the target in the instrument's frame.
+        instrument_base: rotation (3, 3) of the base in the instrument's frame, None where it is
+            not known.
+        platform_target: rotation (3, 3) of the target on the platform, None where it is not known.
+
+    Returns:
+        the measurements.
+
+    Raises:
+        NotInGroupError: for a matrix that is no rotation.
+
+    >>> len(measured_orientations([np.eye(3)]))
+    1
     """
     given = so3.require_rotation('rotations', checks.as_array('rotations', rotations, (-1, 3, 3)))
     base, target = (np.eye(3) if frame is None else so3.require_rotation(
@@ -159,10 +212,22 @@ def measured_points(
         points: ArrayLike, instrument_base: ArrayLike | None = IDENTITY,
         platform_points: ArrayLike | None = None) -> Measured:
     """
-    Return positions (n, k, 3), m, of k points of the platform in the instrument's frame.
+    Return positions of several points of the platform, as a laser tracker gives them.
 
-    platform_points: (k, 3), m, in the platform frame; None where they are not known. Raises
-    ShapeError or NotFiniteError.
+    Args:
+        points: (n, k, 3) in the instrument's frame; m.
+        instrument_base: pose (4, 4) of the base in the instrument's frame, m, None where it is not
+            known.
+        platform_points: (k, 3) in the platform's frame, m, None where they are not known.
+
+    Returns:
+        the measurements.
+
+    Raises:
+        NotInGroupError: for a matrix that is no pose.
+
+    >>> len(measured_points(np.zeros((5, 3, 3)), platform_points=np.eye(3)))
+    5
     """
     given = checks.as_array('points', points, (-1, -1, 3))
     if not given.shape[1]:
@@ -175,16 +240,26 @@ def measured_points(
 
 
 def lengths_only(count: int) -> Measured:
-    """Return that nothing but the lengths of seven legs or more was measured at n poses."""
+    """
+    Return measurements of nothing but the lengths of seven legs or more.
+
+    Args:
+        count: of poses.
+
+    Returns:
+        the measurements, none.
+
+    >>> lengths_only(30).kind
+    'lengths'
+    """
     frames = InstrumentFrames(IDENTITY, np.empty((0, 3)), np.eye(3))
     return Measured('lengths', np.empty((count, 0, 3)), None, frames, True, True)
 
 
 def _poses(name: str, poses: ArrayLike) -> Array:
-    return se3.require_pose(name, checks.as_array(name, poses, (-1, 4, 4)))
+    return se3.require_pose(name, poses, (-1, 4, 4))
 
 
 def _known(name: str, frame: ArrayLike | None) -> Array:
     """Return a pose (4, 4), or where the search for it begins."""
-    return IDENTITY if frame is None else se3.require_pose(
-        name, checks.as_array(name, frame, (4, 4)))
+    return IDENTITY if frame is None else se3.require_pose(name, frame, (4, 4))

@@ -28,10 +28,11 @@ from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage, Strut
 
 Geometry = StewartGeometry
-FRAMES = 10.0  # rad and characteristic lengths, deviation of a frame that is not known
+# Rad and characteristic lengths, deviation of a frame that is not known
+UNKNOWN_FRAME_DEVIATION = 10.0
 MAX_VARIANCE_SHARE = 0.25  # of the variance before: above it a combination was hardly measured
-SHARE = 0.9  # of a combination that named motions explain
-PARTS = 4  # of a combination that are named
+EXPLAINED_SHARE = 0.9  # of a combination that named motions explain
+MAX_NAMED_PARTS = 4  # of a combination that are named
 MIN_NAMED_PART = 0.3  # of the greatest part, below which a part is not named
 AXES = 'x', 'y', 'z'
 
@@ -75,7 +76,7 @@ class CalibrationParameters:
     def prior(self) -> Array:
         """Return the deviations of z before the calibration: 1 of the geometry's, then frames."""
         length = self.geometry.characteristic_length
-        rad, metres = FRAMES, FRAMES * length
+        rad, metres = UNKNOWN_FRAME_DEVIATION, UNKNOWN_FRAME_DEVIATION * length
         base = [rad] * min(self._base, 3) + [metres] * max(self._base - 3, 0)
         turns = 3 if self._target and self.measured.rotations is not None else 0
         target = [rad] * turns + [metres] * (self._target - turns)
@@ -217,7 +218,7 @@ def _as_motions(named: dict[str, Array], unit: Array) -> str:
     motions = np.array(list(named.values())).T
     parts = np.linalg.lstsq(motions, unit, rcond=1e-9)[0]
     left = unit - motions @ parts
-    if left @ left > (1.0 - SHARE) * (unit @ unit):
+    if left @ left > (1.0 - EXPLAINED_SHARE) * (unit @ unit):
         return ''
     return _listed(list(named), parts)
 
@@ -228,7 +229,7 @@ def _as_parts(parameters: CalibrationParameters, unit: Array) -> str:
 
 def _listed(names: list[str], parts: Array) -> str:
     """Return the greatest parts with their shares, the first of them positive."""
-    order = [k for k in np.argsort(-np.abs(parts))[:PARTS]
+    order = [k for k in np.argsort(-np.abs(parts))[:MAX_NAMED_PARTS]
              if abs(parts[k]) >= MIN_NAMED_PART * np.abs(parts).max()]
     return ' '.join(
         (f'{parts[k] / parts[order[0]]:+.2g} ' if place else '') + f'({names[k]})'

@@ -295,4 +295,4 @@ def _least_squares(rows: Array, right: Array) -> Array:
         return np.asarray(np.linalg.solve(r, np.swapaxes(q, 1, 2) @ right[..., None])[..., 0])
     except np.linalg.LinAlgError as error:
         raise SingularError('poses: expected ones that readings and measurements determine, got '
-                            'a singular one') from error
+                            'a singular one; leave out poses near a singularity') from error

@@ -15,16 +15,18 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, LimitError
+from liedyn_ros.identification.calibration.frames import (
+    both_turns, nearest_rotation, one_turn)
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry
 from liedyn_ros.stewart.calibration.problem import seen_at, values_and_jacobians
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
-START_POSES, TRIALS = 8, 40  # poses of a search's beginning, and how many searches
+START_POSES, SEARCHES = 8, 40  # poses of a search's beginning, and how many searches
 REFINEMENTS = 3  # of a search
 MIN_IMPROVEMENT = 1e-9  # share by which a search has to be better than those before it
-GROSS = 1.0  # rad and characteristic lengths: a sample that far off has no pose
+MAX_POSE_ERROR = 1.0  # rad and characteristic lengths: a sample that far off has no pose
 OUTLIER_RATIO = 5.0  # of the middle error, beyond which a pose does not agree with the others
 
 
@@ -33,13 +35,15 @@ class CalibrationStart(NamedTuple):
     Where a calibration begins.
 
     poses: (n, 4, 4), m, and frames. trusted: (n,), which agree with most of the others. possible:
-    (n,), whether readings and measurements may be of one pose.
+    (n,), whether readings and measurements may be of one pose. error: middle distance of both,
+    in characteristic lengths and rad.
     """
 
     poses: Array
     frames: InstrumentFrames
     trusted: NDArray[np.bool_]
     possible: NDArray[np.bool_]
+    error: float
 
 
 def start(geometry: Geometry, readings: Array, measured: Measured, home: Array
@@ -51,8 +55,7 @@ def start(geometry: Geometry, readings: Array, measured: Measured, home: Array
     ConvergenceError.
     """
     frames, rotations, size = measured.frames, measured.rotations, geometry.characteristic_length
-    if rotations is not None and len(frames.points) and (
-            measured.instrument_known and measured.target_known):
+    if rotations is not None and len(frames.points) and measured.frames_known:
         target = se3.from_rotation_translation(frames.target, frames.points[0])
         given = se3.from_rotation_translation(rotations, measured.points[:, 0])
         poses = se3.normalize(se3.compose(se3.compose(
@@ -64,10 +67,11 @@ def start(geometry: Geometry, readings: Array, measured: Measured, home: Array
         poses, solved = poses_of(geometry, readings, home)
         frames, squares = _agreed(poses, measured, solved, size)
     middle = OUTLIER_RATIO ** 2 * float(np.median(squares))
-    trusted, possible = squares <= middle, squares <= max(middle, GROSS ** 2)
+    trusted, possible = squares <= middle, squares <= max(middle, MAX_POSE_ERROR ** 2)
     if possible.mean() < 0.5:  # they are named as what they are, such as in other units
         possible = np.ones_like(possible)
-    return CalibrationStart(poses, frames, trusted, possible)
+    return CalibrationStart(
+        poses, frames, trusted, possible, float(np.median(squares)) ** 0.5)
 
 
 def poses_of(geometry: Geometry, readings: Array, guesses: Array, regular: float = 0.0
@@ -115,8 +119,8 @@ def _agreed(poses: Array, measured: Measured, solved: NDArray[np.bool_], size: f
     """
     rows, rng = np.flatnonzero(solved), np.random.default_rng(0)
     half, least, found = len(rows) // 2 + 1, np.inf, measured.frames
-    known = measured.kind == 'lengths' or (measured.instrument_known and measured.target_known)
-    for trial in range(0 if known else TRIALS):
+    known = measured.kind == 'lengths' or measured.frames_known
+    for trial in range(0 if known else SEARCHES):
         chosen = rows if not trial else rng.choice(rows, min(START_POSES, len(rows)),
                                                    replace=False)
         for _ in range(REFINEMENTS):
@@ -146,7 +150,7 @@ def _squares(poses: Array, measured: Measured, frames: InstrumentFrames, size: f
 def _frames(poses: Array, measured: Measured) -> InstrumentFrames:
     """Return the frames that fit given poses (n, 4, 4); known ones as they are."""
     known = measured.frames
-    if measured.kind == 'lengths' or (measured.instrument_known and measured.target_known):
+    if measured.kind == 'lengths' or measured.frames_known:
         return known
     turn, target = known.instrument_base[:3, :3], known.target
     if measured.rotations is not None:
@@ -164,22 +168,12 @@ def _turns(poses: Array, measured: Measured) -> tuple[Array, Array]:
     """Return the turns of instrument and target, the least of |X^T M - R Y| over both."""
     frames, rotations = measured.frames, measured.rotations
     given = frames.instrument_base[:3, :3], frames.target
-    if rotations is None or (measured.instrument_known and measured.target_known):
+    if rotations is None or measured.frames_known:
         return given
-    turns = poses[:, :3, :3]
-    if measured.instrument_known:  # R^T X^T M = Y
-        return given[0], _nearest((np.swapaxes(given[0] @ turns, 1, 2) @ rotations).sum(axis=0))
-    if measured.target_known:  # M (R Y)^T = X
-        return _nearest((rotations @ np.swapaxes(turns @ given[1], 1, 2)).sum(axis=0)), given[1]
-    n = len(poses)
-    rows = np.zeros((n, 3, 3, 18))  # entry i, j of X^T M - R Y
-    for i in range(3):
-        for j in range(3):
-            rows[:, i, j, i:9:3] = rotations[:, :, j]  # X[k, i] at 3 k + i
-            rows[:, i, j, 9 + j::3] = -turns[:, i]  # Y[k, j] at 9 + 3 k + j
-    least = np.linalg.svd(rows.reshape(-1, 18), full_matrices=False)[2][-1].reshape(2, 3, 3)
-    sign = np.sign(np.linalg.det(least[0]))
-    return _nearest(sign * least[0]), _nearest(sign * least[1])
+    if not (measured.instrument_known or measured.target_known):
+        return both_turns(poses[:, :3, :3], rotations)
+    return one_turn(poses[:, :3, :3], rotations, given[0] if measured.instrument_known else None,
+                    given[1] if measured.target_known else None)
 
 
 def _turn_of_points(poses: Array, measured: Measured) -> Array:
@@ -198,7 +192,7 @@ def _turn_of_points(poses: Array, measured: Measured) -> Array:
             right[:, j] += poses[:, :3, :3] @ measured.frames.points[j]
     solution = np.linalg.lstsq(
         rows.reshape(3 * n * k, -1), right.ravel(), rcond=1e-10)[0]
-    return _nearest(solution[:9].reshape(3, 3))
+    return nearest_rotation(np.asarray(solution[:9].reshape(3, 3)))
 
 
 def _shifts(poses: Array, measured: Measured, turn: Array) -> tuple[Array, Array]:
@@ -217,10 +211,3 @@ def _shifts(poses: Array, measured: Measured, turn: Array) -> tuple[Array, Array
     fixed[free] = np.linalg.lstsq(
         flat[:, free], right.ravel() - flat[:, ~free] @ fixed[~free], rcond=1e-10)[0]
     return fixed[:3], fixed[3:].reshape(k, 3)
-
-
-def _nearest(matrix: NDArray[np.floating]) -> Array:
-    """Return the rotation nearest to a matrix (3, 3)."""
-    left, _, right = np.linalg.svd(matrix)
-    sign = np.diag([1.0, 1.0, np.linalg.det(left @ right)])
-    return np.asarray(left @ sign @ right)

@@ -35,7 +35,7 @@ from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Strut
 from liedyn_ros.stewart.platform.limits import limit_name, limits_of
 
-SHORTEST = 1e-4  # of the path, that is halved no more
+MIN_PATH_SHARE = 1e-4  # of the path, that is halved no more
 Numbers = float | Sequence[float]
 
 
@@ -90,16 +90,28 @@ class PathProver:
             tube_radius: float = 0.0, speeds: SpeedLimits | None = None,
             forces: ForceLimits | None = None) -> PathProof:
         """
-        Prove the path through poses (n, 4, 4), m, n from 2 on.
+        Prove that no pose of a path is singular, and that it keeps limits.
 
-        tube_angle (rad), tube_radius (m): by how much the platform may leave the screws between
-        them, measured at the platform joints' centre. speeds, forces: of the drives, to be kept
-        too. Raises ShapeError, NotFiniteError, NotInGroupError, or LimitError for fewer poses or
-        a negative number.
+        The platform moves by screws from pose to pose.
+
+        Args:
+            poses_base_platform: (n, 4, 4), n from 2 on; m.
+            tube_angle: by how much the platform may leave the screws; rad.
+            tube_radius: the same, of the platform joints' centre; m.
+            speeds: of the drives, to be kept too.
+            forces: of the drives, to be kept too.
+
+        Returns:
+            what is proved, and the first piece that is not.
+
+        Raises:
+            LimitError: for fewer poses or a negative number.
+            NotInGroupError: for a matrix that is no pose.
+
+        >>> PathProver(geometry).prove([home, ld.pose([0.0, 0.0, 0.52])]).proved
+        True
         """
-        poses = se3.require_pose(
-            'poses_base_platform', checks.as_array('poses_base_platform', poses_base_platform,
-                                                   (-1, 4, 4)))
+        poses = se3.require_pose('poses_base_platform', poses_base_platform, (-1, 4, 4))
         tube = np.array([checks.as_number('tube_angle', tube_angle),
                          checks.as_number('tube_radius', tube_radius)])
         if len(poses) < 2 or (tube < 0.0).any():
@@ -109,7 +121,7 @@ class PathProver:
         demands = numbers_of(speeds, forces, self._centre, self._scale)
         fault, least, tests = kernels.prove_path(
             self._table, self._real_table, self._bounds, self._scale, self._centre,
-            np.array(poses, order='C'), tube, self._threshold, SHORTEST * (len(poses) - 1),
+            np.array(poses, order='C'), tube, self._threshold, MIN_PATH_SHARE * (len(poses) - 1),
             durations, demands, self._pose, self._ends, self._work)
         greatest = demands[of_drives.GREATEST:].tolist()
         bounds = (tuple(greatest[:6]) if speeds else (), tuple(greatest[6:]) if forces else ())

@@ -34,8 +34,8 @@ from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
-FINEST = 4  # cells along a leg, 4096 in all: as many as a second of a processor proves
-STEPS = 8  # in which a corner of the travel is approached from home
+MAX_CELLS_PER_LEG = 4  # cells along a leg, 4096 in all: as many as a second of a processor proves
+APPROACH_STEPS = 8  # in which a corner of the travel is approached from home
 
 Cell = tuple[int, ...]
 
@@ -52,7 +52,7 @@ class TravelProof:
         self._cells: dict[Cell, tuple[Array, float, float]] = {}
         self.proved = not (geometry.redundant or unproved(geometry)) and bool(
             np.isfinite(self._limits).all()) and self._corners_reached(home) and any(
-                self._prove(home, count) for count in range(1, FINEST + 1))
+                self._prove(home, count) for count in range(1, MAX_CELLS_PER_LEG + 1))
         if not self.proved:
             self._cells.clear()
 
@@ -70,7 +70,7 @@ class TravelProof:
         begin = leg_lengths(self._geometry, home)
         for corner in itertools.product((0, 1), repeat=6):
             pose = home
-            for share in np.linspace(0.0, 1.0, STEPS + 1)[1:]:
+            for share in np.linspace(0.0, 1.0, APPROACH_STEPS + 1)[1:]:
                 solution = self._solver.solve(begin + share * (
                     self._limits[range(6), corner] - begin), pose)
                 if not solution.converged:
@@ -158,7 +158,22 @@ class PoseCertifier:
         self._work = np.empty(kernels.WORKSPACE_SIZE)
 
     def certify(self, pose_base_platform: ArrayLike, lengths: ArrayLike) -> Certificate:
-        """Certify a pose (4, 4), m, for leg lengths (6,). Raises ShapeError or LiedynError."""
+        """
+        Return how far from a pose the true one may be, another one is, and a singularity is.
+
+        Args:
+            pose_base_platform: pose (4, 4) of the platform in the base; m.
+            lengths: (6,); m, of cranks rad.
+
+        Returns:
+            three radii (m) and the bounds (6,).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> PoseCertifier(geometry).certify(home, leg_lengths(geometry, home)).error_radius < 1e-6
+        True
+        """
         checks.require_no_mask('pose_base_platform', pose_base_platform)
         checks.require_no_mask('lengths', lengths)
         try:
@@ -172,9 +187,17 @@ class PoseCertifier:
 
     def numbers(self, pose: Array, lengths: Array) -> tuple[float, ...]:
         """
-        Return the three radii and six bounds of a Certificate, NaN where nothing is proved.
+        Return the numbers of a certificate, for a hot loop: the arrays are not checked.
 
-        For a hot loop: pose (4, 4) and lengths (6,) are contiguous float64, and not checked.
+        Args:
+            pose: (4, 4), contiguous float64; m.
+            lengths: (6,), contiguous float64; m, of cranks rad.
+
+        Returns:
+            three radii and six bounds, NaN where nothing is proved.
+
+        >>> len(PoseCertifier(geometry).numbers(home, leg_lengths(geometry, home)))
+        9
         """
         kernels.certify(self._known, lengths, pose, self._work)
         return tuple(self._work[kernels.PROVED:].tolist())

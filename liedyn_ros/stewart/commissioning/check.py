@@ -32,25 +32,26 @@ from liedyn_ros.stewart.commissioning import joints, leg_faults
 from liedyn_ros.stewart.commissioning.common_faults import common_faults
 from liedyn_ros.stewart.commissioning.explanations import ALL_LEGS, Diagnosis, Finding, simplest
 from liedyn_ros.stewart.commissioning.joints import (
-    DECISION_RATIO, joint_columns, REJECTION_RATIO, Weighed)
-from liedyn_ros.stewart.commissioning.leg_faults import SPREAD, Tolerance
+    DECISION_RATIO, joint_columns, JointEvidence, REJECTION_RATIO)
+from liedyn_ros.stewart.commissioning.leg_faults import MIN_DIFFERENCE, Tolerance
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
 ACCURACY = 5e-3  # of the platform's size, within which readings are right where nothing is given
-FLOOR = 1e-5  # of the same: noise that is taken for none
+MIN_NOISE = 1e-5  # of the same: noise that is taken for none
 NOISE_POSES = 3  # poses from which on the readings' noise is estimated
 NOISE_FACTOR = 1.5  # from the median of six legs, the least of several faults, to a deviation
 # Legs without an explanation from which on none of them is at fault alone
 MAX_UNEXPLAINED_LEGS = 3
 MAX_NOISE = 2e-3  # of the platform's size: noise that hardly is a sensor's
 COMPETING_COST = 2.0  # cost up to which another explanation may be the one that shows the noise
-ALTERNATIVES = 3  # other explanations that are printed
-READINGS = 'unit', 'order', 'all_scaled', 'all_offset'  # faults of all legs, not of the geometry
+MAX_ALTERNATIVES = 3  # other explanations that are printed
+# Faults of all legs, not of the geometry
+READING_FAULTS = 'unit', 'order', 'all_scaled', 'all_offset'
 RANDOM_POSES = 400  # poses at random
-TURN, SHIFT = 0.5, 0.8  # rad and characteristic lengths, of their greatest distance
+MAX_TURN, MAX_SHIFT = 0.5, 0.8  # rad and characteristic lengths, of their greatest distance
 
 
 class NextPose(NamedTuple):
@@ -81,20 +82,15 @@ def deciding_pose(
         return None
     values, at = leg_lengths(geometry, tried)[:, legs], expected[:, legs].mean(axis=0)
     factors = readings[:, legs].mean(axis=0) / at
-    separations = (np.abs(factors - 1.0) * np.abs(values - at)).min(axis=1) / decides
-    enough = np.flatnonzero(separations >= 1.0)
-    best = int(enough[0] if len(enough) else separations.argmax())
-    numbers, names = _numbers(tried[best]), [geometry.leg_names[leg] for leg in legs]
-    text = (f'the pose {numbers} (x y z in m, roll pitch yaw in degrees) tells whether an offset '
-            f'or a scale is wrong with {", ".join(names)}. It keeps the limits; check the way to '
-            'it') if len(enough) else (
-        f'an offset and a scale of {", ".join(names)} differ by {separations[best] * decides:.2g} '
-        f'at most near these poses: too little to tell. The most telling pose is {numbers}')
-    return NextPose(tried[best], float(separations[best]), text)
+    names = ', '.join(geometry.leg_names[leg] for leg in legs)
+    return _most_telling(
+        tried, (np.abs(factors - 1.0) * np.abs(values - at)).min(axis=1) / decides,
+        f'whether an offset or a scale is wrong with {names}')
 
 
 def telling_pose(
-        geometry: StewartGeometry, poses: Array, weighed: Weighed, home: Array) -> NextPose | None:
+        geometry: StewartGeometry, poses: Array, weighed: JointEvidence, home: Array
+) -> NextPose | None:
     """Return the nearest pose that is expected to decide between joints and faults of legs."""
     tried = _allowed(geometry, poses[0], home)
     if not len(tried):
@@ -108,22 +104,26 @@ def telling_pose(
         expected = columns @ (weight @ known.T @ errors) / noise ** 2
         spread = (columns @ weight * columns).sum(axis=1)
         gains += 0.5 * np.log1p(((expected - errors.mean()) ** 2 + spread) / noise ** 2)
-    separations = gains / (DECISION_RATIO + REJECTION_RATIO)
+    return _most_telling(tried, gains / (DECISION_RATIO + REJECTION_RATIO),
+                         'whether joints or single legs are wrong')
+
+
+def _most_telling(tried: Array, separations: Array, what: str) -> NextPose:
+    """Return the first pose that tells what is wrong, or else the one that tells most of it."""
     enough = np.flatnonzero(separations >= 1.0)
     best = int(enough[0] if len(enough) else separations.argmax())
     text = (f'the pose {_numbers(tried[best])} (x y z in m, roll pitch yaw in degrees) should '
-            'tell whether joints or single legs are wrong. It keeps the limits; check the way '
-            'to it')
+            f'tell {what}. It keeps the limits; check the way to it')
     if not len(enough):
         text += (f'. It is the most telling near these poses, and about '
-                 f'{int(np.ceil(1.0 / separations[best]))} such poses are needed')
+                 f'{np.ceil(1.0 / separations[best]):.0f} such poses are needed')
     return NextPose(tried[best], float(separations[best]), text)
 
 
 def _allowed(geometry: StewartGeometry, first: Array, home: Array) -> Array:
     """Return poses about the first, near ones first, within limits and on home's side."""
     rng = np.random.default_rng(0)
-    reach = np.array([TURN] * 3 + [SHIFT * geometry.characteristic_length] * 3)
+    reach = np.array([MAX_TURN] * 3 + [MAX_SHIFT * geometry.characteristic_length] * 3)
     sizes = np.linspace(0.05, 1.0, RANDOM_POSES)
     twists = rng.uniform(-1.0, 1.0, (RANDOM_POSES, 6)) * sizes[:, None]
     tried, meter = se3.compose(first, se3.exp(twists * reach)), PlatformMeter(geometry)
@@ -135,7 +135,7 @@ def _allowed(geometry: StewartGeometry, first: Array, home: Array) -> Array:
 
 def _numbers(pose: Array) -> str:
     """Return a pose as a line of samples has it: m and degrees."""
-    given = SE3.from_matrix(pose)
+    given = SE3(pose)
     return ' '.join(f'{x:.4g}' for x in (*given.translation, *np.degrees(given.rotation.rpy)))
 
 
@@ -179,8 +179,7 @@ def check(
     platform's size and, from three poses on, from the readings' noise. Raises ShapeError,
     NotFiniteError, NotInGroupError or LimitError.
     """
-    poses = se3.require_pose('poses_base_platform', checks.as_array(
-        'poses_base_platform', poses_base_platform, (-1, 4, 4)))
+    poses = se3.require_pose('poses_base_platform', poses_base_platform, (-1, 4, 4))
     given = checks.as_array('readings', readings, (len(poses), 6))
     if not len(poses):
         raise LimitError('poses_base_platform: expected one pose or more, got none')
@@ -188,9 +187,9 @@ def check(
     allowed = default_tolerance(geometry, given) if tolerance is None else Tolerance(
         checks.as_positive('tolerance', tolerance))
     found, fits = simplest(geometry, list(common_faults(geometry, poses, given)), given, allowed)
-    least = allowed.most / SPREAD
+    least = allowed.most / MIN_DIFFERENCE
     if len(poses) >= NOISE_POSES:
-        least = FLOOR * geometry.characteristic_length / geometry.reading_unit[0]
+        least = MIN_NOISE * geometry.characteristic_length / geometry.reading_unit[0]
         if tolerance is None:
             allowed = Tolerance(allowed.most, _noise(found, fits, given, least))
             faults = [fit.fault for fit in fits if not fit.fault.kind
@@ -247,17 +246,17 @@ def _geometry_unknown(
 def _result(
         geometry: StewartGeometry, poses: Array, expected: Array, readings: Array,
         home: ArrayLike, tolerance: Tolerance, found: Diagnosis, fits: list[Diagnosis],
-        weighed: Weighed) -> Commissioning:
+        weighed: JointEvidence) -> Commissioning:
     """Return the commissioning's result, with faults of home and legs that are undecided."""
-    start = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
+    start = se3.require_pose('home', home, (4, 4))
     fault = found.fault
-    of_geometry = bool(fault.kind) and fault.kind not in READINGS
+    of_geometry = bool(fault.kind) and fault.kind not in READING_FAULTS
     home_fault = () if of_geometry or found.unexplained >= MAX_UNEXPLAINED_LEGS else _home_fault(
         geometry, poses, expected, start, tolerance.most)
     undecided = [leg for leg, kind in enumerate(found.kinds) if kind == leg_faults.UNDECIDED]
     pose = None if of_geometry or not undecided else deciding_pose(
         geometry, poses, expected, readings[:, found.order] / fault.unit, undecided,
-        SPREAD * tolerance.most, start)
+        MIN_DIFFERENCE * tolerance.most, start)
     if found.findings and found.findings[-1].kind == joints.GEOMETRY_OR_LEGS:
         pose = telling_pose(geometry, poses, weighed, start)
     remarks = [*_alternatives(found, fits), *_alike(geometry, fault.expected, tolerance.most)]
@@ -301,7 +300,7 @@ def _alternatives(found: Diagnosis, fits: list[Diagnosis]) -> tuple[str, ...]:
     if not others:
         return ()
     return ('these poses do not decide whether instead ' + ', or '.join(
-        list(dict.fromkeys(others))[:ALTERNATIVES])
+        list(dict.fromkeys(others))[:MAX_ALTERNATIVES])
         + ': add a pose that is turned and moved to the side',)
 
 
@@ -310,7 +309,7 @@ def _alike(geometry: StewartGeometry, expected: Array, tolerance: float) -> tupl
     apart = np.abs(expected[:, :, None] - expected[:, None, :]).max(axis=0)
     pairs = [f'{geometry.leg_names[i]} and {geometry.leg_names[j]}'
              for i, j in itertools.combinations(range(6), 2)
-             if apart[i, j] < SPREAD * tolerance]
+             if apart[i, j] < MIN_DIFFERENCE * tolerance]
     if not pairs:
         return ()
     return (f'these poses do not tell apart {", ".join(pairs)}: add a pose that is turned and '
@@ -324,7 +323,7 @@ def _home_fault(
     solver, missed = PoseSolver(geometry), []
     for k, (pose, values) in enumerate(zip(poses, expected)):
         solution = solver.solve(values, home)
-        if solution.converged and np.abs(solution.pose - pose).max() > SPREAD * tolerance:
+        if solution.converged and np.abs(solution.pose - pose).max() > MIN_DIFFERENCE * tolerance:
             missed.append(k)
     if not missed:
         return ()

@@ -15,7 +15,6 @@ Of two explanations the likelier one is named, or neither where the poses do not
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,14 +23,13 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.commissioning import leg_faults
 from liedyn_ros.stewart.commissioning.explanations import ALL_LEGS, Diagnosis, Finding
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kinematics import leg_lengths
+from liedyn_ros.stewart.platform.kinematics import length_jacobian
 
 DECISION_RATIO = float(np.log(100.0))  # ratio of likelihoods, in logarithms, that names joints
 REJECTION_RATIO = float(np.log(1000.0))  # the same against joints, which come first
 JOINTS_OFF_RATIO = 10.0  # the same, where nothing else is found: by chance once in 1e5
 JOINT_DEVIATION = 0.1  # of the platform's size: deviation that joints may have
 RATIOS = np.asarray(np.concatenate(([0.0], np.geomspace(1e-2, 1e5, 141))), dtype=float)[:, None]
-DIFFERENCE_STEP = 1e-6  # of the platform's size, of differences
 GEOMETRY_OR_LEGS = 'geometry_or_legs'
 LEG_FAULTS = leg_faults.DEAD, leg_faults.SENSE  # faults of a leg that no joint explains
 OWN_KINDS = 'dead', 'sense', 'offset_or_sense'
@@ -46,7 +44,7 @@ class Evidence(NamedTuple):
     size: float
 
 
-class Weighed(NamedTuple):
+class JointEvidence(NamedTuple):
     """
     Joints against faults of single legs.
 
@@ -66,15 +64,9 @@ class Weighed(NamedTuple):
 
 def joint_columns(geometry: StewartGeometry, poses: Array) -> Array:
     """Return d(value of a leg) / d(its joints of base, platform), (6, n, 6), at poses, m."""
-    step = DIFFERENCE_STEP * geometry.characteristic_length
-    columns = np.empty((6, len(poses), 6))
-    for axis in range(6):
-        name = ('base_joints', 'platform_joints')[axis // 3]
-        joints, move = getattr(geometry, name), step * np.eye(3)[axis % 3]
-        ahead, behind = (leg_lengths(replace(geometry, **{name: moved}), poses)
-                         for moved in (joints + move, joints - move))
-        columns[:, :, axis] = ((ahead - behind) / (2.0 * step)).T
-    return columns
+    moved = np.array([length_jacobian(geometry, pose) for pose in poses])[..., 3:]
+    return np.concatenate(  # a shift of the base is one of the pose, back
+        (-moved @ poses[:, :3, :3].swapaxes(1, 2), moved), axis=-1).swapaxes(0, 1)
 
 
 def evidence(
@@ -107,7 +99,7 @@ def evidence(
 
 def weigh(
         geometry: StewartGeometry, poses: Array, readings: Array, found: Diagnosis,
-        fits: Sequence[Diagnosis], least: float) -> Weighed:
+        fits: Sequence[Diagnosis], least: float) -> JointEvidence:
     """Return joints against the faults of legs of what was found. least: of noise, m or rad."""
     legs = _open(found)
     columns = joint_columns(geometry, poses)
@@ -117,7 +109,7 @@ def weigh(
               for fit, _, errors in places]
     best = int(np.argmax([each.log for each in joints]))
     alone = of_legs(found, fits, readings, least)
-    return Weighed(joints[best].log - alone.log, joints[best], alone, *places[best], columns)
+    return JointEvidence(joints[best].log - alone.log, joints[best], alone, *places[best], columns)
 
 
 def of_legs(
@@ -180,7 +172,8 @@ def _columns(kind: int, found: Diagnosis, leg: int) -> Array:
         leg_faults.UNEXPLAINED: np.eye(len(values))}.get(kind, np.ones((len(values), 1)))
 
 
-def judged(geometry: StewartGeometry, found: Diagnosis, weighed: Weighed, few: bool) -> Diagnosis:
+def judged(geometry: StewartGeometry, found: Diagnosis, weighed: JointEvidence, few: bool
+           ) -> Diagnosis:
     """
     Return joints that are off, joints or faults of legs, or what was found.
 
@@ -196,8 +189,8 @@ def judged(geometry: StewartGeometry, found: Diagnosis, weighed: Weighed, few: b
     if gain > (DECISION_RATIO if found.findings else JOINTS_OFF_RATIO):
         text = (f'joints are off the geometry file, {size}: {_left(geometry, weighed.joints)} '
                 f'remains, where faults of single legs leave {_left(geometry, weighed.legs)}. Or '
-                'the frames of the known poses are off. calibrate_stewart finds both, from about '
-                '40 poses')
+                'the frames of the known poses are off. liedyn platform calibrate finds both, '
+                'from about 40 poses')
         return _of_geometry(weighed, own, Finding('geometry', ALL_LEGS, text))
     alone = not few or len(legs) + bool(found.fault.kind) == 1
     if not legs or (gain < -REJECTION_RATIO and alone):
@@ -213,7 +206,7 @@ def _left(geometry: StewartGeometry, explained: Evidence) -> str:
     return f'{explained.noise:.2g} {geometry.reading_unit[1]}'
 
 
-def _of_geometry(weighed: Weighed, own: Sequence[Finding], finding: Finding) -> Diagnosis:
+def _of_geometry(weighed: JointEvidence, own: Sequence[Finding], finding: Finding) -> Diagnosis:
     """Return an explanation by the joints of all legs, in which no reading is corrected."""
     fit = weighed.fit
     kept = [other for other in fit.findings if other.kind in ('unit', fit.fault.kind) or (

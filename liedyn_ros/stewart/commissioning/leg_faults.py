@@ -32,7 +32,8 @@ FAULT_OF_FIT = np.array([RIGHT, SENSE, UNDECIDED, OFFSET, SCALE, SENSE, SCALE_AN
                          UNEXPLAINED])
 MODELS = np.array([0, 2, 1, 1, 2, 2, 3, 3, 0, 0])
 PARAMETERS = np.array([0, 1, 1, 1, 1, 2, 0, 0])  # that each kind fits
-SPREAD = 3.0  # tolerances by which values must differ to tell two legs, or two faults, apart
+# Tolerances by which values must differ to tell two legs, or two faults, apart
+MIN_DIFFERENCE = 3.0
 DEAD_SHARE = 0.2  # of the change of its value, which a sensor that is alive exceeds
 LEAST_SLOPE = 0.05  # of a line from readings to values that is a scale
 FALSE_ALARM_CHANCE = 1e-5  # that noise alone makes a leg look wrong
@@ -92,10 +93,10 @@ def fit_legs(expected: Array, readings: Array, tolerance: Tolerance) -> LegFits:
     rests = (errors ** 2).sum(axis=-1)
     right, shifted, scaled, fitted = (
         tolerance.holds(errors[k], used) for k, used in enumerate((0, 1, 1, 2)))
-    varies = np.ptp(want, axis=-1) >= SPREAD * tolerance.most
+    varies = np.ptp(want, axis=-1) >= MIN_DIFFERENCE * tolerance.most
     line = fitted & varies & (np.abs(slopes) > LEAST_SLOPE) & (len(readings) > 2)
     dead = varies & (np.ptp(got, axis=-1) <= np.minimum(
-        SPREAD * tolerance.most, DEAD_SHARE * np.ptp(want, axis=-1)))
+        MIN_DIFFERENCE * tolerance.most, DEAD_SHARE * np.ptp(want, axis=-1)))
     negative = np.abs(want + got).max(axis=-1) <= tolerance.most
     tests = (right, negative, shifted & scaled, shifted, scaled & (factors > 0.0), scaled & varies,
              line & (slopes > 0.0), line, dead)

@@ -14,8 +14,10 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, SingularError
-from liedyn_ros.control import (
-    Follower, Gains, lead, Phase, RateFeedback, ReferenceMotion, TrackingError, Wanted)
+from liedyn_ros.control import Gains, ReferenceMotion, TrackingError
+from liedyn_ros.control.actuators import lead
+from liedyn_ros.control.feedback import RateFeedback
+from liedyn_ros.control.follower import DesiredMotion, Follower, Phase
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
@@ -70,7 +72,17 @@ class PlatformController(Follower[LegForceCommand]):
         self.use(gains)
 
     def use(self, gains: Gains, lag: float | None = None) -> None:
-        """Change the gains, and the lag (s) that commands make up for; keep the integral."""
+        """
+        Change the gains, and the lag that commands make up for; keep the integral.
+
+        Args:
+            gains: poles, rad/s.
+            lag: of the drives, s; by default as it was.
+
+        >>> from liedyn_ros.control import Gains
+        >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> PlatformController(StewartDynamics(geometry), motion).use(Gains(position=4.0))
+        """
         super().use(gains)
         self._legs.use(gains.integral_limit, self._legs.lag if lag is None else lag,
                        _fastest(gains))
@@ -81,31 +93,86 @@ class PlatformController(Follower[LegForceCommand]):
         return self._legs.limits
 
     def reset(self) -> None:
-        """Forget the reference, the last pose, and the integral and the filter of the feedback."""
+        """
+        Forget the reference, the last pose, and the integral and the filter of the feedback.
+
+        >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> PlatformController(StewartDynamics(geometry), motion).reset()
+        """
         super().reset()
         self._known: Array | None = None
 
     def command(self, t: float, dt: float, pose: Array, twist: Array) -> LegForceCommand:
         """
-        Return the command at a time t of the trajectory, dt after the last call, s.
+        Return the command at a time of the trajectory.
 
-        pose (4, 4) and twist (6,), body, are those of the platform. Raises ShapeError,
-        NotFiniteError, NotInGroupError, and SingularError where the legs do not hold the platform.
+        Args:
+            t: time of the trajectory; s.
+            dt: time since the last call; s.
+            pose: of the platform in the base (4, 4); m.
+            twist: body twist (6,), angular part first; rad/s and m/s.
+
+        Returns:
+            forces (n,), and what bounds them.
+
+        Raises:
+            SingularError: where the legs do not hold the platform.
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> controller = PlatformController(StewartDynamics(geometry), motion)
+        >>> controller.command(0.0, 0.001, home, np.zeros(6)).forces.shape
+        (6,)
         """
         self._path.place = t
         return self._give(self._want(t, _configuration(pose), twist, dt), pose)
 
-    def see(self, time: float, pose: Array, twist: Array) -> LegForceCommand:
-        """Return the command of a state at a time (s); raises what `command` raises."""
-        return self._answer(time, pose, twist, 1.0)
+    def see(self, time: float, pose: Array, twist: Array, age: float = 0.0) -> LegForceCommand:
+        """
+        Return the command of a state of the platform, whose reference waits where it lags.
+
+        Args:
+            time: s.
+            pose: of the platform in the base (4, 4); m.
+            twist: body twist (6,), angular part first; rad/s and m/s.
+            age: of the state; s.
+
+        Returns:
+            forces (n,), and what bounds them.
+
+        Raises:
+            SingularError: where the legs do not hold the platform.
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> controller = PlatformController(StewartDynamics(geometry), motion)
+        >>> controller.see(0.0, home, np.zeros(6)).forces.shape
+        (6,)
+        """
+        return self._answer(time, pose, twist, 1.0, age)
 
     def feel(self, time: float, lengths: Array) -> LegForceCommand | None:
         """
-        Return the command of leg lengths (n,), m, at a time (s) without a pose: to rest.
+        Return the command of leg lengths without a pose: to rest.
 
         The pose is the one that these lengths have near the last known one, the twist the way from
-        there. None where that is newer. Raises what `command` raises, and SingularError where no
-        pose is found.
+        there.
+
+        Args:
+            time: s.
+            lengths: (n,); m.
+
+        Returns:
+            forces (n,), and what bounds them; None where no pose is known yet, or that one is
+            newer.
+
+        Raises:
+            SingularError: where no pose is found.
+
+        >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> controller = PlatformController(StewartDynamics(geometry), motion)
+        >>> controller.feel(0.0, leg_lengths(geometry, home)) is None
+        True
         """
         if self._known is None or time <= self._seen:
             return None
@@ -117,9 +184,11 @@ class PlatformController(Follower[LegForceCommand]):
         self.phase = Phase.FEELING
         return command
 
-    def _answer(self, time: float, pose: Array, twist: Array, pace: float) -> LegForceCommand:
+    def _answer(self, time: float, pose: Array, twist: Array, pace: float, age: float = 0.0
+                ) -> LegForceCommand:
+        wanted = self.take(time, _configuration(pose), twist, pace, age)
         self._known = pose
-        command = self._give(self.take(time, _configuration(pose), twist, pace), pose)
+        command = self._give(wanted, pose)
         self.phase = Phase.BOUNDED if self.begun and command.at_limit else self.see_phase()
         return command
 
@@ -139,7 +208,7 @@ class PlatformController(Follower[LegForceCommand]):
         return ReferenceMotion(
             _configuration(self._trajectory.pose(place)), *self._trajectory.derivatives(place))
 
-    def _give(self, wanted: Wanted, pose: Array) -> LegForceCommand:
+    def _give(self, wanted: DesiredMotion, pose: Array) -> LegForceCommand:
         given = self._legs.give(pose, wanted.v, wanted.acceleration)
         self.short = given.short
         return LegForceCommand(given.forces, given.wanted, wanted.error, _pose(wanted.motion.q),

@@ -20,6 +20,7 @@ from liedyn_ros.common.errors import GeometryError, LimitError, SingularError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, ConstraintStatus
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.lie import se3
+from liedyn_ros.lie.se3 import from_rotation_translation as _pose
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 from liedyn_ros.stewart.dynamics.forces import Energy
 from liedyn_ros.stewart.dynamics.kernels.loop_state import (
@@ -120,10 +121,22 @@ def platform_model(geometry: StewartGeometry) -> Model:
     Return a free platform, legs of universal and driven joints, and six spherical closures.
 
     The driven joints have the names of the legs. A strut has a prismatic joint, of no length at
-    zero; so has the carriage on a rail. A crank has a revolute joint. Other names
-    are platform, LEG_cylinder (LEG_carriage, LEG_crank), LEG_rod, LEG_base for the universal joint
-    and LEG_tip for the closure. Raises GeometryError for a geometry without masses, or with other
-    legs than plain struts, rails and cranks.
+    zero; so has the carriage on a rail. A crank has a revolute joint. Other names are platform,
+    LEG_cylinder (LEG_carriage, LEG_crank), LEG_rod, LEG_base for the universal joint and LEG_tip
+    for the closure.
+
+    Args:
+        geometry: a StewartGeometry.
+
+    Returns:
+        the model.
+
+    Raises:
+        GeometryError: for a geometry without masses, or with other legs than plain struts, rails
+            and cranks.
+
+    >>> len(platform_model(geometry).closures)
+    6
     """
     masses = geometry.masses
     if masses is None:
@@ -191,12 +204,6 @@ def universal_axes(leg: LegMasses) -> Array:
     return np.column_stack((first, second, np.cross(first, second)))
 
 
-def _pose(rotation: Array, position: Array) -> Array:
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = rotation, position
-    return pose
-
-
 def _inertia(part: LegPart, center: float, axis: Array | None = None) -> SpatialInertia | None:
     """Return the inertia of a slender part along an axis, z by default, its centre on it."""
     if part.mass == 0.0:
@@ -211,10 +218,23 @@ def _inertia(part: LegPart, center: float, axis: Array | None = None) -> Spatial
 def model_state(geometry: StewartGeometry, pose_base_platform: ArrayLike, twist: ArrayLike
                 ) -> tuple[Array, Array]:
     """
-    Return q (25,) and v (24,) of platform_model at a pose and a body twist (12.39).
+    Return the state of platform_model at a pose and a body twist (12.39).
 
-    Raises ShapeError, NotFiniteError, NotInGroupError, GeometryError without masses, LimitError
-    where a rod does not reach, or SingularError where a drive is at its dead centre.
+    Args:
+        geometry: a StewartGeometry.
+        pose_base_platform: pose (4, 4) of the platform in the base; m.
+        twist: body twist (6,), angular part first; rad/s and m/s.
+
+    Returns:
+        q (25,) and v (24,); rad and m.
+
+    Raises:
+        GeometryError: for a geometry without masses.
+        LimitError: where a rod does not reach.
+        SingularError: where a drive is at its dead centre.
+
+    >>> model_state(geometry, home, np.zeros(6))[0].shape
+    (25,)
     """
     return ClosedLoopState(geometry)(pose_base_platform, twist)
 

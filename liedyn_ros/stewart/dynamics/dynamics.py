@@ -63,18 +63,73 @@ class StewartDynamics:
 
     def inverse(self, pose_base_platform: ArrayLike, twist: ArrayLike, acceleration: ArrayLike, *,
                 external: ArrayLike | None = None) -> StewartMotion:
-        """Return the leg forces of a motion; SingularError where J is singular."""
+        """
+        Return the leg forces of a motion.
+
+        Args:
+            pose_base_platform: pose (4, 4) of the platform in the base; m.
+            twist: body twist (6,), angular part first; rad/s and m/s.
+            acceleration: derivative of its numbers (6,), or with time derivatives (order + 1, 6);
+                rad/s^2 and m/s^2.
+            external: wrench (6,) on the platform in its frame, or with time derivatives, moment (N
+                m) before force (N).
+
+        Returns:
+            forces and accelerations.
+
+        Raises:
+            SingularError: where J is singular.
+            LiedynError: for another shape, a wrong pose, or a number that is not finite.
+
+        >>> StewartDynamics(geometry).inverse(home, np.zeros(6), np.zeros(6)).forces.shape
+        (6,)
+        """
         return self._solve(platform.INVERSE, 'acceleration', acceleration, pose_base_platform,
                            twist, external)
 
     def forward(self, pose_base_platform: ArrayLike, twist: ArrayLike, forces: ArrayLike, *,
                 external: ArrayLike | None = None) -> StewartMotion:
-        """Return the motion under leg forces; SingularError for a massless platform."""
+        """
+        Return the motion under leg forces.
+
+        Args:
+            pose_base_platform: pose (4, 4) of the platform in the base; m.
+            twist: body twist (6,), angular part first; rad/s and m/s.
+            forces: (6,), or with time derivatives (order + 1, 6); N, N m of cranks.
+            external: wrench (6,) on the platform in its frame, or with time derivatives, moment (N
+                m) before force (N).
+
+        Returns:
+            accelerations and forces.
+
+        Raises:
+            SingularError: for a massless platform.
+            LiedynError: for another shape, a wrong pose, or a number that is not finite.
+
+        >>> platform = StewartDynamics(geometry)
+        >>> weight = platform.inverse(home, np.zeros(6), np.zeros(6)).forces
+        >>> bool(np.abs(platform.forward(home, np.zeros(6), weight).acceleration).max() < 1e-9)
+        True
+        """
         return self._solve(
             platform.FORWARD, 'forces', forces, pose_base_platform, twist, external)
 
     def mass_matrix(self, pose_base_platform: ArrayLike) -> Array:
-        """Return M_x (6, 6), the inertia of platform and legs that the body twist moves."""
+        """
+        Return the inertia of platform and legs that the body twist moves.
+
+        Args:
+            pose_base_platform: pose (4, 4) of the platform in the base; m.
+
+        Returns:
+            M_x (6, 6); kg m^2, kg m and kg.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> StewartDynamics(geometry).mass_matrix(home).shape
+        (6, 6)
+        """
         if self._shared is not None:
             _pose(pose_base_platform)
             return self._shared.mass_matrix.copy()
@@ -84,7 +139,23 @@ class StewartDynamics:
         return self._matrix.reshape(6, 6).copy()
 
     def energy(self, pose_base_platform: ArrayLike, twist: ArrayLike) -> Energy:
-        """Return the energy of six legs; its rate is F . Ldot + F_ext . V (12.44)."""
+        """
+        Return the energy of platform and six legs; its rate is F . Ldot + F_ext . V (12.44).
+
+        Args:
+            pose_base_platform: pose (4, 4) of the platform in the base; m.
+            twist: body twist (6,), angular part first; rad/s and m/s.
+
+        Returns:
+            kinetic and potential energy; J.
+
+        Raises:
+            GeometryError: for more legs than six.
+            LiedynError: for another shape, a wrong pose, or a number that is not finite.
+
+        >>> StewartDynamics(geometry).energy(home, np.zeros(6)).kinetic
+        0.0
+        """
         self.geometry.require_six('energy')
         if self._loops is not None:
             return self._loops.energy(pose_base_platform, twist)
@@ -172,8 +243,7 @@ class StewartDynamics:
 
 
 def _pose(pose_base_platform: ArrayLike) -> Array:
-    return np.array(se3.require_pose('pose_base_platform', as_array(
-        'pose_base_platform', pose_base_platform, (4, 4))))
+    return np.array(se3.require_pose('pose_base_platform', pose_base_platform, (4, 4)))
 
 
 class _Arguments:
@@ -199,7 +269,8 @@ class _Arguments:
             wanted = ('a platform and legs with mass' if task == platform.FORWARD
                       else 'legs that hold the platform in all directions')
             raise SingularError(
-                f'pose_base_platform: expected {wanted}, got a singular pose\n{pose}')
+                f'pose_base_platform: expected {wanted}, got a singular pose; move away from '
+                f'it\n{pose}')
         raise LimitError(
             'expected numbers whose results are finite, and no leg along the first axis of '
             f'its universal joint, got twist {twist!r} at\n{pose}')

@@ -27,7 +27,8 @@ from liedyn_ros.stewart.platform.kernels import inverse_rates, leg_types
 from liedyn_ros.stewart.platform.kernels.legs import BODY
 from liedyn_ros.stewart.platform.kinematics import leg_lengths, length_jacobian
 
-SINGULAR = 1e-9  # ratio of singular values of J, below which the legs do not hold the platform
+# Ratio of singular values of J, below which the legs do not hold the platform
+SINGULAR_RATIO = 1e-9
 NO_SOLUTION = 1e-9  # residual of the dual problem, below which no forces are within the limits
 MAX_ORDER = 1
 
@@ -68,11 +69,23 @@ class ForceDistribution:
 
     def hold(self, pose_base_platform: ArrayLike, wrench: ArrayLike) -> HeldForces:
         """
-        Return the drives' forces that give a wrench (moment, force), N m and N, on the platform.
+        Return the drives' forces that give a wrench on the platform.
 
-        pose: (4, 4), m. The wrench is in the platform's frame, about its origin. Raises
-        ShapeError, NotFiniteError, NotInGroupError, LimitError where a rod does not reach, and
-        SingularError where the legs do not hold the platform in all directions.
+        Args:
+            pose_base_platform: pose (4, 4) of the platform in the base; m.
+            wrench: (6,), moment (N m) before force (N), in the platform's frame, about its origin.
+
+        Returns:
+            forces (n,), and whether they are within their limits.
+
+        Raises:
+            SingularError: where the legs do not hold the platform in all directions.
+            LimitError: where a rod does not reach.
+            LiedynError: for another shape, a wrong pose, or a number that is not finite.
+
+        >>> wires = ld.load_geometry(config_file('stewart_cable_robot.yaml'))
+        >>> ForceDistribution(wires).hold(wires.home, [0.0, 0.0, 0.0, 0.0, 0.0, 10.0]).forces.shape
+        (8,)
         """
         jacobian = length_jacobian(self.geometry, pose_base_platform)
         if not np.isfinite(jacobian).all():
@@ -80,10 +93,27 @@ class ForceDistribution:
         return self.shared(jacobian, checks.as_array('wrench', wrench, (6,)))
 
     def shared(self, jacobian: Array, wrench: Array) -> HeldForces:
-        """Return the forces for d(reading)/d(body twist), (n, 6), and a wrench (6,)."""
+        """
+        Return the forces of a Jacobian and a wrench.
+
+        Args:
+            jacobian: d(reading)/d(body twist) (n, 6).
+            wrench: (6,), moment (N m) before force (N), in the platform's frame.
+
+        Returns:
+            forces (n,), and whether they are within their limits.
+
+        Raises:
+            SingularError: where the legs do not hold the platform in all directions.
+
+        >>> wires = ld.load_geometry(config_file('stewart_cable_robot.yaml'))
+        >>> rows = length_jacobian(wires, wires.home)
+        >>> ForceDistribution(wires).shared(rows, np.array([0.0, 0.0, 0.0, 0.0, 0.0, 10.0])).within
+        True
+        """
         units = np.array([1.0 / self.geometry.characteristic_length] * 3 + [1.0] * 3)
         left, values, right = np.linalg.svd(jacobian * self._scales[:, None] * units)
-        if not values[-1] > SINGULAR * values[0]:
+        if not values[-1] > SINGULAR_RATIO * values[0]:
             raise SingularError('pose_base_platform: expected legs that hold the platform in all '
                                 f'directions, got singular values {values.tolist()}')
         free, held = left[:, 6:], left[:, :6] @ (right @ (wrench * units) / values)
@@ -95,10 +125,24 @@ class ForceDistribution:
 
     def rate(self, jacobian: Array, change: Array, forces: Array, wrench: Array) -> Array:
         """
-        Return the rates (n,) of forces (n,) that `shared` gave, within their limits (14.74).
+        Return the rates of forces that `shared` gave, within their limits (14.74).
 
-        jacobian, change: J (n, 6) and its rate. wrench: (6,), the rate of J^T F at a constant J.
-        Of forces at a limit it is 0; of the others F = middle + J x, so F' = J' x + J x'.
+        Of forces at a limit they are 0.
+
+        Args:
+            jacobian: J (n, 6).
+            change: rate of J (n, 6); 1/s.
+            forces: (n,); N, N m of cranks.
+            wrench: rate (6,) of J^T F at a constant J; N m/s and N/s.
+
+        Returns:
+            (n,); N/s, N m/s of cranks.
+
+        >>> wires = ld.load_geometry(config_file('stewart_cable_robot.yaml'))
+        >>> rows, share = length_jacobian(wires, wires.home), ForceDistribution(wires)
+        >>> held = share.shared(rows, np.array([0.0, 0.0, 0.0, 0.0, 0.0, 10.0]))
+        >>> share.rate(rows, 0.0 * rows, held.forces, np.zeros(6)).any().item()
+        False
         """
         given = forces / self._scales
         free = (given > self._least) & (given < self._most)

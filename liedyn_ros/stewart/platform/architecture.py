@@ -36,12 +36,12 @@ from liedyn_ros.stewart.platform.kernels.leg_rows import END
 from liedyn_ros.stewart.platform.kinematics import leg_ends
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
-POSES = 32  # one is not enough: a regular platform has singular poses too
-TRIES = 400  # poses of a platform on rails or cranks, of which its rods do not reach all
-TILT, SHIFT = 0.2, 0.1  # rad, and share of a rod, by which such a pose is not level
-SINGULAR = 1e-9  # greatest ratio of singular values at these poses
+TRIED_POSES = 32  # one is not enough: a regular platform has singular poses too
+MAX_TRIED_POSES = 400  # poses of a platform on rails or cranks, of which its rods do not reach all
+TRIED_TILT, TRIED_SHIFT = 0.2, 0.1  # rad, and share of a rod, by which such a pose is not level
+SINGULAR_RATIO = 1e-9  # greatest ratio of singular values at these poses
 SINGULARITY_THRESHOLD = 1e-3
-FITS = 1e-9  # of a radius of gyration, that points may be off a line or an affine image
+SHAPE_ERROR = 1e-9  # of a radius of gyration, that points may be off a line or an affine image
 
 
 class Architecture(NamedTuple):
@@ -79,7 +79,7 @@ def _examined(geometry: StewartGeometry) -> Architecture:
     if np.isnan(conditioning):
         return Architecture(conditioning, '', 'no pose was found that all rods reach: expected '
                             'rods and travel that fit the joints')
-    if conditioning < SINGULAR:
+    if conditioning < SINGULAR_RATIO:
         return Architecture(conditioning, _reason(geometry), '')
     warning = ''
     if conditioning < SINGULARITY_THRESHOLD:
@@ -108,10 +108,10 @@ def _freedom(geometry: StewartGeometry, pose_base_platform: ArrayLike | None = N
             leg_ends(geometry, pose_base_platform)).all():
         return ('its lengths leave it free to move; at the pose given '
                 f'{free_motion(geometry, pose_base_platform)}')
-    pose = next(pose for pose in itertools.islice(_poses(geometry), TRIES)
+    pose = next(pose for pose in itertools.islice(_poses(geometry), MAX_TRIED_POSES)
                 if np.isfinite(leg_ends(geometry, pose)).all())
     position, turn = (', '.join(f'{x:.3g}' for x in part) for part in (
-        pose[:3, 3], np.degrees(SO3.from_matrix(pose[:3, :3]).rpy)))
+        pose[:3, 3], np.degrees(SO3(pose[:3, :3]).rpy)))
     return (f'its lengths leave it free to move; at ({position}) m, roll, pitch, yaw ({turn}) '
             f'degrees {free_motion(geometry, pose)}')
 
@@ -131,12 +131,12 @@ def _conditioning(geometry: StewartGeometry) -> float:
     table, ends, poses = geometry.table(), list[Array](), list[Array]()
     n = len(geometry.leg_names)
     size = END * n
-    for pose in itertools.islice(_poses(geometry), TRIES):
+    for pose in itertools.islice(_poses(geometry), MAX_TRIED_POSES):
         kernels.write_leg_ends(table, *motion.split(pose))
         if np.isfinite(table[:size]).all():
             ends.append(table[:size].copy())
             poses.append(pose)
-            if len(poses) == POSES:
+            if len(poses) == TRIED_POSES:
                 break
     if not poses:
         return np.nan
@@ -161,7 +161,7 @@ def _poses(geometry: StewartGeometry) -> Iterator[Array]:
         pose = np.eye(4)
         if above is not None:
             pose[:3, 3] = next(above)
-            yield pose @ se3.exp(rng.normal(0.0, TILT, 6) * [1, 1, 1, 0, 0, 0])
+            yield pose @ se3.exp(rng.normal(0.0, TRIED_TILT, 6) * [1, 1, 1, 0, 0, 0])
             continue
         rotation = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         pose[:3, :3] = rotation * np.sign(np.linalg.det(rotation))
@@ -188,7 +188,7 @@ def _above(geometry: StewartGeometry, rng: np.random.Generator) -> Iterator[Arra
         height = np.sqrt(max(float((squared - (across ** 2).sum(axis=1)).mean()), 0.0))
         offset = rng.choice((-1.0, 1.0)) * height * normal
         yield np.asarray(
-            centre - middle + offset + rng.normal(0.0, SHIFT * squared.mean() ** 0.5, 3))
+            centre - middle + offset + rng.normal(0.0, TRIED_SHIFT * squared.mean() ** 0.5, 3))
 
 
 def _reason(geometry: StewartGeometry) -> str:
@@ -204,9 +204,9 @@ def _reason(geometry: StewartGeometry) -> str:
             of_base, of_platform = base[list(legs)], platform[list(legs)]
             listed = ', '.join(names[i] for i in legs)
             for place, joints in (('base', of_base), ('platform', of_platform)):
-                if _spread(joints, 1) <= FITS * radius_of_gyration(base):
+                if _spread(joints, 1) <= SHAPE_ERROR * radius_of_gyration(base):
                     return f'{start}the {place} joints of {listed} coincide'
-            if _spread(of_base, 2) <= FITS and _spread(of_platform, 2) <= FITS:
+            if _spread(of_base, 2) <= SHAPE_ERROR and _spread(of_platform, 2) <= SHAPE_ERROR:
                 return f'{start}the joints of {listed} lie on a line, on base and platform'
     if similar := _image(base, platform):
         return f'{start}the hexagons of base and platform are {similar}'
@@ -219,7 +219,7 @@ def _reason(geometry: StewartGeometry) -> str:
 def _reason_of_rods(names: Sequence[str], platform: Array) -> str:
     """Return why rods from moving ends depend on each other at every pose."""
     for legs in itertools.combinations(range(6), 4):
-        if _spread(platform[list(legs)], 1) <= FITS * radius_of_gyration(platform):
+        if _spread(platform[list(legs)], 1) <= SHAPE_ERROR * radius_of_gyration(platform):
             return f'the platform joints of {", ".join(names[i] for i in legs)} coincide'
     return 'the lines of the rods depend on each other wherever they reach'
 
@@ -234,7 +234,7 @@ def _image(base: Array, platform: Array) -> str:
     """Return 'similar' or 'affine images of each other', or nothing."""
     x = np.column_stack((np.ones(6), platform))
     fit = np.linalg.lstsq(x, base, rcond=1e-9)[0]
-    if np.abs(x @ fit - base).max() > FITS * radius_of_gyration(base):
+    if np.abs(x @ fit - base).max() > SHAPE_ERROR * radius_of_gyration(base):
         return ''
     distances = [np.linalg.norm(p[:, None] - p, axis=2)[np.triu_indices(6, 1)]
                  for p in (base, platform)]

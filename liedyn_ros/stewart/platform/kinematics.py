@@ -68,8 +68,7 @@ def leg_lengths(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Arr
 
 def _one_pose(pose_base_platform: ArrayLike) -> Array:
     """Return a pose (4, 4), m; raise ShapeError, NotFiniteError or NotInGroupError."""
-    return se3.require_pose('pose_base_platform', checks.as_array(
-        'pose_base_platform', pose_base_platform, (4, 4)))
+    return se3.require_pose('pose_base_platform', pose_base_platform, (4, 4))
 
 
 def _leg_values(geometry: StewartGeometry, poses: Array) -> Array:
@@ -80,9 +79,10 @@ def _leg_values(geometry: StewartGeometry, poses: Array) -> Array:
     beyond = np.argwhere(~np.isfinite(values))
     if len(beyond):
         *where, leg = (int(i) for i in beyond[0])
+        place = ', '.join(f'{x:.4g}' for x in poses[tuple(where)][:3, 3])
         raise LimitError(
             f'pose_base_platform{where or ""}: expected one that the rod of '
-            f'{geometry.leg_names[leg]} reaches, got\n{poses[tuple(where)]}')
+            f'{geometry.leg_names[leg]} reaches, got one at ({place}) m')
     return values
 
 
@@ -164,10 +164,23 @@ def length_jacobian(
         geometry: StewartGeometry, pose_base_platform: ArrayLike,
         trivialization: Trivialization = Trivialization.BODY) -> Array:
     """
-    Return J = dL/d(twist), (n, 6) of n legs: the unit wrenches along them (11.4).
+    Return the derivative of the leg lengths by the twist: the unit wrenches along the legs (11.4).
 
-    pose_base_platform: (4, 4), m. Columns: angular (m/rad), then linear (1). A row of a rail or
-    a crank is divided by its transmission (14.34).
+    A row of a rail or a crank is divided by its transmission (14.34).
+
+    Args:
+        geometry: a StewartGeometry.
+        pose_base_platform: pose (4, 4) of the platform in the base; m.
+        trivialization: whether the twist is of the body or spatial.
+
+    Returns:
+        J (n, 6): columns angular (m/rad), then linear (1).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> length_jacobian(geometry, home).shape
+    (6, 6)
     """
     # One compiled version serves all: a read-only array is another type to numba.
     pose = np.require(_one_pose(pose_base_platform), requirements='W')
@@ -180,6 +193,23 @@ def length_jacobian(
 def leg_rates(
         geometry: StewartGeometry, pose_base_platform: ArrayLike, twist: ArrayLike,
         trivialization: Trivialization = Trivialization.BODY) -> Array:
-    """Return the leg rates (n,), m/s, of a twist (w, v), rad/s and m/s: Ldot = J V."""
+    """
+    Return the leg rates of a twist, Ldot = J V.
+
+    Args:
+        geometry: a StewartGeometry.
+        pose_base_platform: pose (4, 4) of the platform in the base; m.
+        twist: (6,), angular part first; rad/s and m/s.
+        trivialization: whether the twist is of the body or spatial.
+
+    Returns:
+        (n,); m/s, of cranks rad/s.
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> leg_rates(geometry, home, np.zeros(6)).any().item()
+    False
+    """
     twist = checks.as_array('twist', twist, (6,))
     return length_jacobian(geometry, pose_base_platform, trivialization) @ twist

@@ -60,7 +60,19 @@ class LimitMargins(NamedTuple):
         return np.asarray((self.values >= 0.0).all(axis=-1))
 
     def exceeded(self, names: tuple[str, ...]) -> list[str]:
-        """Return the limits that one pose exceeds, to be read, with the legs' names."""
+        """
+        Return the limits that one pose exceeds.
+
+        Args:
+            names: of the legs.
+
+        Returns:
+            words to be read.
+
+        >>> from liedyn_ros.stewart.platform.state import PlatformMeter
+        >>> PlatformMeter(geometry).measure(home).margins.exceeded(geometry.leg_names)
+        []
+        """
         return [limit_name(k, names) for k in np.flatnonzero(self.values < 0.0).tolist()]
 
 

@@ -20,7 +20,6 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
@@ -100,7 +99,22 @@ class PlatformState:
         return (self.values[6 * n:12 * n].reshape(6, n) / self._meter.units[:, None])
 
     def twist(self, rates: Array) -> Array:
-        """Return the twist of the body (6,), rad/s and m/s, of leg rates (n,), m/s."""
+        """
+        Return the twist of the body of leg rates.
+
+        Args:
+            rates: (n,); m/s, of cranks rad/s.
+
+        Returns:
+            (6,), angular part first; rad/s and m/s.
+
+        Raises:
+            SingularError: at a singularity.
+
+        >>> from liedyn_ros.stewart.platform.state import PlatformMeter
+        >>> PlatformMeter(geometry).measure(home).twist(np.zeros(6)).any().item()
+        False
+        """
         if self._meter.weights is not None:
             return np.asarray(self.inverse @ rates)
         self._require_inverse()
@@ -145,7 +159,16 @@ class PlatformState:
         return flags
 
     def exceeded_limits(self) -> list[str]:
-        """Return the limits that the pose exceeds and the drives near dead centre, to be read."""
+        """
+        Return the limits that the pose exceeds and the drives near dead centre.
+
+        Returns:
+            words to be read.
+
+        >>> from liedyn_ros.stewart.platform.state import PlatformMeter
+        >>> PlatformMeter(geometry).measure(home).exceeded_limits()
+        []
+        """
         names = self._meter.leg_names
         near = [] if not self._meter.driven else [
             f'dead centre of {name}' for name, cosine in zip(
@@ -182,8 +205,7 @@ class PlatformMeter:
 
     def measure(self, pose_base_platform: ArrayLike) -> PlatformState:
         """Return the state at a pose (4, 4), m. Raises the errors of se3.require_pose."""
-        pose = se3.require_pose('pose_base_platform', checks.as_array(
-            'pose_base_platform', pose_base_platform, (4, 4))).copy()
+        pose = se3.require_pose('pose_base_platform', pose_base_platform, (4, 4)).copy()
         values = self.empty()
         self.write(pose, values)
         return PlatformState(self, pose, values)
@@ -236,16 +258,14 @@ class PlatformMeter:
 
     def margins(self, poses_base_platform: ArrayLike) -> LimitMargins:
         """Return the margins at poses (n, 4, 4), m. Raises the errors of se3.require_pose."""
-        poses = se3.require_pose('poses_base_platform', checks.as_array(
-            'poses_base_platform', poses_base_platform, (-1, 4, 4)))
+        poses = se3.require_pose('poses_base_platform', poses_base_platform, (-1, 4, 4))
         values = np.empty((len(poses), margins_of(self.legs)))
         limit_kernels.margins_batch(*self.tables, poses, values)
         return LimitMargins(values, self.legs)
 
     def signed_values(self, poses_base_platform: ArrayLike) -> Array:
         """Return the signed values (n,) of poses (n, 4, 4), m. Raises as `margins` does."""
-        poses = se3.require_pose('poses_base_platform', checks.as_array(
-            'poses_base_platform', poses_base_platform, (-1, 4, 4)))
+        poses = se3.require_pose('poses_base_platform', poses_base_platform, (-1, 4, 4))
         if self.weights is not None:
             return np.array([self.measure(pose).signed_value for pose in poses])
         values = np.empty(len(poses))

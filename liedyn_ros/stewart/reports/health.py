@@ -28,13 +28,15 @@ from liedyn_ros.stewart.platform.limits import LimitMargins
 from liedyn_ros.stewart.solver.pose_solver import Solution
 from liedyn_ros.stewart.tracking.bias_monitor import BiasFit
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
-from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose, MonitoredTracker
+from liedyn_ros.stewart.tracking.monitored_pose import MonitoredPose
+from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredTracker
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
 NO_POSE = 'no pose'
 MAX_MARGINS = 1000  # poses; then only the least margins are kept
 SINGULARITY = {
-    Flag.BRANCH_WRONG: 'the pose is not the one that the motion leads to',
+    Flag.BRANCH_WRONG: (
+        'the pose is not the one that the motion leads to; call ~/confirm if it is right'),
     Flag.BRANCH_UNSURE: 'two poses are possible; call ~/confirm if this one is right',
     Flag.BRANCH_CROSSED: 'the motion has led through a singularity',
     Flag.NEAR_SINGULARITY: 'near a singularity',
@@ -157,7 +159,7 @@ class PartHealth(NamedTuple):
     values: Mapping[str, object]
 
 
-class Live(NamedTuple):
+class LiveCounts(NamedTuple):
     """Live counts of a running node: samples passed over and lost, seconds, ages, their most."""
 
     passed_over: int
@@ -261,7 +263,7 @@ class PoseHealth:
         return '' if report is None or math.isnan(report.noise) else report.repetition(
             self._geometry.leg_names)
 
-    def parts(self, period: Period, live: Live | None = None) -> list[PartHealth]:
+    def parts(self, period: Period, live: LiveCounts | None = None) -> list[PartHealth]:
         """Return the health of a period; live: of a node, None for a recording."""
         return [self._input(period, live), *self._judged(period)]
 
@@ -271,7 +273,7 @@ class PoseHealth:
             period, 'singularity', self._of_branch(period), self._measures(period)),
                 self._legs_part(period), self._limits(period), self._noise_of_legs(period)]
 
-    def _input(self, period: Period, live: Live | None) -> PartHealth:
+    def _input(self, period: Period, live: LiveCounts | None) -> PartHealth:
         values: dict[str, object] = {
             'solved': period.solved, 'not solved': period.failed, 'refused': period.refused}
         if live is not None:
@@ -281,7 +283,7 @@ class PoseHealth:
         level, message = self._judge_input(period, live)
         return PartHealth('input', level, message, values | period.told([Flag.RESTARTED]))
 
-    def _judge_input(self, period: Period, live: Live | None) -> tuple[Level, str]:
+    def _judge_input(self, period: Period, live: LiveCounts | None) -> tuple[Level, str]:
         if not (period.tried or period.refused):
             return (Level.ERROR, period.silence) if period.silence else (
                 Level.STALE, 'no leg lengths')
@@ -290,7 +292,7 @@ class PoseHealth:
             return Level.OK, 'tracking'
         return Level.WARN if period.solved else Level.ERROR, faults
 
-    def _input_faults(self, period: Period, live: Live | None) -> Iterator[str]:
+    def _input_faults(self, period: Period, live: LiveCounts | None) -> Iterator[str]:
         """Return the faults of the input, the worst first."""
         if period.refused:
             yield period.reason
@@ -304,7 +306,7 @@ class PoseHealth:
             yield (f'too slow: of {period.tried + live.lost} samples {live.passed_over} were '
                    f'passed over and {live.lost} lost')
         if Flag.RESTARTED in period.flags:
-            yield 'started again from home'
+            yield 'started again from home; call ~/confirm if this pose is right'
 
     def _judge(self, period: Period, what: str, reasons: Mapping[Flag, str],
                values: Mapping[str, object]) -> PartHealth:

@@ -27,7 +27,8 @@ class LegSample:
     """
     One sample: time (s), true pose (4, 4), true body twist (6,), n leg lengths (n,) m with noise.
 
-    leg_rates: (n,), m/s, true. dropped: whether the sensors fail to report it.
+    leg_rates: (n,), m/s, true. dropped: whether the sensors fail to report it. forces: (n,), N,
+    of the drives; None where nothing drives them.
     """
 
     time: float
@@ -36,6 +37,7 @@ class LegSample:
     lengths: Array
     leg_rates: Array
     dropped: bool
+    forces: Array | None = None
 
 
 class LegSimulation:
@@ -60,7 +62,16 @@ class LegSimulation:
         self._next = 0
 
     def take(self) -> LegSample:
-        """Return the next sample."""
+        """
+        Return the next sample.
+
+        Returns:
+            its time (s), pose, twist, lengths and rates, and whether it was lost.
+
+        >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> LegSimulation(geometry, motion, 100.0).take().time
+        0.0
+        """
         if not self._block:
             self._block = self._compute(self._next)[::-1]
             self._next += BLOCK

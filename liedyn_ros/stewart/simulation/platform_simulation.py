@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import GeometryError, LimitError
-from liedyn_ros.control import COMMAND_TIMEOUT, Drives, LaggedActuators
+from liedyn_ros.control import Drives, LaggedActuators
+from liedyn_ros.control.actuators import COMMAND_TIMEOUT
 from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.lie.kernels import batch
@@ -57,13 +58,12 @@ class PlatformSimulation:
             raise LimitError(f'lag: expected a number of s from 0, got {lag}')
         self.geometry, self.dt, self._steps = geometry, as_positive('dt', dt), 0
         self._resolution = resolution
-        self.pose: Array = se3.require_pose(
-            'pose_base_platform', as_array('pose_base_platform', pose_base_platform, (4, 4)))
+        self.pose: Array = se3.require_pose('pose_base_platform', pose_base_platform, (4, 4))
         self.twist: Array = np.zeros(6)
         geometry.require_within_limits(kinematics.leg_lengths(geometry, self.pose))
         self._dynamics = StewartDynamics(geometry)
         self._command = self._dynamics.inverse(self.pose, self.twist, np.zeros(6)).forces
-        self._drives = LaggedActuators(self._command, lag, dt)
+        self._given, self._drives = self._command, LaggedActuators(self._command, lag, dt)
         self._heard = -math.inf  # when the last command came, s
         self.drives = Drives.STANDING
         weight = float(np.abs(self._command).sum())
@@ -82,7 +82,17 @@ class PlatformSimulation:
         return self._heard >= 0.0
 
     def command(self, forces: ArrayLike) -> None:
-        """Take forces (n,), N, along the legs; raises ShapeError or NotFiniteError."""
+        """
+        Take forces along the legs.
+
+        Args:
+            forces: (n,), positive where they push the platform away; N, N m of cranks.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> PlatformSimulation(geometry, home).command(np.zeros(6))
+        """
         self._command = as_array('forces', forces, self._command.shape)
         self._heard = self.time
 
@@ -90,27 +100,44 @@ class PlatformSimulation:
         """
         Advance by dt, by the classical Runge-Kutta method on SE(3), with the mean of the forces.
 
-        Raises LimitError where a leg has reached the end of its travel, and NotFiniteError or
-        SingularError where the motion diverged. Pose, twist and time are then the last good ones;
-        the forces of the drives are a step ahead.
+        Where it raises, pose, twist and time are the last good ones; the forces of the drives are
+        a step ahead.
+
+        Raises:
+            LimitError: where a leg has reached the end of its travel.
+            NotFiniteError: where the motion diverged.
+            SingularError: where the motion diverged.
+
+        >>> simulation = PlatformSimulation(geometry, home)
+        >>> simulation.step()
+        >>> np.array_equal(simulation.pose, home)  # held in place until its first command
+        True
         """
         if self.moves:
             silent = self.time - self._heard > self.command_timeout
             self.drives = Drives.BRAKED if silent else Drives.COMMANDED
-            pose, twist = self._integrated(
-                self._braked() if silent else self._drives.step(self._command))
+            self._given = self._braked() if silent else self._drives.step(self._command)
+            pose, twist = self._integrated(self._given)
             self.geometry.require_within_limits(kinematics.leg_lengths(self.geometry, pose))
             self.pose, self.twist = pose, twist
         self._steps += 1
 
     def sample(self) -> LegSample:
-        """Return the readings of the legs' sensors, without noise."""
+        """
+        Return the readings of the legs' sensors, without noise.
+
+        Returns:
+            time (s), pose, twist, lengths and rates.
+
+        >>> PlatformSimulation(geometry, home).sample().lengths.shape
+        (6,)
+        """
         read = self.geometry.readings
         lengths = kinematics.leg_lengths(read, self.pose)
         if self._resolution:
             lengths = self._resolution * np.round(lengths / self._resolution)
         return LegSample(self.time, self.pose, self.twist, lengths,
-                         kinematics.leg_rates(read, self.pose, self.twist), False)
+                         kinematics.leg_rates(read, self.pose, self.twist), False, self._given)
 
     def _braked(self) -> Array:
         """Return the forces (n,) of dry friction: those that stop the legs, as far as it can."""

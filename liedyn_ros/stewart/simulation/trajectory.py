@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Smooth motions of the platform with their exact twists: about home, and from pose to pose."""
+"""Smooth motions of the platform about home, with their exact twists."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SmoothTrajectory:
 
     def __post_init__(self) -> None:
         """Check the parts. Raises ShapeError, NotFiniteError, NotInGroupError, LimitError."""
-        home = se3.require_pose('home', checks.as_array('home', self.home, (4, 4)))
+        home = se3.require_pose('home', self.home, (4, 4))
         object.__setattr__(self, 'home', home)
         for name in ('amplitudes', 'frequencies', 'phases'):
             object.__setattr__(self, name, checks.as_array(name, getattr(self, name), (6,)))
@@ -56,44 +56,67 @@ class SmoothTrajectory:
             raise LimitError(f'rise_time: expected a positive number of s, got {self.rise_time}')
 
     def pose(self, t: ArrayLike) -> Array:
-        """Return (..., 4, 4), platform in base, m, at times t (...), s."""
-        return np.matmul(self.home, se3.exp(self._coordinates(t)[0]))
+        """
+        Return the poses of the platform in the base.
+
+        Args:
+            t: times (...); s.
+
+        Returns:
+            (..., 4, 4); m.
+
+        >>> motion = SmoothTrajectory(home, [0.1] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> np.allclose(motion.pose(0.0), home)
+        True
+        """
+        return np.matmul(self.home, se3.exp(self._series(t)[0]))
 
     def twist(self, t: ArrayLike) -> Array:
-        """Return (..., 6), body twists in rad/s and m/s, at times t (...), s."""
-        xi, rate = self._coordinates(t)
+        """
+        Return the body twists of the platform.
+
+        Args:
+            t: times (...); s.
+
+        Returns:
+            (..., 6), angular part first; rad/s and m/s.
+
+        >>> motion = SmoothTrajectory(home, [0.1] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> motion.twist([0.0, 1.0]).shape
+        (2, 6)
+        """
+        xi, rate = self._series(t)[:2]
         return np.einsum('...ij,...j->...i', se3.right_jacobian(xi), rate)  # (1.14)
 
     def derivatives(self, t: float) -> Array:
-        """Return (3, 6): body twist, its derivative and its second one at a time t, s."""
+        """
+        Return the body twist with its first and second time derivative.
+
+        Args:
+            t: s.
+
+        Returns:
+            (3, 6), angular part first; rad, m and s.
+
+        >>> motion = SmoothTrajectory(home, [0.1] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+        >>> np.allclose(motion.derivatives(1.0)[0], motion.twist(1.0))
+        True
+        """
         return twists_of_exponential(self._series(t) * np.array([[1.0], [1.0], [2.0], [6.0]]))
 
-    def _series(self, t: float) -> Array:
-        """Return the coefficients (4, 6) of xi in powers of the time since t."""
-        omega = 2.0 * np.pi * self.frequencies
+    def _series(self, t: ArrayLike) -> Array:
+        """Return the coefficients (4, ..., 6) of xi in powers of the time since t (...)."""
+        t, omega = checks.as_numbers('t', t)[..., None], 2.0 * np.pi * self.frequencies
         angle = omega * t + self.phases
         sine, cosine = self.amplitudes * np.sin(angle), self.amplitudes * np.cos(angle)
-        wave = np.array([sine, omega * cosine, -omega**2 * sine / 2.0, -omega**3 * cosine / 6.0])
-        envelope = np.array([1.0, 0.0, 0.0, 0.0])
-        if t < self.rise_time:
-            s, scale = max(t / self.rise_time, 0.0), 1.0 / self.rise_time
-            envelope = np.array([
-                s**3 * (10.0 - 15.0 * s + 6.0 * s**2), 30.0 * (s * (1.0 - s))**2 * scale,
-                30.0 * s * (1.0 - s) * (1.0 - 2.0 * s) * scale**2,
-                10.0 * (1.0 - 6.0 * s + 6.0 * s**2) * scale**3])
-            if t < 0.0:
-                envelope[3] = 0.0
+        wave = (sine, omega * cosine, -omega**2 * sine / 2.0, -omega**3 * cosine / 6.0)
+        s, scale = np.clip(t / self.rise_time, 0.0, 1.0), 1.0 / self.rise_time
+        rises = (0.0 <= t) & (t < self.rise_time)
+        envelope = (
+            s**3 * (10.0 - 15.0 * s + 6.0 * s**2), 30.0 * (s * (1.0 - s))**2 * scale,
+            30.0 * s * (1.0 - s) * (1.0 - 2.0 * s) * scale**2,
+            10.0 * (1.0 - 6.0 * s + 6.0 * s**2) * scale**3 * rises)
         return np.array([sum(envelope[h] * wave[k - h] for h in range(k + 1)) for k in range(4)])
-
-    def _coordinates(self, t: ArrayLike) -> tuple[Array, Array]:
-        t = checks.as_numbers('t', t)[..., None]
-        omega = 2.0 * np.pi * self.frequencies
-        wave = self.amplitudes * np.sin(omega * t + self.phases)
-        wave_rate = self.amplitudes * omega * np.cos(omega * t + self.phases)
-        s = np.clip(t / self.rise_time, 0.0, 1.0)
-        envelope = s ** 3 * (10.0 - 15.0 * s + 6.0 * s ** 2)
-        envelope_rate = 30.0 * s ** 2 * (1.0 - s) ** 2 / self.rise_time
-        return envelope * wave, envelope * wave_rate + envelope_rate * wave
 
 
 def check_times(motion: SmoothTrajectory, duration: float = 0.0) -> Array:
@@ -125,39 +148,3 @@ def travel_share(geometry: StewartGeometry, motion: SmoothTrajectory, times: Arr
         middle = (least + most) // 2
         least, most = (middle, most) if fits(middle / SHARES) else (least, middle)
     return least / SHARES
-
-
-@dataclass(frozen=True)
-class ScrewMotion:
-    """
-    From rest to rest along one screw: T(t) = start exp(s(t) displacement), s from 0 to 1.
-
-    start: (4, 4), platform in base, m. displacement: (6,), rotation vector and v, rad and m.
-    duration: s.
-    """
-
-    start: Array
-    displacement: Array
-    duration: float
-
-    def __post_init__(self) -> None:
-        """Check the parts. Raises ShapeError, NotFiniteError, NotInGroupError, LimitError."""
-        start = se3.require_pose('start', checks.as_array('start', self.start, (4, 4)))
-        object.__setattr__(self, 'start', start)
-        object.__setattr__(
-            self, 'displacement', checks.as_array('displacement', self.displacement, (6,)))
-        if not 0.0 < self.duration < np.inf:
-            raise LimitError(f'duration: expected a positive number of s, got {self.duration}')
-
-    def pose(self, t: ArrayLike) -> Array:
-        """Return (..., 4, 4), platform in base, m, at times t (...), s."""
-        share = 0.5 - 0.5 * np.cos(np.pi * self._progress(t))
-        return se3.compose(self.start, se3.exp(share[..., None] * self.displacement))
-
-    def twist(self, t: ArrayLike) -> Array:
-        """Return (..., 6), body twists in rad/s and m/s, at times t (...), s."""
-        rate = 0.5 * np.pi / self.duration * np.sin(np.pi * self._progress(t))
-        return rate[..., None] * self.displacement
-
-    def _progress(self, t: ArrayLike) -> Array:
-        return np.clip(checks.as_numbers('t', t) / self.duration, 0.0, 1.0)

@@ -60,7 +60,15 @@ class LevenbergMarquardt:
                     f'{name}: expected a number in (0, 1), got {getattr(self, name)!r}')
 
     def as_tuple(self) -> problem.Settings:
-        """Return the settings as the kernels take them."""
+        """
+        Return the settings as the kernels take them.
+
+        Returns:
+            a tuple of numbers.
+
+        >>> len(LevenbergMarquardt().as_tuple())
+        5
+        """
         return problem.Settings(
             float(self.damping), self.max_iterations, float(self.residual_tolerance),
             float(self.step_tolerance), float(self.smallest_singular_value))
@@ -208,10 +216,22 @@ class PoseSolver:
             self, lengths: Array, guess: Array, state: Array, twist: Array = AT_REST,
             seconds: float = 0.0) -> tuple[Array, Status, int, float, float]:
         """
-        Return the parts of a Solution as `solve` does, for a hot loop.
+        Return the parts of a Solution as `solve` does, for a hot loop: the arrays are not checked.
 
-        All arrays are of float64, of the right shapes and not checked. The guess is moved on for a
-        time (s) at a body twist (6,), rad/s and m/s.
+        Args:
+            lengths: (n,), float64; m, of cranks rad.
+            guess: pose (4, 4), float64; m.
+            state: (57,) of a PlatformMeter, which takes numbers of the pose.
+            twist: body twist (6,) at which the guess is moved on; rad/s and m/s.
+            seconds: for how long; s.
+
+        Returns:
+            pose (4, 4), status, iterations, residual (m) and smallest singular value.
+
+        >>> from liedyn_ros.stewart.platform.state import PlatformMeter
+        >>> solver, numbers = ld.PoseSolver(geometry), PlatformMeter(geometry).empty()
+        >>> solver.solve_checked(leg_lengths(geometry, home), home, numbers)[1]
+        <Status.CONVERGED: 0>
         """
         if self.least_squares is not None:
             pose, status, iterations, _ = self.least_squares.solve_checked(
@@ -265,7 +285,7 @@ class PoseSolver:
         try:
             self.geometry.require_values(checks.as_array(
                 'lengths', lengths, self._lengths.shape))
-            se3.require_pose('guess', checks.as_array('guess', guess, (4, 4)))
+            se3.require_pose('guess', guess, (4, 4))
         except LiedynError as error:
             return error
         return LimitError(f'lengths and guess: expected sizes that can be squared, '

@@ -22,20 +22,21 @@ from liedyn_ros.stewart.solver.kernels import biases as kernels
 from liedyn_ros.stewart.solver.least_squares import LeastSquares
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
-MEMORY = 10.0  # s, over which a path is remembered
+MEMORY_TIME = 10.0  # s, over which a path is remembered
 LEAST_BIAS = 5.0  # deviations of a leg's reading, below which a bias is not named
 FALSE_ALARM_CHANCE = 1e-9  # of a chi-square above its limit, where all is well
 BIAS_GAIN = 36.0  # by how much a bias lowers the chi-square of a path
-LEAD = 60.0  # of a named leg over any other in that: odds of exp(30)
-CONSTANT = 1.1  # times its expectation, and six deviations, of what a constant bias may leave
+BIAS_LEAD = 60.0  # of a named leg over any other in that: odds of exp(30)
+# Times its expectation, and six deviations, of what a constant bias may leave
+CONSTANT_BIAS_RATIO = 1.1
 MAX_CHI_SQUARE = 100.0  # times its expectation, of a sample's chi-square in the sums over a path
-MEMORIES = 0.001, 0.01, 0.1, 1.0  # of MEMORY
+MEMORY_SHARES = 0.001, 0.01, 0.1, 1.0  # of MEMORY_TIME
 MIN_PATH_SAMPLES = 5.0  # samples of a path
 MIN_JUDGED_SHARE = 0.5  # of the samples, in which a leg that is named was judged
-CONFIRMED = 0.5  # s, for which paths must show the same leg
+CONFIRMATION_TIME = 0.5  # s, for which paths must show the same leg
 # Chi-square of a shorter memory's bias by that of a longer one: more is a change
 CHANGE_THRESHOLD = 100.0
-SAMPLES = 1000.0  # over which the noise is averaged
+NOISE_SAMPLES = 1000.0  # over which the noise is averaged
 MIN_NOISE_SAMPLES = 50.0  # samples, before noise that is not given counts as known
 NONE = np.empty(0)
 LEAST_FACTOR = 1e-24  # m^2, of noise that is not given: below it is rounding
@@ -92,13 +93,13 @@ class BiasMonitor:
         singularity_warning: smallest singular value of the other legs that is near a singularity.
         """
         from scipy.special import chdtri  # which takes long to import
-        n, memories = len(solver.weights), len(MEMORIES)
+        n, memories = len(solver.weights), len(MEMORY_SHARES)
         self._solver, self._degrees = solver, n - 6
         self._limits = [0.0] + [float(chdtri(k, FALSE_ALARM_CHANCE)) for k in range(1, n - 5)]
         self._told = bool(geometry.leg_noise.any())
         self._leaves_out, self._warning = leave_out and self._told, singularity_warning
         self._units = np.array([geometry.characteristic_length] * 3 + [1.0] * 3)  # m of a twist
-        self._rates = [-1.0 / (MEMORY * each) for each in MEMORIES]
+        self._rates = [-1.0 / (MEMORY_TIME * each) for each in MEMORY_SHARES]
         self._keeps, self._before = np.zeros(memories), np.empty(n)
         self._factors = np.ones(kernels.NUMBERS_OF_LEG)  # of the variances in a row of `others`
         self._sums, self._tallies = np.zeros((memories, n, kernels.SUMS)), np.zeros((memories, 2))
@@ -173,7 +174,7 @@ class BiasMonitor:
         shown, leg, bias = self._lasting(noise)
         if leg != self._candidate:
             self._candidate, self._since_ns = leg, stamp_ns
-        if leg is not None and stamp_ns - self._since_ns >= 1e9 * CONFIRMED:
+        if leg is not None and stamp_ns - self._since_ns >= 1e9 * CONFIRMATION_TIME:
             return BiasFit(chi_square, False, leg, bias, True, noise, NONE)
         if chi_square <= self._limits[self._degrees]:
             self._outlying = None
@@ -210,7 +211,7 @@ class BiasMonitor:
                 continue
             best, left, second, bias = kernels.best_leg(self._sums[memory])
             expected = self._degrees * weight
-            if left > CONSTANT * expected + 6.0 * math.sqrt(2.0 * expected) + BIAS_GAIN:
+            if left > CONSTANT_BIAS_RATIO * expected + 6.0 * math.sqrt(2.0 * expected) + BIAS_GAIN:
                 if explained:
                     self._forget(memory)
                 continue
@@ -219,8 +220,8 @@ class BiasMonitor:
                     abs(bias) > LEAST_BIAS * noise * float(self._solver.deviations[best])):
                 shown = True
                 judged = float(self._sums[memory, best, kernels.JUDGED])
-                if second - left > LEAD and judged > max(MIN_PATH_SAMPLES, MIN_JUDGED_SHARE
-                                                         * weight):
+                if second - left > BIAS_LEAD and judged > max(
+                        MIN_PATH_SAMPLES, MIN_JUDGED_SHARE * weight):
                     if not self._has_changed(memory, best, bias):
                         return True, best, bias
                     self._forget(memory)
@@ -247,7 +248,7 @@ class BiasMonitor:
             return last
         best, second = np.argsort(squares)[:2].tolist()
         if squares[best] > limit or (
-                squares[second] - squares[best] < LEAD):
+                squares[second] - squares[best] < BIAS_LEAD):
             return None
         return int(best)
 
@@ -263,7 +264,7 @@ class BiasMonitor:
             return True
         before = self._variance
         self._variance = kernels.add_noise(
-            1.0 / min(self._count, SAMPLES), self._degrees, self._solver.weights,
+            1.0 / min(self._count, NOISE_SAMPLES), self._degrees, self._solver.weights,
             self._solver.residuals, self._before, before)
         fresh = self._variance != before
         self._count += fresh

@@ -28,8 +28,7 @@ from liedyn_ros.stewart.platform.kernels.state import INVERSE
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, PoseSolver, Status
 from liedyn_ros.stewart.tracking.branch.kernels import evidence as kernels
-from liedyn_ros.stewart.tracking.branch.kernels.branch import (
-    PREDICTION_LIMIT, SHARPNESS_TIME, SURE)
+from liedyn_ros.stewart.tracking.branch.kernels.branch import LOG_ODDS_LIMIT, PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.branch.kernels.separation import separation
 from liedyn_ros.stewart.tracking.tracker import Start, TrackedPose
 
@@ -105,12 +104,12 @@ class BranchEvidence:
 
     @property
     def settled(self) -> bool:
-        """Return whether the motion was followed for long enough to contradict the start."""
-        return bool(self._numbers[kernels.REGULAR] * kernels.LOOK_NS >= 1e9 * SHARPNESS_TIME)
+        """Return whether a motion was followed that is long enough to contradict the start."""
+        return bool(kernels.is_settled(self._numbers))
 
-    def judge(self, before: TrackedPose | None, tracked: TrackedPose, noise: float) -> None:
+    def judge(self, before: TrackedPose | None, tracked: TrackedPose, noise: float) -> bool:
         """
-        Judge a pose; before: the last good one.
+        Judge a pose and return whether home's word has chosen it now; before: the last good one.
 
         noise: standard deviation of a length, in characteristic lengths.
         """
@@ -118,9 +117,9 @@ class BranchEvidence:
         if before is None or from_home or (
                 tracked.stamp_ns - before.stamp_ns > 1e9 * PREDICTION_LIMIT):
             self.starts, self._poses = self.starts + 1, ''
-        kernels.judge_evidence(
+        return bool(kernels.judge_evidence(
             self._buffer, self._legs, self._scale, METHOD, tracked.stamp_ns, tracked.lengths,
-            tracked.pose, tracked.state.values, from_home, noise)
+            tracked.pose, tracked.state.values, from_home, noise))
 
     def continue_from(self, tracked: TrackedPose) -> None:
         """Take another pose of the same sample for the last one."""
@@ -134,13 +133,13 @@ class BranchEvidence:
         complete: whether these are all. Then they may clear the start, else only speak against it.
         Return whether there is no other.
         """
-        others = [other for other in poses if self._apart(pose, other) > kernels.SAME]
+        others = [other for other in poses if self._apart(pose, other) > kernels.SAME_POSE]
         if not others or self._numbers[kernels.REASON] == kernels.GAP:
             return complete and not others
         ways = [self._apart(self._home, other) for other in (pose, *others)]
         odds = 6.0 * np.log(np.maximum(ways, 1e-300)) + self._log_size(np.array((pose, *others)))
         odds -= odds[0]
-        if odds[1:].min() < SURE:
+        if odds[1:].min() < LOG_ODDS_LIMIT:
             if self.source is BranchSource.HOME:
                 self._numbers[kernels.REASON] = kernels.START
             likeliest = ways[1 + int(odds[1:].argmin())]
@@ -154,7 +153,7 @@ class BranchEvidence:
         """Take a pose for the right one where a redundant sensor prefers it to its second pose."""
         pose, status, *_ = self._solver.solve_checked(
             tracked.lengths, self._meter.reflected(tracked.state), self._meter.empty())
-        if status is Status.CONVERGED and self._apart(pose, tracked.pose) > kernels.SAME and (
+        if status is Status.CONVERGED and self._apart(pose, tracked.pose) > kernels.SAME_POSE and (
                 prefer(tracked.pose, pose) is False):
             self.confirm(BranchSource.SENSOR)
 

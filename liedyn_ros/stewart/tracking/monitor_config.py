@@ -92,7 +92,7 @@ def noise_of(settings: Any, legs: int = 6) -> float | list[float]:
         return float(every)
     if every:
         raise LiedynError('leg_noise and leg_noises: expected one of both, '
-                          f'got {every:g} m and {each}')
+                          f'got {every:g} and {each}')
     if len(each) != legs or min(each) <= 0.0:
         raise LiedynError(f'leg_noises: expected {legs} numbers above 0, or a single 0, '
                           f'got {each}')

@@ -17,9 +17,9 @@ fifth stage is BiasMonitor.examine then. MonitoredTracker combines them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import math
-from typing import NamedTuple, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,11 +41,12 @@ from liedyn_ros.stewart.tracking.branch_evidence import BranchEvidence, BranchSo
 from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegMonitor, LegMotion, NO_FAULTS
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
+from liedyn_ros.stewart.tracking.monitored_pose import MonitoredPose, StartedPose
 from liedyn_ros.stewart.tracking.rates.monitor import RateMonitor
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
 from liedyn_ros.stewart.tracking.tracker import (
-    FollowerState, PoseFollower, Sample, SampleGate, Start, TrackedPose)
-from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
+    FollowerState, PoseFollower, Sample, SampleGate, Start, TrackedPose, with_plausible_limits)
+from liedyn_ros.stewart.tracking.two_branch_tracker import BranchChoice, TwoBranchTracker
 
 if TYPE_CHECKING:
     from liedyn_ros.stewart.assembly.modes import MachineModes
@@ -53,61 +54,6 @@ if TYPE_CHECKING:
 UNSURE, UNSURE_SOURCE = int(Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG), BranchSource.UNSURE
 ONE_BRANCH = Branch(1, 0.0, 0.0, unsure=False, wrong=False)  # of redundant lengths
 Reading = tuple[ArrayLike, int]  # of the redundant sensor, and its time (ns)
-
-
-@dataclass(slots=True, eq=False)
-class MonitoredPose(TrackedPose):
-    """
-    A tracked pose and the warnings attached to it.
-
-    flags: docs/stewart.md. legs: indices of the legs suspected. branch: as the motion
-    shows it; None where there is no pose. time_to_singularity: s, until the smallest singular
-    value falls to singularity_warning at its present rate; infinite where it does not. other:
-    (4, 4), m, the pose of the other branch while both are held. fit: of the redundant sensor's
-    reading, None where none was compared. motion: of the legs; None for the first sample.
-    noise_known: whether the noise is given and not refuted, or well estimated. rates: (n,), the
-    measured ones that the twist comes from. None where it is estimated at the stamp, or, within
-    singularity_warning of a singularity, the mean since the pose before (twist_span > 0).
-    branch_source: what the branch rests on. branch_reason: why that is nothing, else ''.
-    bias_fit: of redundant lengths, None of six.
-    """
-
-    flags: Flag
-    legs: tuple[int, ...] = ()
-    branch: Branch | None = None
-    time_to_singularity: float = math.inf
-    other: Array | None = None
-    fit: SensorFit | None = None
-    motion: LegMotion | None = None
-    noise_known: bool = False
-    rates: Array | None = None
-    branch_source: BranchSource = BranchSource.UNSURE
-    branch_reason: str = ''
-    bias_fit: BiasFit | None = None
-
-    @property
-    def residuals(self) -> Array:
-        """Return readings less those of the pose of all legs, (n,), m or rad; 0 of six legs."""
-        return np.zeros(len(self.lengths)) if self.bias_fit is None else self.bias_fit.residuals
-
-    @property
-    def left_out(self) -> tuple[int, ...]:
-        """Return the indices of legs that do not count in the pose."""
-        fit = self.bias_fit
-        return fit.legs if fit is not None and fit.left_out else ()
-
-
-class StartedPose(NamedTuple):
-    """
-    A pose (4, 4), m, since whose start nothing was proved, and its lengths (6,).
-
-    number: of the start or gap. noise: deviation of a length, in characteristic lengths.
-    """
-
-    number: int
-    lengths: Array
-    pose: Array
-    noise: float
 
 
 class MonitoredTracker:
@@ -139,7 +85,6 @@ class MonitoredTracker:
             ) * geometry.reading_unit[0] / geometry.drive_scales)
         self.geometry, self.config = geometry, config
         self._meter = PlatformMeter(geometry, config.singularity_warning)
-        self._gate = SampleGate(geometry)
         self._unit, _ = geometry.reading_unit
         self._length = geometry.characteristic_length / self._unit
         self._relative = geometry.drive_scales / self._unit  # of readings to that unit
@@ -150,6 +95,7 @@ class MonitoredTracker:
             config.leg_acceleration, config.frozen_time, config.leg_resolution)
         self._rate_monitor = RateMonitor(geometry)
         self._follower = PoseFollower(geometry, home, method, self._meter)
+        self._gate = SampleGate(with_plausible_limits(geometry, self._follower.home))
         self._branch_monitor = BranchMonitor()
         self._evidence = BranchEvidence(geometry, self._follower.home, self._meter)
         self._travel = TravelProof(geometry, self._follower.home)
@@ -168,6 +114,7 @@ class MonitoredTracker:
         self._last: MonitoredPose | None = None
         self._sign = 0  # of the determinant, reported with the last sample
         self._crossed = False  # whether the motion has led through a singularity
+        self._chosen = False  # whether home's word has just chosen the pose
         self._trusted: FollowerState | None = None  # before readings that jumped just now
         self._platform_jumped = False  # whether these were of three legs or more
 
@@ -187,7 +134,11 @@ class MonitoredTracker:
         return self._rate_monitor.describe(self.geometry.leg_names)
 
     def reset(self) -> None:
-        """Forget the motion, the faults and the branch: the next sample starts from home."""
+        """
+        Forget the motion, the faults and the branch: the next sample starts from home.
+
+        >>> MonitoredTracker(geometry, home).reset()
+        """
         self._follower.reset()
         self._gate.reset()
         self._forget()
@@ -196,7 +147,11 @@ class MonitoredTracker:
         """
         Take the last pose for the right one, on the word of the user.
 
-        Return False where there is none.
+        Returns:
+            False where there is none.
+
+        >>> MonitoredTracker(geometry, home).confirm()
+        False
         """
         if self._last is None:
             return False
@@ -212,10 +167,19 @@ class MonitoredTracker:
 
     def weigh(self, start: StartedPose, found: MachineModes) -> None:
         """
-        Judge a start by all poses of its lengths: one alone is proved; see StartModes.
+        Judge a start by all poses of its lengths: one alone is proved.
 
-        A start, gap or singularity meanwhile makes it void. Where one pose alone is left and it
-        is another one, the tracking continues from there.
+        A start, gap or singularity meanwhile makes it void. Where one pose alone is left and it is
+        another one, the tracking continues from there.
+
+        Args:
+            start: of the tracker.
+            found: all poses of its lengths, see StartModes.
+
+        >>> tracker = MonitoredTracker(geometry, home)
+        >>> _ = tracker.track(0, leg_lengths(geometry, home))
+        >>> tracker.start is None or tracker.start.number > 0
+        True
         """
         evidence, last = self._evidence, self._last
         if start.number != evidence.starts or last is None or self._crossed:
@@ -244,10 +208,26 @@ class MonitoredTracker:
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None,
             reading: ArrayLike | None = None, reading_ns: int | None = None) -> MonitoredPose:
         """
-        Return the pose of one sample as PoseTracker.track does, with its warnings.
+        Return the pose of one sample, with its warnings.
 
-        reading: the redundant sensor's, where there is a new one. reading_ns: its time, to which
-        the pose is moved at its twist; that of the lengths where it is left out.
+        Args:
+            stamp_ns: time of the sample; ns.
+            lengths: (n,); m, of cranks rad.
+            rates: measured ones (n,); m/s, of cranks rad/s.
+            reading: of the redundant sensor, where there is a new one.
+            reading_ns: its time, ns; by default that of the lengths.
+
+        Returns:
+            the pose and its flags.
+
+        Raises:
+            StampError: for a stamp out of order.
+            LimitError: for a length that is not positive.
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> tracker = MonitoredTracker(geometry, home)
+        >>> tracker.track(0, leg_lengths(geometry, home)).status
+        <Status.CONVERGED: 0>
         """
         sample = self._gate.accept(stamp_ns, lengths, rates)
         if sample.clock_set_back:
@@ -320,7 +300,7 @@ class MonitoredTracker:
                 evidence.confirm(BranchSource.SENSOR)
             evidence.rest_on(BranchSource.SENSOR)
             return
-        evidence.judge(before, tracked, self._relative_noise)
+        self._chosen = evidence.judge(before, tracked, self._relative_noise)
         open_yet = evidence.unsure or evidence.source is not BranchSource.PROVED
         if (open_yet and self._travel.proved
                 and self._travel.holds(tracked.lengths, tracked.pose)):
@@ -383,27 +363,28 @@ class MonitoredTracker:
             return
         self._follower.restore(trusted)
 
-    def _pass_over(self, tracked: TrackedPose) -> Choice:
+    def _pass_over(self, tracked: TrackedPose) -> BranchChoice:
         """Return a pose of readings that jump: the branch is that of the motion before."""
         self._branch_monitor.predict(tracked.stamp_ns)
         sign = self._branch_monitor.reported_sign
         branch = None if self._last is None else self._last.branch
-        return Choice(tracked, Branch(
+        return BranchChoice(tracked, Branch(
             sign, 0.0 if branch is None else branch.rate, 0.0,
             branch is not None and branch.unsure,
             bool(sign) and tracked.state.determinant_sign != sign))
 
-    def _choose(self, tracked: TrackedPose, sample: Sample, sensed: Reading | None) -> Choice:
+    def _choose(
+            self, tracked: TrackedPose, sample: Sample, sensed: Reading | None) -> BranchChoice:
         """Return the pose of the better branch, and continue from it."""
         if self._bias_monitor is not None:
-            return Choice(tracked, ONE_BRANCH)
+            return BranchChoice(tracked, ONE_BRANCH)
         branch = self._branch_monitor.judge(
             tracked.stamp_ns, tracked.state, self._relative_noise)
-        if (branch.unsure or branch.wrong) and self._travel.proved and (
-                self._travel.holds(tracked.lengths, tracked.pose)):
+        if (branch.unsure or branch.wrong) and (self._chosen or (
+                self._travel.proved and self._travel.holds(tracked.lengths, tracked.pose))):
             self._branch_monitor.confirm(tracked.state)
-            branch = branch._replace(
-                expected_sign=tracked.state.determinant_sign, unsure=False, wrong=False)
+            self._sign = tracked.state.determinant_sign
+            branch = branch._replace(expected_sign=self._sign, unsure=False, wrong=False)
         elif branch.wrong and not self._evidence.settled:
             branch = branch._replace(wrong=False, unsure=True)
         prefer = None
@@ -412,7 +393,7 @@ class MonitoredTracker:
         if self._two_branches is None:
             if prefer is not None and self._evidence.unsure:
                 self._evidence.ask(prefer, tracked)
-            return Choice(tracked, branch)
+            return BranchChoice(tracked, branch)
         choice = self._two_branches.choose(
             tracked, sample, branch, prefer, both=self._evidence.unsure)
         if choice.switched:
@@ -424,11 +405,11 @@ class MonitoredTracker:
         return choice
 
     def _report(
-            self, choice: Choice, flags: int, legs: tuple[int, ...], sensed: Reading | None,
+            self, choice: BranchChoice, flags: int, legs: tuple[int, ...], sensed: Reading | None,
             started: bool, rates: ArrayLike | None) -> MonitoredPose:
         tracked, branch = choice.tracked, choice.branch
         flags |= self._branch_flags(started, branch.unsure)
-        if branch.wrong:
+        if branch.wrong and not self._evidence.unsure:  # else the last branch may have been left
             flags |= Flag.BRANCH_WRONG.value
         until = time_until(
             tracked.state.signed_value, branch.rate, self.config.singularity_warning)
@@ -460,7 +441,7 @@ class MonitoredTracker:
             tracked.stamp_ns, tracked.lengths, tracked.pose, tracked.status, tracked.iterations,
             tracked.residual, tracked.start, tracked.state, twist, span, tracked.solve_time,
             flag_of(flags), legs, branch, until, other, fit, motion,
-            self._leg_monitor.noise.known, None if rates is None else np.array(rates, dtype=float),
+            None if rates is None else np.array(rates, dtype=float),
             UNSURE_SOURCE if flags & UNSURE or tracked.status is not Status.CONVERGED else
             self._evidence.source, reason)
 

@@ -25,39 +25,11 @@ from liedyn_ros.stewart.platform.kernels import geometry_errors, inverse_rates a
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 from liedyn_ros.stewart.tracking.legs.monitor import LegEstimate
-from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose
+from liedyn_ros.stewart.tracking.monitored_pose import MonitoredPose
 
 MAX_RATE_DEVIATIONS = 2.0  # deviations by which two estimates of a rate may differ
 MAX_DEVIATION = 0.1  # characteristic lengths, of a drive's end: beyond it nothing is known
 AT_REST = np.zeros(6)
-
-
-class LegNoise:
-    """Independent noise of six legs; owns its workspace, so one for each thread."""
-
-    def __init__(self, geometry: StewartGeometry, deviations: ArrayLike) -> None:
-        """Take the standard deviation of each leg (6,): m of lengths, m/s of rates."""
-        geometry.require_six('LegNoise')
-        deviations = checks.as_array('deviations', deviations, (6,))
-        if not (deviations >= 0.0).all():
-            raise LimitError(f'deviations: expected numbers from 0 on, got {deviations.tolist()}')
-        self._joints, self._variances = geometry.table(), deviations ** 2
-        self._pose, self._work = np.empty((4, 4)), np.empty(kernels.RATES_WORK)
-
-    def covariance(self, pose_base_platform: ArrayLike) -> Array:
-        """
-        Return J^-1 diag(variances) J^-T at a pose (4, 4), m: (6, 6) in body coordinates (11.4).
-
-        Of lengths it is the pose's covariance, of rates the body twist's. Raises ShapeError,
-        NotFiniteError, and SingularError where six lengths do not determine the pose.
-        """
-        self._pose[:] = checks.as_array('pose_base_platform', pose_base_platform, (4, 4))
-        covariance = np.empty((6, 6))
-        if not kernels.covariance(
-                self._joints, self._pose, self._variances, covariance, self._work):
-            raise SingularError('pose: expected one that is not singular, '
-                                'got dL/d(twist) without an inverse')
-        return covariance
 
 
 def of_measured(
@@ -128,7 +100,21 @@ def in_fixed_axes(covariance: ArrayLike, pose_base_platform: ArrayLike) -> Array
 
 
 def linear_first(covariance: ArrayLike) -> Array:
-    """Return a twist's covariance (6, 6) with the linear part first, as messages have it."""
+    """
+    Return the covariance of a twist with the linear part first, as messages have it.
+
+    Args:
+        covariance: (6, 6), angular part first.
+
+    Returns:
+        (6, 6).
+
+    Raises:
+        LiedynError: for another shape, or a number that is not finite.
+
+    >>> linear_first(np.diag([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])).diagonal()
+    array([2., 2., 2., 1., 1., 1.])
+    """
     return np.roll(checks.as_numbers('covariance', covariance), 3, axis=(0, 1))
 
 
@@ -181,7 +167,19 @@ class MotionEstimator:
                          else GeometryNoise(geometry))
 
     def pose_covariance(self, monitored: MonitoredPose) -> Array | None:
-        """Return (6, 6) in body twist coordinates; None for the first pose."""
+        """
+        Return the covariance of a pose.
+
+        Args:
+            monitored: what MonitoredTracker.track returned.
+
+        Returns:
+            (6, 6) in body twist coordinates, rad and m; None for the first pose.
+
+        >>> first = MonitoredTracker(geometry, home).track(0, leg_lengths(geometry, home))
+        >>> MotionEstimator(geometry).pose_covariance(first) is None
+        True
+        """
         of_pose = self._by_legs(monitored)
         if of_pose is None or self._unknown is None:
             return of_pose
@@ -200,10 +198,24 @@ class MotionEstimator:
 
     def of(self, monitored: MonitoredPose) -> MotionEstimate:
         """
-        Return the motion at a pose's own stamp, with its covariance.
+        Return the motion at the stamp of a pose, with its covariance.
 
         A twist that is a difference of poses, as near a singularity, has no covariance.
-        Raises LimitError without a twist, SingularError at a singularity.
+
+        Args:
+            monitored: what MonitoredTracker.track returned.
+
+        Returns:
+            pose, twist and covariance.
+
+        Raises:
+            LimitError: for a pose without a twist.
+            SingularError: at a singularity.
+
+        >>> tracker, lengths = MonitoredTracker(geometry, home), leg_lengths(geometry, home)
+        >>> _, second = (tracker.track(k * 10_000_000, lengths) for k in range(2))
+        >>> np.abs(MotionEstimator(geometry).of(second).twist).max() < 1e-6
+        np.True_
         """
         pose, twist, motion = monitored.pose, monitored.twist, monitored.motion
         if twist is None:
@@ -224,11 +236,28 @@ class MotionEstimator:
 
     def predict(self, monitored: MonitoredPose, seconds: float) -> MotionEstimate:
         """
-        Return the motion a time (s) after a pose, or before it (14.27).
+        Return the motion a time after a pose, or before it (14.27).
 
-        The motion of the legs is extrapolated and the pose of the lengths solved. Raises
-        LimitError where the motion is not known, or not for as long, ConvergenceError where no
-        pose has the lengths, SingularError at a singularity.
+        The motion of the legs is extrapolated and the pose of the lengths solved.
+
+        Args:
+            monitored: what MonitoredTracker.track returned.
+            seconds: s, negative before it.
+
+        Returns:
+            pose, twist and covariance.
+
+        Raises:
+            LimitError: where the motion is not known, or not for as long.
+            ConvergenceError: where no pose has the lengths.
+            SingularError: at a singularity.
+
+        >>> config = MonitorConfig(leg_noise=1e-5, leg_acceleration=1.0)
+        >>> tracker = MonitoredTracker(geometry, home, config=config)
+        >>> lengths = leg_lengths(geometry, home)
+        >>> last = [tracker.track(k * 10_000_000, lengths) for k in range(100)][-1]
+        >>> np.allclose(MotionEstimator(geometry).predict(last, 0.01).pose, home, atol=1e-4)
+        True
         """
         motion = monitored.motion
         if motion is None:

@@ -28,7 +28,6 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import so3
 from liedyn_ros.lie.arrays import run
 from liedyn_ros.lie.kernels import batch
@@ -41,7 +40,8 @@ MIN_LEAD = 10.0  # lead in the explained statistic of the named leg over any oth
 MAX_MOVE = 100.0  # deviations of a reading by which its pose may move until then: more is a jump
 # Ratio of the distance of two poses to the motion between lengths and reading
 MIN_SEPARATION_RATIO = 4.0
-TURNS = np.hstack((-np.eye(3), np.zeros((3, 3))))  # of an orientation, by the body twist
+# Of an orientation, by the body twist
+ORIENTATION_JACOBIAN = np.hstack((-np.eye(3), np.zeros((3, 3))))
 
 
 class Sensor(Protocol):
@@ -66,7 +66,7 @@ class OrientationSensor:
 
     def __post_init__(self) -> None:
         """Refuse a deviation that is not positive."""
-        _require_positive(self.deviation)
+        checks.as_positive('deviation', self.deviation)
 
     def residual(self, pose: Array, reading: ArrayLike) -> Array:
         """Return log(R^T R_measured), (3,), rad; reading: (3, 3), platform in base."""
@@ -76,7 +76,7 @@ class OrientationSensor:
 
     def derivative(self, pose: Array) -> Array:
         """Return (3, 6): a rotation of the pose reduces the residual."""
-        return TURNS.copy()
+        return ORIENTATION_JACOBIAN.copy()
 
     @property
     def variance(self) -> float:
@@ -94,7 +94,7 @@ class LengthSensor:
 
     def __post_init__(self) -> None:
         """Check the parts."""
-        _require_positive(self.deviation)
+        checks.as_positive('deviation', self.deviation)
         for name in ('base', 'platform'):
             object.__setattr__(self, name, checks.as_array(name, getattr(self, name), (3,)))
 
@@ -142,7 +142,7 @@ class SensorMonitor:
 
         Averaging reduces the legs' noise but not the sensor's own, which drifts.
         """
-        _require_positive(time)
+        checks.as_positive('time', time)
         self.sensor = sensor
         self._time = time
         self.reset()
@@ -260,8 +260,3 @@ def _moved(pose: Array, twist: Array, seconds: float) -> Array:
     moved = np.empty((4, 4))
     move_pose(pose, twist, seconds, moved)
     return moved
-
-
-def _require_positive(value: float) -> None:
-    if not 0.0 < value < math.inf:
-        raise LimitError(f'expected a positive number, got {value}')

@@ -11,8 +11,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
+import math
 import time
 from typing import Any, NamedTuple
 
@@ -27,7 +28,9 @@ from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import motion as kernels
 from liedyn_ros.stewart.platform.architecture import require_regular
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_types import Crank
 from liedyn_ros.stewart.platform.kernels import legs
+from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.least_squares import AT_REST
 from liedyn_ros.stewart.solver.pose_solver import (
@@ -81,6 +84,23 @@ class SampleGate:
                 'rates', rates, self._shape)
         follows = self._timeline.follows(stamp_ns)
         return Sample(int(stamp_ns), given, measured, not follows)  # one type: nothing compiles
+
+
+def with_plausible_limits(geometry: StewartGeometry, home: Array) -> StewartGeometry:
+    """
+    Return a geometry with limits where it has none, so that readings in other units are refused.
+
+    Cranks turn once to either side. Others stay below 10^2.5 times what they are at a home pose
+    (4, 4), m, or the size of the platform: beyond, readings are nearer to mm than to m.
+    """
+    limits, turn = geometry.length_limits, 2.0 * math.pi
+    if not np.isinf(limits).any():
+        return geometry
+    sizes = 10.0 ** 2.5 * np.maximum(
+        np.abs(leg_lengths(geometry, home)), geometry.characteristic_length)
+    most = np.where([isinstance(leg, Crank) for leg in geometry.leg_types], turn, sizes)
+    return replace(geometry, length_limits=np.where(
+        np.isinf(limits), np.stack((-most, most), axis=1), limits))
 
 
 class Start(IntEnum):
@@ -149,7 +169,7 @@ class PoseFollower:
         platform that is singular at every pose, and the errors of `require_pose`.
         """
         self.geometry = geometry = geometry.readings
-        self.home = se3.require_pose('home', checks.as_array('home', home, (4, 4))).copy()
+        self.home = se3.require_pose('home', home, (4, 4)).copy()
         require_regular(geometry, self.home)
         self.method = method
         self._last: TrackedPose | None = None
@@ -165,7 +185,11 @@ class PoseFollower:
         return self._last
 
     def reset(self) -> None:
-        """Forget the motion: the next sample starts from home."""
+        """
+        Forget the motion: the next sample starts from home.
+
+        >>> PoseTracker(geometry, home).reset()
+        """
         self.continue_from(None)
 
     def solve_sample(
@@ -173,7 +197,17 @@ class PoseFollower:
         """
         Return the pose of a sample that SampleGate has accepted.
 
-        may_restart: whether a failed solve is tried again from home.
+        Args:
+            sample: of the gate.
+            may_restart: whether a failed solve is tried again from home.
+
+        Returns:
+            the pose.
+
+        >>> from liedyn_ros.stewart.tracking.tracker import SampleGate
+        >>> lengths, follower = leg_lengths(geometry, home), PoseTracker(geometry, home)
+        >>> follower.solve_sample(SampleGate(geometry).accept(0, lengths)).status
+        <Status.CONVERGED: 0>
         """
         values = self._meter.empty()
         begin = time.perf_counter()
@@ -191,7 +225,20 @@ class PoseFollower:
         return tracked
 
     def solve_from(self, guess: Array, tracked: TrackedPose) -> TrackedPose:
-        """Return the pose of a sample once more, from a guess (4, 4), m; nothing is changed."""
+        """
+        Return the pose of a sample once more, from another guess; nothing is changed.
+
+        Args:
+            guess: pose (4, 4); m.
+            tracked: the pose that was found.
+
+        Returns:
+            the pose.
+
+        >>> lengths, tracker = leg_lengths(geometry, home), PoseTracker(geometry, home)
+        >>> tracker.solve_from(home, tracker.track(0, lengths)).status
+        <Status.CONVERGED: 0>
+        """
         values = self._meter.empty()
         pose, status, iterations, residual, _ = self.solver.solve_checked(
             tracked.lengths, guess, values)
@@ -200,15 +247,43 @@ class PoseFollower:
             PlatformState(self._meter, pose, values), None, 0.0, tracked.solve_time)
 
     def state(self) -> FollowerState:
-        """Return the state from which the next solve starts, for `restore`."""
+        """
+        Return the state from which the next solve starts, for `restore`.
+
+        Returns:
+            the state.
+
+        >>> tracker = PoseTracker(geometry, home)
+        >>> tracker.restore(tracker.state())
+        """
         return self._last, self._before, self._rates
 
     def restore(self, state: FollowerState) -> None:
-        """Start the next solve from a former state."""
+        """
+        Start the next solve from a former state.
+
+        Args:
+            state: what `state` returned.
+
+        >>> tracker = PoseTracker(geometry, home)
+        >>> tracker.restore(tracker.state())
+        """
         self._last, self._before, self._rates = state
 
     def solve_without(self, tracked: TrackedPose, weights: Array, guess: Array) -> None:
-        """Solve the last sample once more, of redundant lengths with other weights (n,)."""
+        """
+        Solve the last sample once more, of redundant lengths with other weights.
+
+        Args:
+            tracked: its pose.
+            weights: of the legs (n,).
+            guess: pose (4, 4); m.
+
+        >>> wires = ld.load_geometry(config_file('stewart_cable_robot.yaml'))
+        >>> tracker = PoseTracker(wires, wires.home)
+        >>> found = tracker.track(0, leg_lengths(wires, wires.home))
+        >>> tracker.solve_without(found, np.ones(len(wires.leg_names)), wires.home)
+        """
         fitted = self.solver.least_squares
         if fitted is None:
             return
@@ -219,7 +294,14 @@ class PoseFollower:
         tracked.state = PlatformState(self._meter, tracked.pose, values)
 
     def continue_from(self, last: TrackedPose | None) -> None:
-        """Start the next solve from a pose of another stage; None: from home."""
+        """
+        Start the next solve from a pose of another stage.
+
+        Args:
+            last: that pose; None for home.
+
+        >>> PoseTracker(geometry, home).continue_from(None)
+        """
         self.restore((last, None, None))
 
     def _solve(
@@ -262,12 +344,16 @@ class PoseTracker(PoseFollower):
             meter: PlatformMeter | None = None) -> None:
         """Take the arguments of a PoseFollower."""
         super().__init__(geometry, home, method, meter)
-        self._gate = SampleGate(geometry)
+        self._gate = SampleGate(with_plausible_limits(geometry, self.home))
         self._late = bool(geometry.leg_latency.any())
         self._read: Sample | None = None  # the one before, as it was read
 
     def reset(self) -> None:
-        """Forget the motion: the next sample starts from home, whatever its time."""
+        """
+        Forget the motion: the next sample starts from home, whatever its time.
+
+        >>> PoseTracker(geometry, home).reset()
+        """
         super().reset()
         self._gate.reset()
         self._read = None
@@ -276,11 +362,26 @@ class PoseTracker(PoseFollower):
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
     ) -> TrackedPose:
         """
-        Return the pose of one sample of leg lengths (n,), m, taken at a time in ns.
+        Return the pose of one sample of leg lengths.
 
-        rates: (n,), m/s, where they are measured; the twist then comes from them, else from the
-        difference of two poses. Raises the errors of SampleGate.accept. Where the clock was set
-        back (Timeline), the motion is forgotten.
+        Where the clock was set back, the motion is forgotten.
+
+        Args:
+            stamp_ns: time of the sample; ns.
+            lengths: (n,); m, of cranks rad.
+            rates: measured ones (n,), m/s; the twist then comes from them, else from the
+                difference of two poses.
+
+        Returns:
+            the pose.
+
+        Raises:
+            StampError: for a stamp out of order.
+            LimitError: for a length that is not positive.
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> PoseTracker(geometry, home).track(0, leg_lengths(geometry, home)).status
+        <Status.CONVERGED: 0>
         """
         sample = self._gate.accept(stamp_ns, lengths, rates)
         if sample.clock_set_back:

@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, PoseSolver
-from liedyn_ros.stewart.tracking.branch.kernels.branch import EXACT
+from liedyn_ros.stewart.tracking.branch.kernels.branch import MIN_NOISE
 from liedyn_ros.stewart.tracking.branch.monitor import Branch
 from liedyn_ros.stewart.tracking.tracker import PoseFollower, Sample, TrackedPose
 
@@ -28,7 +28,7 @@ from liedyn_ros.stewart.tracking.tracker import PoseFollower, Sample, TrackedPos
 Preference = Callable[[Array, Array], bool | None]
 
 
-class Choice(NamedTuple):
+class BranchChoice(NamedTuple):
     """
     The better of two poses of a sample.
 
@@ -65,7 +65,7 @@ class TwoBranchTracker:
 
     def choose(
             self, tracked: TrackedPose, sample: Sample, branch: Branch,
-            prefer: Preference | None, both: bool = False) -> Choice:
+            prefer: Preference | None, both: bool = False) -> BranchChoice:
         """
         Return the better of the tracker's pose of a sample and the one on the other branch.
 
@@ -74,10 +74,10 @@ class TwoBranchTracker:
         """
         if not (branch.unsure or branch.wrong or both):
             self.drop()
-            return Choice(tracked, branch)
+            return BranchChoice(tracked, branch)
         other = self._follow(tracked, sample)
         if other is None:
-            return Choice(tracked, branch)
+            return BranchChoice(tracked, branch)
         preferred = None if prefer is None else prefer(tracked.pose, other.pose)
         switched = branch.wrong if preferred is None else preferred
         if switched:
@@ -85,12 +85,12 @@ class TwoBranchTracker:
             apart = other.state.signed_value - tracked.state.signed_value
             branch = branch._replace(
                 wrong=False, prediction_gap=branch.prediction_gap
-                + apart / max(abs(tracked.state.slope), EXACT))
+                + apart / max(abs(tracked.state.slope), MIN_NOISE))
             tracked, other = other, tracked
         if preferred is None:
-            return Choice(tracked, branch, other.pose, switched)
+            return BranchChoice(tracked, branch, other.pose, switched)
         self.drop()
-        return Choice(tracked, branch._replace(
+        return BranchChoice(tracked, branch._replace(
             expected_sign=tracked.state.determinant_sign, wrong=False, unsure=False),
             None, switched, True)
 

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liedyn_ros.aerial import AerialManipulator, FlightSimulation, Lags, Reference
+from liedyn_ros.aerial import AerialManipulator, FlightSimulation, Reference
+from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.control import Feedback, Gains, RateFeedback, tracking_error
+from liedyn_ros.control import Feedback, Gains, tracking_error
+from liedyn_ros.control.feedback import RateFeedback
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model, Model, scale_masses
 

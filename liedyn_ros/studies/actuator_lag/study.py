@@ -20,7 +20,7 @@ import sys
 
 import numpy as np
 
-from liedyn_ros.aerial import Lags
+from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.commands import outputs
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table

@@ -26,7 +26,7 @@ from liedyn_ros.studies.stewart_pose import figures
 from liedyn_ros.studies.stewart_pose.figures import Cells
 from liedyn_ros.studies.stewart_pose.paper import (
     pose_of, STATES, Study, Table, TABLES, UNEXPLAINED)
-from liedyn_ros.view_state import Seen
+from liedyn_ros.view_state import ViewInput
 
 MAX_DIFFERENCE = 4.0  # percentage points: two solves of fifty
 
@@ -50,15 +50,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def seen(study: Study) -> Iterator[tuple[float, Seen]]:
+def seen(study: Study) -> Iterator[tuple[float, ViewInput]]:
     """Yield each state beside the true pose, then where our solver ends, a second each."""
     solver = PoseSolver(study.geometry)
     times = count()
     for state in STATES:
         start = pose_of(*state)
         for pose in (start, solver.solve(study.lengths, start).pose):
-            yield float(next(times)), Seen(pose=pose, true_pose=study.true_pose)
-    yield float(next(times)), Seen(pose=study.true_pose, true_pose=study.true_pose)
+            yield float(next(times)), ViewInput(pose=pose, true_pose=study.true_pose)
+    yield float(next(times)), ViewInput(pose=study.true_pose, true_pose=study.true_pose)
 
 
 def run(study: Study, table: Table) -> Cells:

@@ -17,11 +17,12 @@ import numpy as np
 from viser import SceneApi
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart import leg_lengths, PlatformPicture
+from liedyn_ros.stewart import leg_lengths
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.picture import GREY, JOINT, LIGHT, MIDDLE, ROD, STEEL, TUBE
+from liedyn_ros.stewart.platform.picture import (
+    GREY, JOINT, LIGHT, MIDDLE, PlatformPicture, ROD, STEEL, TUBE)
 from liedyn_ros.view.shapes import add_axes, Cylinders, ellipsoid, PATH, place, PURPLE, rgb
-from liedyn_ros.view_state import Seen
+from liedyn_ros.view_state import ViewInput
 
 SIGMAS, MAGNIFIED = 3.0, 100.0  # of the ellipsoid; RViz magnifies by the same
 # Length and radius of axes over the characteristic length, for the paper's platform as in RViz
@@ -115,7 +116,7 @@ class PlatformScene:
             f'/{COVARIANCE}', 1.0, PURPLE, opacity=0.3, visible=False)
         self._path = PathLine(scene, path_time)
 
-    def show(self, seen: Seen, now: float) -> None:
+    def show(self, seen: ViewInput, now: float) -> None:
         """Show the platform as heard at a time, s."""
         for name, pose in zip(AXES, (seen.pose, seen.reference, seen.true_pose)):
             if pose is not None:

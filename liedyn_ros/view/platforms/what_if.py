@@ -21,8 +21,9 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.markup import as_text
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import (
-    AssemblyModeSolver, leg_lengths, length_jacobian, PlatformMeter, PoseSolver, StewartDynamics)
+    AssemblyModeSolver, leg_lengths, length_jacobian, PoseSolver, StewartDynamics)
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.view.platforms.scene import PlatformFigure
 from liedyn_ros.view.shapes import place
 from liedyn_ros.view.sliders import add_slider, move_slider, value_of

@@ -21,12 +21,13 @@ from liedyn_ros.common.meshes import read_ahead
 from liedyn_ros.dynamics import FloatingBase
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Closure, Joint, JOINT_TYPES, Model, Rotor
+from liedyn_ros.model.followers import Followers
 from liedyn_ros.model.kernels import kinds
 from liedyn_ros.view.platforms.scene import PathLine
 from liedyn_ros.view.shapes import Arrows
 from liedyn_ros.view.trees.figure import TreeFigure
 from liedyn_ros.view.trees.urdf_shapes import Mesh, shapes_of
-from liedyn_ros.view_state import Description, Seen
+from liedyn_ros.view_state import Description, ViewInput
 
 # Of efforts, by elementary link.
 UNITS = {kinds.REVOLUTE: ('N m',), kinds.PRISMATIC: ('N',), kinds.HELICAL: ('N m',),
@@ -51,6 +52,7 @@ class TreeScene:
         self.figure = TreeFigure(scene, model.name, model, self.shapes)
         self.faults = [*faults, *self.figure.faults]
         self._model, self.q = model, model.neutral()
+        self._followers, self._heard = Followers(model), set[str]()
         self._single = [each for each in model.joint_list if JOINT_TYPES[each.type_name].nv == 1]
         floats = any(joint.type_name == 'free' for joint in model.joint_list[:1])
         self._base = FloatingBase(model) if floats else None
@@ -66,10 +68,16 @@ class TreeScene:
         self.looped: ConstrainedDynamics | None = None
         self._place_center()
 
-    def show(self, seen: Seen, now: float) -> None:
-        """Show the tree as heard at a time, s; joints that nobody names stay where they are."""
+    def show(self, seen: ViewInput, now: float) -> None:
+        """Show the tree as heard at a time, s; joints never named follow leaders, or stay."""
         for joint in self._single:
-            self.q[joint.qi] = seen.positions.get(joint.name, self.q[joint.qi])
+            if joint.name in seen.positions:
+                self.q[joint.qi] = seen.positions[joint.name]
+                self._heard.add(joint.name)
+        moved = self._followers.positions(self.q)
+        for joint in self._single:
+            if joint.name not in self._heard:
+                self.q[joint.qi] = moved[joint.qi]
         if self._base is not None and seen.pose is not None:
             self.q[:7] = self._base.coordinates(seen.pose)
             self._path.add(now, seen.pose[:3, 3])

@@ -26,6 +26,7 @@ from liedyn_ros.common.markup import as_text
 from liedyn_ros.dynamics import Dynamics, LOCAL_WORLD_ALIGNED
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import JOINT_TYPES, Model
+from liedyn_ros.model.followers import Followers
 from liedyn_ros.view.shapes import ellipsoid
 from liedyn_ros.view.sliders import add_slider, move_slider, value_of
 from liedyn_ros.view.trees.figure import Shapes, TreeFigure
@@ -43,7 +44,7 @@ class TreeWhatIf:
     """
     A ghost moved by sliders. Nothing of it reaches the tracking.
 
-    Of a machine with loops only the actuated joints have sliders; the rest follows.
+    Mimic joints follow; with loops only the actuated joints have sliders, and the rest follows.
     """
 
     def __init__(self, server: viser.ViserServer, model: Model, shapes: Shapes,
@@ -58,7 +59,9 @@ class TreeWhatIf:
         self._lock = Lock()
         self._figure: TreeFigure | None = None
         self.q = model.neutral()
-        self._looped = ConstrainedDynamics(model) if model.closures else None
+        self._followers = Followers(model)
+        self._looped = (ConstrainedDynamics(model) if model.closures or self._followers.names
+                        else None)
         self._tree = Dynamics(model) if self._looped is None else self._looped.tree
         self._tracker: LoopTracker | None = None
         gui = server.gui
@@ -66,7 +69,8 @@ class TreeWhatIf:
         shown = gui.add_checkbox('Show the ghost', initial_value=False)
         self._joints = [joint for joint in model.joint_list
                         if JOINT_TYPES[joint.type_name].nv == 1
-                        and (self._looped is None or joint.actuated)]
+                        and joint.name not in self._followers.names
+                        and (joint.actuated or not model.closures)]
         self.sliders: dict[str, Any] = {}
         for joint in self._joints:
             low, high = float(joint.limits.lower[0]), float(joint.limits.upper[0])
@@ -120,6 +124,7 @@ class TreeWhatIf:
 
     def _closed(self, q: Array) -> Array:
         """Return the closed configuration near one (nq,), which it stays where there is none."""
+        q = self._followers.positions(q)
         with suppress(LiedynError):
             return q if self._looped is None else assemble(self._looped, q)
         return q
@@ -134,6 +139,7 @@ class TreeWhatIf:
             q = self.q.copy()
             for joint in self._joints:
                 q[joint.qi] = positions[joint.name]
+            q = self._followers.positions(q)
             try:
                 self.q = q if self._looped is None else self._completed(self._looped, q)
             except LiedynError as error:
@@ -143,6 +149,8 @@ class TreeWhatIf:
 
     def _completed(self, looped: ConstrainedDynamics, q: Array) -> Array:
         """Return the configuration that loops allow, of the positions of the actuated joints."""
+        if not self._model.closures:
+            return q
         if self._tracker is None:
             self._tracker = LoopTracker(
                 looped, [joint.name for joint in self._joints], start=self.q)

@@ -18,9 +18,9 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from support.html_page import require_complete
 from support.machines.looped_machines import five_bar
+from support.machines.mimic_gripper import GRIPPER, LEADERS
 from support.recordings.bag_files import as_messages, joint_state, write_bag
-from support.recordings.recorded_arm import arm_recording, JOINTS, true_arm
-from support.recordings.recorded_motion import loop_motion
+from support.recordings.recorded_motion import arm_recording, JOINTS, loop_motion, true_arm
 
 from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.bags.job import Reasons
@@ -30,7 +30,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import load_model, load_urdf, to_urdf
-from liedyn_ros.recordings.bags import Bag, joint_state_messages
+from liedyn_ros.recordings.bags import Bag
+from liedyn_ros.recordings.bags.joint_states import joint_state_messages
 
 ROOT = Path(__file__).parents[3]
 START = {'left_0_joint': 2.2, 'right_0_joint': 0.9}
@@ -289,3 +290,20 @@ def test_completed_joints_take_the_times_at_which_messages_came(tmp_path):
 def test_options_that_would_change_nothing_are_refused(options, message, capsys):
     assert process_bag.main(['bag', *options]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_followers_and_fixed_joints_need_no_messages(tmp_path):
+    (tmp_path / 'gripper.urdf').write_text(GRIPPER)
+    time = 0.01 * np.arange(200)
+    q = np.stack([0.3 * np.sin(time), 0.4 + 0.2 * np.cos(time)], axis=1)
+    v = np.gradient(q, time, axis=0)
+    bag = write_bag(tmp_path / 'run', as_messages(
+        LEADERS, np.round(1e9 * (1.0 + time)).astype(np.int64), q, v, 0.0 * q))
+    assert process_bag.main([str(bag), '--model', str(tmp_path / 'gripper.urdf'), '--csv',
+                             str(tmp_path / 'moved.csv')]) == 0
+    rows = columns_of(tmp_path / 'moved.csv')
+    finger, thumb, tip = (np.array([
+        float(each) for each in rows[f'{name}_joint.position [rad]'] if each])
+        for name in ('finger', 'thumb', 'tip'))
+    np.testing.assert_allclose(thumb, 0.1 - finger, atol=1e-8)
+    np.testing.assert_allclose(tip, 0.5 * thumb, atol=1e-8)

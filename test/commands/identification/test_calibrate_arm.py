@@ -14,7 +14,7 @@ import re
 import numpy as np
 import pytest
 from support.earlier_results import earlier_results, require_set_aside
-from support.recordings.recorded_arm import JOINTS, true_arm
+from support.recordings.recorded_motion import JOINTS, true_arm
 
 from liedyn_ros.commands.identification import calibrate_arm as command
 from liedyn_ros.common.resources import config_file
@@ -41,7 +41,7 @@ def measured(tmp_path):
         for each in q:
             pose = Dynamics(true).kinematics(each).poses[-1]
             rows.writerow([*np.degrees(each), *(1e3 * pose[:3, 3] + 0.01 * rng.normal(size=3)),
-                           *SO3.from_matrix(pose[:3, :3]).rpy])
+                           *SO3(pose[:3, :3]).rpy])
     return tmp_path / 'arm.urdf', tmp_path / 'samples.csv', true
 
 

@@ -14,7 +14,7 @@ import re
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
-from support.recordings.recorded_arm import JOINTS, true_arm
+from support.recordings.recorded_motion import JOINTS, true_arm
 from support.scripts import run_command
 import yaml
 

@@ -15,9 +15,8 @@ import shlex
 import numpy as np
 import pytest
 from support.recordings.bag_files import as_messages, START_NS, write_bag
-from support.recordings.recorded_arm import (
-    arm_bag, arm_recording, forces_error, JOINTS, true_arm, wrong_urdf)
-from support.recordings.recorded_motion import arm_motion
+from support.recordings.recorded_motion import (
+    arm_bag, arm_motion, arm_recording, forces_error, JOINTS, true_arm, wrong_urdf)
 from support.scripts import run_command
 import yaml
 

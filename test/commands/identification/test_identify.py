@@ -18,9 +18,8 @@ from support.earlier_results import earlier_results, require_set_aside
 from support.html_page import require_complete
 from support.machines.looped_machines import five_bar
 from support.recordings.bag_files import as_messages, write_bag
-from support.recordings.recorded_arm import (
-    arm_bag, arm_recording, forces_error, JOINTS, true_arm, wrong_urdf)
-from support.recordings.recorded_motion import arm_motion, loop_motion
+from support.recordings.recorded_motion import (
+    arm_bag, arm_motion, arm_recording, forces_error, JOINTS, loop_motion, true_arm, wrong_urdf)
 import yaml
 
 from liedyn_ros import __version__
@@ -35,6 +34,7 @@ from liedyn_ros.model import (
 from liedyn_ros.recordings import JointSamples
 
 pytest.importorskip('clarabel')
+FIXED_SETTINGS = '--prior', '0.1', '--smoothing', '5', '--cutoff', '4'  # without a search
 
 
 def csv_table(path, blocks, names=JOINTS):
@@ -79,6 +79,7 @@ def test_the_report_is_one_page_that_needs_nothing_else(tmp_path):
     assert len(page) < 2_000_000
 
 
+@pytest.mark.full
 def test_a_model_that_is_right_already_is_not_replaced(tmp_path, capsys):
     """Efforts of noise alone tell nothing: the given model stays, and the report says so."""
     urdf, out = wrong_urdf(tmp_path / 'arm.urdf', 1.0), tmp_path / 'out'
@@ -87,7 +88,8 @@ def test_a_model_that_is_right_already_is_not_replaced(tmp_path, capsys):
     run = csv_table(tmp_path / 'run.csv', (stamps, q, v, tau))
     older = earlier_results(out, 'arm_identified.urdf', 'dynamics_server.yaml')
     status = identify.main([str(urdf), str(run), '--folder', str(out), '--no-next-motion'])
-    shown = capsys.readouterr().out
+    shown, told = capsys.readouterr()
+    assert '5 of 5: terms' in told and 'motion to record next' not in told
     assert status == 1 and 'the given model stays' in shown
     require_set_aside(older, shown)
     assert 'is not offered' in (out / 'report.html').read_text()
@@ -185,7 +187,8 @@ def test_fingers_whose_efforts_nobody_measured_are_held_where_they_were(
     run = csv_table(tmp_path / 'run.csv', (
         stamps, np.hstack([q, finger]), np.hstack([v, 0.0 * finger]),
         np.hstack([tau, 0.0 * finger])), (*JOINTS, 'left_finger'))
-    status = identify.main([str(urdf), str(run), '--folder', str(out), '--no-next-motion'])
+    status = identify.main([
+        str(urdf), str(run), '--folder', str(out), '--no-next-motion', *FIXED_SETTINGS])
     said = capsys.readouterr()
     if offered:
         assert status == 0
@@ -221,23 +224,32 @@ def test_scales_and_units_of_a_bag_count(factor, options, tmp_path):
     urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
     bag = write_bag(tmp_path / 'bag', as_messages(JOINTS, *scaled(factor)(*arm_recording())))
     assert identify.main([str(urdf), str(bag), '--folder', str(out), '--no-next-motion',
-                          *options]) == 0
+                          *FIXED_SETTINGS, *options]) == 0
     assert (forces_error(load_urdf(out / 'arm_identified.urdf')) < 0.05).all()
 
 
-def test_amperes_are_refused_with_the_scales_that_lift_it(tmp_path, capsys):
-    """Constants of 7 to 12 N m/A, as drives have: nothing is written, and two ways lead on."""
-    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
-    run = csv_table(tmp_path / 'run.csv', scaled(
+def refused_amperes(folder, capsys):
+    """Return a command that refused efforts in amperes, and the options that it proposed."""
+    urdf, out = wrong_urdf(folder / 'arm.urdf'), folder / 'out'
+    run = csv_table(folder / 'run.csv', scaled(  # constants of 7 to 12 N m/A, as drives have
         1.0 / np.array([7.0, 12.0, 9.0]))(*arm_recording()))
     command = [str(urdf), str(run), '--folder', str(out), '--no-next-motion']
     assert identify.main(command) == 2
     error = capsys.readouterr().err
-    scales = re.findall(r'--scale \w+=[\d.]+', error)
-    assert [each.split()[1].split('=')[0] for each in scales] == ['shoulder', 'elbow']
     assert "look at ['base_joint']" in error and '--sure' in error and not out.exists()
-    assert identify.main([*command, *' '.join(scales).split(), '--scale', 'base_joint=7']) in (
-        0, 1)
+    return command, re.findall(r'--scale \w+=[\d.]+', error)
+
+
+def test_amperes_are_refused_with_the_scales_that_lift_it(tmp_path, capsys):
+    _, scales = refused_amperes(tmp_path, capsys)
+    assert [each.split()[1].split('=')[0] for each in scales] == ['shoulder', 'elbow']
+
+
+@pytest.mark.full
+def test_the_scales_of_amperes_or_being_sure_lead_on(tmp_path, capsys):
+    command, scales = refused_amperes(tmp_path, capsys)
+    assert identify.main(
+        [*command, *' '.join(scales).split(), '--scale', 'base_joint=7']) in (0, 1)
     assert identify.main([*command, '--sure']) == 0
 
 
@@ -341,6 +353,10 @@ def from_the_horizon(stamps, q, v, tau):
     return stamps, q @ by, v @ by, tau
 
 
+def elbow_in_degrees(stamps, q, v, tau):
+    return stamps, np.degrees(q) * [0.0, 0.0, 1.0] + q * [1.0, 1.0, 0.0], v, tau
+
+
 def reversed_shoulder(stamps, q, v, tau):
     back = np.array([1.0, -1.0, 1.0])
     return stamps, back * q, back * v, back * tau
@@ -363,12 +379,13 @@ def test_a_joint_that_counts_from_any_angle_is_named(degrees, tmp_path, capsys):
 @pytest.mark.parametrize('change, options', [
     (turned, '--reads shoulder=shoulder+90deg'),
     (from_the_horizon, '--reads elbow=elbow-shoulder'),
+    (elbow_in_degrees, '--reads elbow=0.01745329*elbow'),
     (reversed_shoulder, '--reads shoulder=-shoulder --scale shoulder=-1')])
 def test_a_joint_that_counts_from_elsewhere_is_named_and_can_be_read(
         change, options, tmp_path, capsys):
     urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
     run = csv_table(tmp_path / 'run.csv', change(*arm_recording()))
-    command = [str(urdf), str(run), '--folder', str(out)]
+    command = [str(urdf), str(run), '--folder', str(out), *FIXED_SETTINGS]
     assert identify.main(command) == 2
     assert options in capsys.readouterr().err and not out.exists()
     assert identify.main([*command, *options.split()]) == 0

@@ -14,7 +14,7 @@ import json
 import numpy as np
 import pytest
 from support.recordings.bag_files import as_messages, START_NS, write_bag
-from support.recordings.recorded_arm import JOINTS, true_arm, wrong_urdf
+from support.recordings.recorded_motion import JOINTS, true_arm, wrong_urdf
 import yaml
 
 from liedyn_ros.commands.identification import identify

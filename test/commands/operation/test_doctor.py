@@ -15,7 +15,7 @@ import time
 import pytest
 
 from liedyn_ros.commands.operation import clocks, doctor, environment, middleware
-from liedyn_ros.commands.operation.finding import Finding, Level
+from liedyn_ros.commands.operation.finding import Finding, Severity
 
 REPORT = {'rmw': 'rmw_x', 'domain': 3, 'discovery': 0.5, 'round_trip': 0.001, 'nodes': ['/pose'],
           'clocks': [], 'diagnostics': []}
@@ -27,8 +27,8 @@ def levels(found):
 
 
 def test_the_page_begins_with_the_worst_and_the_exit_code_is_its_level(monkeypatch, capsys):
-    found = [Finding('a', Level.OK, 'fine'), Finding('a', Level.WARN, 'odd', 'look'),
-             Finding('b', Level.ERROR, 'broken', 'mend')]
+    found = [Finding('a', Severity.OK, 'fine'), Finding('a', Severity.WARN, 'odd', 'look'),
+             Finding('b', Severity.ERROR, 'broken', 'mend')]
     monkeypatch.setattr(doctor, 'findings', lambda: iter(found))
     assert doctor.main([]) == 2
     assert capsys.readouterr().out.splitlines() == [
@@ -43,14 +43,14 @@ def test_the_page_begins_with_the_worst_and_the_exit_code_is_its_level(monkeypat
 def test_without_ros_it_says_so(monkeypatch):
     monkeypatch.setattr(environment, 'find_spec', lambda name: None)
     monkeypatch.setattr(middleware, 'find_spec', lambda name: None)
-    assert any(each.level == Level.WARN and each.text.startswith('no ROS 2')
+    assert any(each.level == Severity.WARN and each.text.startswith('no ROS 2')
                for each in environment.findings())
     assert all(each.text.startswith('multicast') for each in middleware.findings())
 
 
 @pytest.mark.parametrize(('requirement', 'level'), [
-    ('numpy>=1.0,<3', Level.OK), ('numpy>=99', Level.ERROR), ('numpy<1.0', Level.ERROR),
-    ('numpy', Level.OK), ('no-such-package>=1', Level.ERROR)])
+    ('numpy>=1.0,<3', Severity.OK), ('numpy>=99', Severity.ERROR), ('numpy<1.0', Severity.ERROR),
+    ('numpy', Severity.OK), ('no-such-package>=1', Severity.ERROR)])
 def test_requirements(requirement, level, monkeypatch):
     monkeypatch.setattr(environment, 'requirements', lambda: [requirement])
     assert list(environment.findings())[-1].level == level
@@ -63,20 +63,20 @@ def test_the_requirements_are_those_of_setup():
 
 def test_a_clock_that_was_set_is_seen():
     now = clocks.difference()
-    assert max(levels(clocks.findings(now + 5.0))) == Level.WARN
+    assert max(levels(clocks.findings(now + 5.0))) == Severity.WARN
     assert 'moved' in next(clocks.findings(now)).text
 
 
 def test_a_clock_before_this_package_existed_is_an_error(monkeypatch):
     monkeypatch.setattr(time, 'time', lambda: 0.0)
-    assert max(levels(clocks.findings(clocks.difference()))) == Level.ERROR
+    assert max(levels(clocks.findings(clocks.difference()))) == Severity.ERROR
 
 
 @pytest.mark.parametrize(('change', 'level'), [
-    ({}, Level.OK), ({'round_trip': None, 'discovery': None}, Level.ERROR),
-    ({'clocks': ['bag']}, Level.OK), ({'clocks': ['bag', 'simulator']}, Level.WARN),
-    ({'diagnostics': [['pose: legs', 2, 'a reading has jumped']]}, Level.ERROR),
-    ({'diagnostics': [['pose: legs', 3, 'no pose']]}, Level.WARN)])
+    ({}, Severity.OK), ({'round_trip': None, 'discovery': None}, Severity.ERROR),
+    ({'clocks': ['bag']}, Severity.OK), ({'clocks': ['bag', 'simulator']}, Severity.WARN),
+    ({'diagnostics': [['pose: legs', 2, 'a reading has jumped']]}, Severity.ERROR),
+    ({'diagnostics': [['pose: legs', 3, 'no pose']]}, Severity.WARN)])
 def test_reports_of_the_probe(change, level):
     assert max(levels(middleware.judge({**REPORT, **change}))) == level
 
@@ -85,5 +85,5 @@ def test_reports_of_the_probe(change, level):
 @pytest.mark.parametrize('module', ['liedyn_ros.no_probe', 'this'])
 def test_a_probe_that_fails_is_an_error(module, monkeypatch):
     monkeypatch.setattr(middleware, 'PROBE', module)
-    assert any(each.level == Level.ERROR and each.text.startswith('the probe failed')
+    assert any(each.level == Severity.ERROR and each.text.startswith('the probe failed')
                for each in middleware.findings())

@@ -14,7 +14,7 @@ import os
 import pytest
 
 from liedyn_ros.commands.operation import shared_memory
-from liedyn_ros.commands.operation.finding import Level
+from liedyn_ros.commands.operation.finding import Severity
 
 
 @pytest.fixture
@@ -32,19 +32,19 @@ def segments(tmp_path):
 
 def test_segments_that_nobody_holds_are_named(segments):
     room, left = shared_memory.findings(segments)
-    assert room.level is Level.OK
-    assert left.level is Level.WARN
+    assert room.level is Severity.OK
+    assert left.level is Severity.WARN
     assert 'fastdds_0b' in left.text and 'fastdds_0a' not in left.text
     assert left.text.startswith('1 segment')
     (segments / 'fastdds_0b').unlink()
-    assert [each.level for each in shared_memory.findings(segments)] == [Level.OK]
+    assert [each.level for each in shared_memory.findings(segments)] == [Severity.OK]
 
 
 def test_a_folder_without_room_is_an_error(segments, monkeypatch):
     monkeypatch.setattr(shared_memory, 'SEGMENT', 2**62)
-    assert next(shared_memory.findings(segments)).level is Level.ERROR
+    assert next(shared_memory.findings(segments)).level is Severity.ERROR
 
 
 def test_a_system_without_the_folder_is_told(tmp_path):
     found, = shared_memory.findings(tmp_path / 'none')
-    assert found.level is Level.WARN
+    assert found.level is Severity.WARN

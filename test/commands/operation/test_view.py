@@ -8,6 +8,9 @@
 
 """`liedyn view`: what goes to the node."""
 
+import subprocess
+import sys
+
 import pytest
 
 from liedyn_ros.commands.operation.view import main
@@ -22,6 +25,16 @@ from liedyn_ros.view import __main__ as view
      ['-r', '__node:=mine', '-p', 'port:=9000'])])
 def test_what_stands_behind_ros_args_is_of_the_node(monkeypatch, arguments, expected):
     given = []
-    monkeypatch.setattr(view, 'main', given.extend)
+    monkeypatch.setattr(view, 'main', lambda words, stays: given.extend(words))
     assert main(arguments) == 0
     assert given == ['--ros-args', *expected]
+
+
+@pytest.mark.ros
+def test_a_file_that_is_not_there_ends_the_command():
+    """It stood on a page of nothing until Ctrl-C, and returned 0."""
+    pytest.importorskip('rclpy', reason='the view listens by ROS 2')
+    done = subprocess.run([sys.executable, '-m', 'liedyn_ros', 'view', 'nowhere.urdf'],
+                          capture_output=True, text=True, timeout=240.0)
+    assert done.returncode == 2
+    assert 'nowhere.urdf' in done.stderr and 'the view is on' not in done.stderr

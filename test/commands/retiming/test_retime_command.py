@@ -120,6 +120,7 @@ def test_what_is_written_is_read_again(files: Path) -> None:
     assert not (files / 'out/retimed.png').exists()
 
 
+@pytest.mark.full
 def test_a_five_bar_is_given_by_its_cranks(files: Path) -> None:
     (files / 'cranks.yaml').write_text(
         'joint_names: [right_crank_joint, left_crank_joint]\n'

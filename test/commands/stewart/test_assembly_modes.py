@@ -32,6 +32,7 @@ def test_the_papers_modes_are_shown_and_drawn(capsys, tmp_path):
     assert picture.stat().st_size > 10_000
 
 
+@pytest.mark.full
 def test_modes_of_cranks_tell_which_are_of_this_machine(capsys, tmp_path):
     picture = tmp_path / 'modes.pdf'
     pose = '0 0 0.24 3 2 5'.split()

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The command calibrate_stewart: samples in, a better geometry file with covariance out."""
+"""`liedyn platform calibrate`: samples in, a better geometry file with covariance out."""
 
 import json
 import re
@@ -24,8 +24,9 @@ from liedyn_ros.commands.stewart import calibrate, path
 from liedyn_ros.commands.stewart.bag_processing.platform_settings import settings_of
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import (
-    GeometryNoise, LegActuators, load_geometry, PoseSolver, StewartGeometry)
+from liedyn_ros.stewart import load_geometry, PoseSolver, StewartGeometry
+from liedyn_ros.stewart.input.actuators import LegActuators
+from liedyn_ros.stewart.tracking.prediction import GeometryNoise
 
 GEOMETRY = config_file('stewart_geometry.yaml')
 HOME = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
@@ -64,13 +65,14 @@ def error_ratio(folder, machine, readings_of=lambda readings: readings):
         for pose, x in zip(poses, twists * units)])
 
 
+@pytest.mark.full
 def test_readings_in_mm_lead_to_a_node_that_reads_mm(tmp_path, capsys):
     machine, columns = samples()
     names = machine.geometry.leg_names
     table = {f'{name} [mm]': 1e3 * columns[name] for name in names}
     assert run(tmp_path, table | {
         name: each for name, each in columns.items() if name not in names}, '--known-frames') == 0
-    assert 'in the unit of the table, ' in capsys.readouterr().out
+    assert 'divide it by 0.001 for those that report m' in capsys.readouterr().out
     assert 0.2 < error_ratio(tmp_path, machine, lambda readings: 1e3 * readings) < 3.0
 
 
@@ -87,6 +89,7 @@ def test_a_table_leads_to_a_better_geometry_behind_the_node(tmp_path, capsys):
     assert path.main([str(tmp_path / 'out/next_poses.txt')]) in (0, 1)
 
 
+@pytest.mark.full
 def test_the_report_is_one_page_that_needs_nothing_else(tmp_path):
     _, columns = samples(known=False)
     columns['leg_3'][7] += 5e-4
@@ -126,6 +129,7 @@ def test_points_whose_places_are_given(tmp_path, capsys):
     assert run(tmp_path, columns, '--points', 'p2,p3', '--next', '0') == 0
 
 
+@pytest.mark.full
 def test_seven_lengths_alone(tmp_path):
     rng, legs = np.random.default_rng(23), seven_legs(HOME)
     geometry = tmp_path / 'seven.yaml'
@@ -165,6 +169,7 @@ def test_a_geometry_that_is_right_is_not_replaced(tmp_path, capsys):
         'report.html', 'calibration.json', 'next_poses.txt'}
 
 
+@pytest.mark.full
 def test_results_of_an_earlier_run_are_set_aside_but_no_parameters_that_are_given(
         tmp_path, capsys):
     _, columns = samples(size=0.0)
@@ -228,7 +233,17 @@ def in_radians_as_it_seems(columns):
         columns[name[:-6]] = columns.pop(name)
 
 
+def quaternions_from_w(columns):
+    names = [name for name in columns if name[-2:] in ('qx', 'qy', 'qz', 'qw')]
+    columns.update(zip(names, [columns[name] for name in (names[-1], *names[:-1])]))
+
+
+def two_legs_exchanged(columns):
+    columns['leg_1'], columns['leg_2'] = columns['leg_2'], columns['leg_1']
+
+
 BAD = {
+    'legs exchanged': (two_legs_exchanged, 'leg_1 reads as leg_2'),
     'readings in mm': (every(LEGS, 1e3), 'readings in mm that fit'),
     'positions in mm': (every('xyz', 1e3), 'positions in mm that fit'),
     'all in mm': (every((*LEGS, *'xyz'), 1e3), 'readings and positions in mm that fit'),
@@ -239,7 +254,7 @@ BAD = {
     'inches': (renamed('x', 'x [in]'), 'unit of x [in]'),
     'NaN': (of('y', lambda x: np.where(np.arange(len(x)) % 4, x, np.nan)), 'NaN'),
     'legs reordered': (lambda columns: columns.update(zip(
-        LEGS, [columns[name] for name in (*LEGS[3:], *LEGS[:3])])), 'the order of the legs')}
+        LEGS, [columns[name] for name in (*LEGS[3:], *LEGS[:3])])), 'leg_1 reads as leg_4')}
 
 
 @pytest.mark.parametrize('change, message', BAD.values(), ids=BAD)
@@ -249,6 +264,28 @@ def test_what_cannot_be_right_has_an_error_and_no_files(change, message, tmp_pat
     assert run(tmp_path, columns, '--known-frames') == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / 'out').exists()
+
+
+@pytest.mark.parametrize('change, options, message', [
+    (quaternions_from_w, {'orientation': 'quaternion'}, 'fit as w, x, y, z'),
+    (two_legs_exchanged, {'kind': 'position'}, 'leg_1 reads as leg_2'),
+    (every('xyz', 1e-3), {'known': False}, 'to move as the readings do')])
+def test_what_fits_another_way_is_named(change, options, message, tmp_path, capsys):
+    _, columns = samples(**options)
+    change(columns)
+    assert run(tmp_path, columns, *['--known-frames'] * options.get('known', True)) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_angles_of_cranks_in_degrees_are_named(tmp_path, capsys):
+    geometry = load_geometry(config_file('stewart_servos.yaml'))
+    rng = np.random.default_rng(4)
+    machine, poses = built(geometry, rng), spread(geometry.home, 40, rng, 0.15, 0.01)
+    columns = leg_columns(geometry.leg_names, np.degrees(machine.readings(poses, rng)))
+    columns |= measured_columns(seen('full', poses, rng, 1.0, True))
+    assert run(tmp_path, columns, '--known-frames', geometry=config_file(
+        'stewart_servos.yaml')) == 2
+    assert f'write {geometry.leg_names[0]} [deg]' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize('text, message', [

@@ -6,8 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The command stewart_check: its output and exit codes."""
+"""The command liedyn platform check: its output and exit codes."""
 
+import math
+
+import numpy as np
 import pytest
 
 from liedyn_ros.commands.stewart import check
@@ -54,6 +57,22 @@ def test_faults_are_printed_with_the_parameters_that_undo_them(tmp_path, capsys)
     assert 'the readings are in millimetres' in out and 'leg_1 reads as leg_2' in out
     assert 'actuator_scale: [0.001, 0.001,' in out
     assert 'actuator_names: [leg_2, leg_1, leg_3, leg_4, leg_5, leg_6]' in out
+
+
+@pytest.mark.parametrize('geometry, home', [
+    ('stewart_geometry', (0.0, 0.0, 0.5)), ('stewart_servos', None)])
+@pytest.mark.parametrize('factors, unit', [([1e3] * 3 + [1.0] * 3, 'positions in mm'), (
+    [1.0] * 3 + [math.pi / 180.0] * 3, 'angles in rad')])
+def test_poses_in_another_unit_are_named(geometry, home, factors, unit, tmp_path, capsys):
+    machine = load_geometry(config_file(f'{geometry}.yaml'))
+    path, middle = tmp_path / 'samples.txt', machine.home[:3, 3] if home is None else home
+    shift = np.array([0.01, -0.005, 0.005])
+    poses = [(*middle, 0.0, 0.0, 0.0), (*middle + shift, 4.0, -5.0, 3.0),
+             (*middle - shift, -5.0, 4.0, -2.0)]
+    np.savetxt(path, [[*np.multiply(pose, factors), *leg_lengths(machine, pose_of(pose))]
+                      for pose in poses])
+    assert check.main([str(path), '--geometry', str(config_file(f'{geometry}.yaml'))]) == 2
+    assert unit in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(('text', 'message'), [

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The command stewart_path: its output and exit codes."""
+"""The command liedyn platform path: its output and exit codes."""
 
 import numpy as np
 import pytest

@@ -8,13 +8,19 @@
 
 """The command that writes the geometry of a rotary hexapod from numbers of a drawing."""
 
+import re
+
 import numpy as np
 import pytest
 
 from liedyn_ros.commands.stewart import rotary_hexapod
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.lie import se3
 from liedyn_ros.stewart import leg_lengths, load_geometry
 from liedyn_ros.stewart.home import geometry_home
+from liedyn_ros.stewart.platform.state import PlatformMeter
+
+RANGE = re.compile(r'(?:roll|pitch|yaw|x|y|z) ([\d.]+) (deg|mm)')
 
 
 def numbers(**values):
@@ -46,7 +52,15 @@ def test_it_writes_the_machines_of_config_and_draws_them(tmp_path, capsys, file,
     np.testing.assert_allclose(geometry_home(ours)[2, 3], geometry_home(given)[2, 3], atol=1e-3)
     np.testing.assert_allclose(leg_lengths(ours, geometry_home(ours)), 0.0, atol=2e-4)
     assert (tmp_path / 'mine.png').stat().st_size > 10_000
-    assert 'both ways from home' in capsys.readouterr().out
+    found = RANGE.findall(capsys.readouterr().out)
+    assert len(found) == 6
+    meter, home = PlatformMeter(ours), geometry_home(ours)
+    sign = meter.measure(home).determinant_sign
+    for k, (reach, unit) in enumerate(found):
+        ways = np.zeros((81, 6))
+        ways[:, k] = np.linspace(-1.0, 1.0, 81) * 0.99 * float(reach) * (
+            np.pi / 180.0 if unit == 'deg' else 1e-3)
+        assert (sign * meter.signed_values(home @ se3.exp(ways))).min() > 0.04
 
 
 def test_without_matplotlib_it_writes_the_file_and_says_what_draws(tmp_path, capsys, monkeypatch):
@@ -56,6 +70,24 @@ def test_without_matplotlib_it_writes_the_file_and_says_what_draws(tmp_path, cap
                                        horn=0.025, rod=0.12)) == 0
     assert [each.name for each in tmp_path.iterdir()] == ['mine.yaml']
     assert 'no drawing: pip install' in capsys.readouterr().out
+
+
+def test_a_file_that_is_there_is_replaced_only_where_that_is_asked_for(tmp_path):
+    path = tmp_path / 'mine.yaml'
+    path.write_text('edited by hand')
+    options = numbers(geometry=path, base_radius=0.09, platform_radius=0.07, horn=0.025, rod=0.12)
+    assert rotary_hexapod.main(options) == 2
+    assert path.read_text() == 'edited by hand'
+    assert rotary_hexapod.main([*options, '--overwrite']) == 0
+    assert load_geometry(path).redundant is False
+
+
+@pytest.mark.parametrize('angle', [{'base_angle': 0.2094}, {'travel': 1.4}])
+def test_angles_in_rad_are_refused(tmp_path, angle):
+    with pytest.raises(SystemExit):
+        rotary_hexapod.main(numbers(geometry=tmp_path / 'mine.yaml', base_radius=0.09,
+                                    platform_radius=0.07, horn=0.025, rod=0.12, **angle))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize('rod', [0.01, 0.0])

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The command stewart_workspace: its pictures and refusals."""
+"""The command liedyn platform workspace: its pictures and refusals."""
 
 import re
 

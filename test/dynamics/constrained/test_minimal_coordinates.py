@@ -8,6 +8,8 @@
 
 """Loops in minimal coordinates beside constrained dynamics, differences, energy and a pendulum."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from support.comparison import assert_same
@@ -15,11 +17,14 @@ from support.machines.looped_machines import (
     bennett, five_bar, four_bar, planar_linkage, random_looped)
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, ModelError
+from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, MinimalCoordinates, project)
+from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
 from liedyn_ros.model import Model
+from liedyn_ros.stewart import load_geometry, platform_model
 
 MACHINES = {
     'four-bar': four_bar(), 'five-bar': five_bar(), 'bennett': bennett().model,
@@ -50,7 +55,7 @@ def test_forward_dynamics_is_that_of_all_coordinates(name: str) -> None:
     _, rate = least.motions_and_rate(q, v)
     assert_same(motions @ found + rate @ v, wanted, 1e-7)
     assert_same(least.inverse(q, v, found), tau, 1e-7, floor=1.0)
-    assert_same(least.reduced(q, forces), tau, 1e-12)
+    assert_same(least.motions(q).T @ forces, tau, 1e-12)
 
 
 @pytest.mark.parametrize('name', MACHINES)
@@ -71,7 +76,8 @@ def test_power_is_the_rate_of_energy(name: str) -> None:
 
     def energy(t: float) -> float:
         at, rates = plain.integrate(q, t * v + 0.5 * t * t * a), v + t * a
-        return plain.kinetic_energy(at, rates) + plain.dynamics.tree.potential_energy(at)
+        tree = plain.dynamics.tree
+        return tree.kinetic_energy(at, plain.velocity(at, rates)) + tree.potential_energy(at)
 
     assert tau @ v == pytest.approx((energy(h) - energy(-h)) / (2.0 * h), rel=1e-5, abs=1e-5)
 
@@ -97,6 +103,34 @@ def test_a_displacement_is_that_of_the_coordinates(step: float) -> None:
     assert np.abs(least.dynamics.residual(moved)).max() < 1e-9
 
 
+def test_near_a_singularity_a_displacement_is_closed_or_refused() -> None:
+    model = platform_model(load_geometry(config_file('stewart_geometry.yaml')))
+    least, rng = MinimalCoordinates(ConstrainedDynamics(model)), np.random.default_rng(0)
+    q = assemble(least.dynamics)  # where joints turn by hundreds of rad per m of the legs
+    known = [list(model.coordinate_names).index(each) for each in least.by]
+    assert np.abs(least.motions(q)).max() > 100.0
+    closed = 0
+    for size in np.repeat([1e-5, 1e-4, 1e-3], 4):
+        dv = size * rng.normal(size=least.f)
+        with suppress(ConvergenceError):
+            moved = least.integrate(q, dv)
+            assert_same(model.difference(q, moved)[known], dv, 1e-9)
+            assert least.dynamics.largest(least.dynamics.residual(moved)) <= STALLED_RESIDUAL
+            closed += 1
+    assert closed >= 4  # the short ones
+
+
+def test_a_displacement_out_of_reach_is_refused() -> None:
+    least = MinimalCoordinates(ConstrainedDynamics(planar_linkage(
+        (0.3, 0.5), (0.3,), 0.7, ('left_0',))))
+    q = assemble(least.dynamics)
+    moved = least.integrate(q, [1.0 - q[0]])
+    assert np.abs(least.dynamics.residual(moved)).max() < 1e-9
+    assert moved[0] == pytest.approx(1.0)
+    with pytest.raises(ConvergenceError):  # this crank cannot turn round: 1 m is too far
+        least.integrate(moved, [np.pi - 1.0])
+
+
 def test_motors_have_the_forces_of_other_coordinates() -> None:
     model = five_bar()
     dynamics = ConstrainedDynamics(model)
@@ -105,7 +139,7 @@ def test_motors_have_the_forces_of_other_coordinates() -> None:
     tau = np.array([0.4, -0.7])
     motors = least.efforts(q, tau)
     assert not motors[~model.actuated].any()
-    assert_same(least.reduced(q, motors), tau, 1e-9)
+    assert_same(least.motions(q).T @ motors, tau, 1e-9)
     passive = np.array([0.0, tau[0], 0.0, tau[1]])
     assert_same(dynamics.forward(q, v, motors), dynamics.forward(q, v, passive), 1e-8)
     with pytest.raises(ModelError) as caught:

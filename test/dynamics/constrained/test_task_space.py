@@ -19,6 +19,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, ORIENTATION, POINT, POSE, project, TaskSpace)
+from liedyn_ros.dynamics.constrained.kernels.task_mobility import loop_mobility
 from liedyn_ros.model import ModelBuilder, pose, SpatialInertia
 
 
@@ -118,10 +119,22 @@ def test_motors_of_a_five_bar_do_what_all_joints_would() -> None:
     assert at.rank == 2
     tau = at.efforts([0.3, -0.2, 0.0], actuated=model.actuated)
     assert not tau[~model.actuated].any()
+    motors = [name for name, driven in zip(model.coordinate_names, model.actuated) if driven]
+    assert_same(at.efforts([0.3, -0.2, 0.0], actuated=motors), tau, 1e-12)
     assert_same(at.jacobian @ robot.forward(q, rest, tau) + at.drift, [0.3, -0.2, 0.0], 1e-8)
     with pytest.raises(ModelError) as caught:
         at.efforts([0.3, -0.2, 0.0], actuated=np.zeros(model.nv, dtype=bool))
     assert caught.value.got > 0.0
+
+
+def test_mobility_refuses_a_coordinate_that_moves_no_inertia() -> None:
+    motions = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 2.0, 0.0]])  # the last depends
+    for inertia, good in ((3.0, True), (0.0, False)):
+        mobility, response = np.empty((2, 2)), np.empty((2, 3))
+        assert loop_mobility(np.diag([2.0, inertia, 0.0]), motions, np.eye(2, 3), np.empty(
+            (3, 3)), response, mobility) == good
+        if good:
+            assert_same(mobility, np.diag([0.5, 1.0 / inertia]), 1e-15)
 
 
 def test_unknown_frames_and_kinds_are_refused() -> None:

@@ -260,7 +260,7 @@ def test_names_are_refused_with_the_nearest(framed: Case) -> None:
     with refused(ModelError, '1000', got=1000):
         frames.jacobian(q, 1000)
     for wrong in (None, 2.5, object()):
-        with pytest.raises(ModelError, match=r'^frame: expected one of'):
+        with refused(ModelError, str(wrong), got=wrong):
             frames.pose(q, wrong)
     with refused(ModelError, "['tip', 'tool']"):
         frames.jacobian_batch(q[None], ['tip', 'tool'])

@@ -59,7 +59,8 @@ def test_model_of_a_product_is_the_same_machine(case: Case) -> None:
         assert_same(ours.inverse(q, case.v, case.a), other.inverse(case.q, case.v, case.a), 1e-11)
     for name in case.model.bodies:
         assert_same(
-            ours.body_jacobian(q, name), case.dynamics.body_jacobian(case.q, name), TOLERANCE)
+            ours.frames.jacobian(q, name), case.dynamics.frames.jacobian(case.q, name),
+            TOLERANCE)
     np.testing.assert_array_equal(model.limits.lower, case.model.limits.lower)
     np.testing.assert_array_equal(model.limits.effort, case.model.limits.effort)
 

@@ -18,7 +18,7 @@ from liedyn_ros.common.errors import BudgetError, ConvergenceError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.linearization import (
-    constrained_transition, linearize, LinearModel, transition, trees)
+    linear_models, linearize, LinearModel, transition)
 from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia
 
 TINY = 1.9e-3  # m
@@ -71,7 +71,7 @@ def test_a_falling_motion_that_overflows_is_refused(upright: Dynamics) -> None:
 
 def test_a_fast_motion_ends_within_the_default_budget(
         aerial: Dynamics, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, 'MAX_EVALUATIONS', 200)
+    monkeypatch.setattr(linear_models, 'MAX_EVALUATIONS', 200)
     v = np.zeros(aerial.model.nv)
     v[0] = 1000.0
     with refused(BudgetError, expected=200):
@@ -81,4 +81,4 @@ def test_a_fast_motion_ends_within_the_default_budget(
 def test_a_budget_bounds_a_machine_with_loops() -> None:
     dynamics, q, v, tau, _, _ = state(EVERY['revolute'])
     with refused(BudgetError, expected=20):
-        constrained_transition(dynamics, q, 1e3 * v, 10.0, tau[0], budget=Budget(evaluations=20))
+        transition(dynamics, q, 1e3 * v, 10.0, tau[0], budget=Budget(evaluations=20))

@@ -19,7 +19,7 @@ from support.refusals import refused
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, projected_runge_kutta, statics)
-from liedyn_ros.dynamics.linearization import linearize_constrained, linearize_independent
+from liedyn_ros.dynamics.linearization import linearize, linearize_independent
 
 STEP = 1e-5
 
@@ -62,7 +62,7 @@ def test_the_whole_model_moves_as_the_independent_one(name):
     rest = np.zeros(dynamics.model.nv)
     tau = dynamics.inverse(q, rest, rest, actuated=np.ones(len(rest), dtype=bool)).tau
     whole, found = (make(dynamics, q, rest, tau)
-                    for make in (linearize_constrained, linearize_independent))
+                    for make in (linearize, linearize_independent))
     assert_same(found.motions @ found.model.A, whole.A @ found.motions, 1e-8)
     assert_same(found.motions @ found.model.B, whole.B, 1e-8)
 

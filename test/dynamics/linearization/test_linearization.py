@@ -21,9 +21,7 @@ from support.witnesses.complex_flow import transition_of
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, projected_runge_kutta)
-from liedyn_ros.dynamics.linearization.closed_loops import (
-    constrained_transition, linearize_constrained, linearize_constrained_along)
-from liedyn_ros.dynamics.linearization.trees import linearize, linearize_along, transition
+from liedyn_ros.dynamics.linearization import linearize, linearize_along, transition
 
 
 @pytest.fixture(params=(False, True), ids=('fixed', 'floating'))
@@ -49,7 +47,7 @@ def test_at_rest_the_held_step_of_a_machine_with_loops_is_exact(name: str) -> No
     n, dt = dynamics.model.nv, 0.01
     rest, dynamics = np.zeros(n), ConstrainedDynamics(dynamics.model, dissipation=False)
     tau = dynamics.inverse(q, rest, rest, actuated=np.ones(n, dtype=bool)).tau
-    step = linearize_constrained(dynamics, q, rest, tau).discrete(dt)
+    step = linearize(dynamics, q, rest, tau).discrete(dt)
     direction = rng.normal(size=3 * n)
     assert_same(step.A @ direction[:2 * n] + step.B @ direction[2 * n:],
                 transition_of(
@@ -61,7 +59,7 @@ def test_transition_of_a_machine_with_loops_beside_a_complex_motion(name: str) -
     dynamics, q, v, tau, _, rng = state(EVERY[name])
     model, dt, n = dynamics.model, 0.01, dynamics.model.nv
     dynamics, v = ConstrainedDynamics(model, dissipation=False), 0.3 * v
-    end, speed, step = constrained_transition(dynamics, q, v, dt, tau[0], tolerance=1e-12)
+    end, speed, step = transition(dynamics, q, v, dt, tau[0], tolerance=1e-12)
     direction = rng.normal(size=3 * n)
     assert_same(step.A @ direction[:2 * n] + step.B @ direction[2 * n:],
                 transition_of(model, q, v, tau[0], dt, direction, dissipation=False))
@@ -71,7 +69,7 @@ def test_transition_of_a_machine_with_loops_beside_a_complex_motion(name: str) -
     np.testing.assert_allclose(model.difference(by_steps[0], end), 0.0, rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(by_steps[1], speed, rtol=0.0, atol=1e-7)
     with refused(LiedynError, ANY, expected=0.0):
-        constrained_transition(dynamics, model.integrate(q, direction[:n]), v, dt, tau[0])
+        transition(dynamics, model.integrate(q, direction[:n]), v, dt, tau[0])
 
 
 def test_transition_of_a_machine_redundant_by_geometry() -> None:
@@ -79,7 +77,7 @@ def test_transition_of_a_machine_redundant_by_geometry() -> None:
     dynamics = ConstrainedDynamics(looped.model, dissipation=False)
     q = assemble(dynamics, looped.q)
     v = complete_velocity(dynamics, q, [1.0, 0.0, 0.0])
-    end_q, end_v, _ = constrained_transition(dynamics, q, v, 0.1, np.zeros(3))
+    end_q, end_v, _ = transition(dynamics, q, v, 0.1, np.zeros(3))
     energies = [dynamics.tree.kinetic_energy(*each) + dynamics.tree.potential_energy(each[0])
                 for each in ((q, v), (end_q, end_v))]
     assert np.isclose(*energies, rtol=1e-9)
@@ -122,7 +120,7 @@ def test_held_and_ramped_forces_beside_a_series_of_50_digits(kind: str) -> None:
         model = linearize(case.dynamics, case.q, case.v, case.a)
     else:
         dynamics, q, v, tau, _, rng = state(EVERY['two loops'])
-        n, model = dynamics.model.nv, linearize_constrained(dynamics, q, v, tau[0])
+        n, model = dynamics.model.nv, linearize(dynamics, q, v, tau[0])
     dt, x, first, last = 0.02, rng.normal(size=2 * n), *rng.normal(size=(2, n))
     held, ramp = model.discrete(dt), model.discrete(dt, ramp=True)
     with mp.workdps(50):
@@ -153,9 +151,9 @@ def test_along_a_trajectory(moving: Case) -> None:
     with refused(ShapeError, 'v'):
         linearize_along(d, q, v[0], tau)
     loops, q, v, tau, w, _ = state(EVERY['rod'])
-    got = linearize_constrained_along(loops, [q, q], [v, -v], tau, np.stack([w, -w]))
-    each = [linearize_constrained(loops, q, v, tau[0], w),
-            linearize_constrained(loops, q, -v, tau[1], -w)]
+    got = linearize_along(loops, [q, q], [v, -v], tau, np.stack([w, -w]))
+    each = [linearize(loops, q, v, tau[0], w),
+            linearize(loops, q, -v, tau[1], -w)]
     for mine, others in zip(got, zip(*each)):
         np.testing.assert_array_equal(mine, np.array(others))
 

@@ -20,8 +20,8 @@ from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics, runge_kutta_munthe_kaas
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
 from liedyn_ros.dynamics.linearization import (
-    motion_gradient, RUNGE_KUTTA, simulate, STORMER_VERLET)
-from liedyn_ros.model.retraction_derivatives import difference_derivatives
+    linearize_step, motion_gradient, RUNGE_KUTTA, simulate, STORMER_VERLET)
+from liedyn_ros.model.configuration import difference_derivatives
 
 DT = 0.01
 ROBOTS = {'tree': partial(Dynamics, random_model(2, 5, True)),
@@ -75,6 +75,14 @@ def test_the_gradient_of_a_motion_is_that_of_differences(name, scheme):
     change, h = rng.normal(size=taus.shape), 1e-5
     slope = (total(taus + h * change) - total(taus - h * change)) / (2.0 * h)
     assert_same((found.by_tau * change).sum(), slope, 1e-6)
+    made, back = simulate(robot, q, v, taus, DT, count, scheme=scheme), np.zeros(2 * model.nv)
+    for k in reversed(range(count + 1)):  # products as matrices
+        if k < count:
+            linear = linearize_step(robot, made.q[k], made.v[k], DT, taus[k], scheme=scheme)[2]
+            assert_same(found.by_tau[k], linear.B.T @ back, 1e-9)
+            back = linear.A.T @ back
+        back = back + np.concatenate(cost(k, made.q[k], made.v[k])[1:])
+    assert_same(np.concatenate((found.by_q, found.by_v)), back, 1e-9)
 
 
 def test_wrong_motions_are_refused():

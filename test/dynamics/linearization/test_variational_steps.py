@@ -24,14 +24,13 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics import Dynamics, stormer_verlet
 from liedyn_ros.dynamics.constrained import (
     constrained_stormer_verlet, ConstrainedDynamics, project)
-from liedyn_ros.dynamics.linearization import linearize_constrained_step, linearize_step
+from liedyn_ros.dynamics.linearization import linearize_step, STORMER_VERLET
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels import kinds
 
 STEP = 1e-6
-TREE = partial(linearize_step, scheme='stormer_verlet')
-LOOP = partial(linearize_constrained_step, scheme='constrained_stormer_verlet')
+VERLET = partial(linearize_step, scheme=STORMER_VERLET)
 
 
 def assert_differences(model: Model, step: Callable[..., tuple[Array, Array]], found: Array,
@@ -55,7 +54,7 @@ def test_differences_of_a_tree(seed: int, floating: bool, dt: float, speed: floa
     dynamics, n = Dynamics(model), model.nv
     q, v, tau = model.random(rng), speed * rng.normal(size=n), rng.normal(size=n)
     wrenches = rng.normal(size=(len(model.bodies), 6))
-    q1, v1, linear = TREE(dynamics, q, v, dt, tau, wrenches)
+    q1, v1, linear = VERLET(dynamics, q, v, dt, tau, wrenches)
     ended = stormer_verlet.step(dynamics, q, v, dt, tau, wrenches)
     assert_same(q1, ended[0], 1e-15)
     assert_same(v1, ended[1], 1e-15)
@@ -71,7 +70,7 @@ def test_differences_of_a_tree(seed: int, floating: bool, dt: float, speed: floa
 def test_differences_of_a_loop_along_its_motions(name: str) -> None:
     dynamics, q, v, tau, wrenches, _ = state(ALL[name])
     model, v, tau, dt = dynamics.model, 0.5 * v, tau[0], 0.005
-    q1, _, linear = LOOP(dynamics, q, v, dt, tau, wrenches)
+    q1, _, linear = VERLET(dynamics, q, v, dt, tau, wrenches)
     free = STEP * null_space(dynamics.jacobian(q), rcond=1e-8).T
     pairs = [[(*project(dynamics, model.integrate(q, s * push), v), tau) for s in (1.0, -1.0)]
              for push in free]
@@ -105,9 +104,9 @@ def test_a_step_of_a_tree_is_symplectic_and_reversible(seed: int, floating: bool
     for kind, vi in zip(model.link_table.kind, model.link_table.vi):
         if kind in (kinds.SPHERICAL, kinds.FREE):
             tau[vi:vi + kinds.NV[kind]] = 0.0  # a held torque of a group has no potential
-    q1, v1, (there, _) = TREE(dynamics, q, v, 0.02, tau)
+    q1, v1, (there, _) = VERLET(dynamics, q, v, 0.02, tau)
     assert_same(there.T @ form(dynamics, q1, v1) @ there, form(dynamics, q, v), 1e-11)
-    back = TREE(dynamics, q1, -v1, 0.02, tau)[2].A
+    back = VERLET(dynamics, q1, -v1, 0.02, tau)[2].A
     turn = np.diag(np.repeat([1.0, -1.0], n))
     assert_same(turn @ back @ turn @ there, np.eye(2 * n), 1e-10)
 
@@ -117,19 +116,18 @@ def test_a_step_of_a_loop_is_symplectic_and_reversible(name: str) -> None:
     dynamics, q, v, *_ = state(ALL[name])
     dynamics, v = ConstrainedDynamics(dynamics.model, dissipation=False), 0.5 * v
     n, tree, rest = len(v), dynamics.tree, np.zeros_like(v)
-    q, v, (tangents, _) = LOOP(dynamics, q, v, 0.005, rest)  # along closed states
-    q1, v1, (there, _) = LOOP(dynamics, q, v, 0.005, rest)
+    q, v, (tangents, _) = VERLET(dynamics, q, v, 0.005, rest)  # along closed states
+    q1, v1, (there, _) = VERLET(dynamics, q, v, 0.005, rest)
     whole = there @ tangents
     assert_same(whole.T @ form(tree, q1, v1) @ whole,
                 tangents.T @ form(tree, q, v) @ tangents, 1e-10)
-    back = LOOP(dynamics, q1, -v1, 0.005, rest)[2].A
+    back = VERLET(dynamics, q1, -v1, 0.005, rest)[2].A
     turn = np.diag(np.repeat([1.0, -1.0], n))
     assert_same(turn @ back @ turn @ whole, tangents, 1e-9)
 
 
 def test_refusals() -> None:
     dynamics, q, v, tau, *_ = state(EVERY['revolute'])
-    with refused(LimitError, 'scheme', got='euler'):
-        linearize_step(dynamics.tree, q, v, 0.01, tau[0], scheme='euler')
-    with refused(LimitError, 'scheme', got='stormer_verlet'):
-        linearize_constrained_step(dynamics, q, v, 0.01, tau[0], scheme='stormer_verlet')
+    for robot in (dynamics, dynamics.tree):
+        with refused(LimitError, 'scheme', got='euler'):
+            linearize_step(robot, q, v, 0.01, tau[0], scheme='euler')

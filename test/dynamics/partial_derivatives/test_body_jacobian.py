@@ -24,14 +24,14 @@ TOLERANCE = 1e-9
 def test_hessian_beside_differences(case: Case) -> None:
     for body in case.model.bodies[-3:]:
         wanted = tangent_derivatives(
-            case.model, case.q, lambda at: case.dynamics.body_jacobian(at, body))
+            case.model, case.q, lambda at: case.dynamics.frames.jacobian(at, body))
         assert_same(body_jacobian_hessian(case.model, case.q, body), wanted, TOLERANCE, floor=1.0)
 
 
 def test_rates_are_hessians_along_the_motion(case: Case) -> None:
     body, model = case.model.bodies[-1], case.model
     rates = body_jacobian_rates(model, case.q, [case.v, case.a], body)
-    np.testing.assert_allclose(rates[0], case.dynamics.body_jacobian(case.q, body), atol=1e-12)
+    np.testing.assert_allclose(rates[0], case.dynamics.frames.jacobian(case.q, body), atol=1e-12)
     first = np.einsum('b,bka->ka', case.v, body_jacobian_hessian(model, case.q, body))
     assert_same(rates[1], first, 1e-12, floor=1.0)
     # d/dt of E_v J: along q by the tangents, along v by linearity.

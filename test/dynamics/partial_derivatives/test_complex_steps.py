@@ -107,8 +107,9 @@ def test_gravity_and_wrenches_that_keep_still(damped) -> None:
                 + partial.by_world_fixed_wrenches(damped.q, w, at_body=at_body))
         assert_same(by_q, np.transpose([
             along(lambda s, e=e: tree.inverse(v, a, w, s * e)) for e in units]))
-        by_q = (forward(damped.q, v, tau, w).by_q
-                + forward.by_world_fixed_wrenches(damped.q, w, at_body=at_body))
+        found = forward(damped.q, v, tau, w)
+        by_q = found.by_q + found.by_parameters(
+            partial.by_world_fixed_wrenches(damped.q, w, at_body=at_body))
         assert_same(by_q @ x, along(lambda s: tree.forward(v, tau, w, s * x)))
     with refused(ShapeError, 'external'):
         partial.by_world_fixed_wrenches(damped.q, w[1:])

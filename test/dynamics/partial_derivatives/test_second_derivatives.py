@@ -72,9 +72,11 @@ def test_all_of_forward_beside_differences(damped: Case) -> None:
     dq, dv, dtau = damped.rng.normal(size=(3, len(v)))
     by_q, by_v, by_tau = difference(lambda s: np.array(partial(
         damped.model.integrate(q, s * dq), v + s * dv, tau + s * dtau, w)[1:4]), 1e-3)
-    assert_same(got.by_qq @ dq + got.by_qv @ dv + got.by_qtau @ dtau, by_q)
-    assert_same(np.einsum('ikj,k->ij', got.by_qv, dq) + got.by_vv @ dv, by_v)
-    assert_same(np.einsum('ikj,k->ij', got.by_qtau, dq), by_tau)
+    # Differences over 1e-3 leave rounding that solving with the mass matrix makes larger.
+    left = 1e-9 + 5.0 * np.finfo(float).eps / 1e-3 * np.linalg.cond(d.mass_matrix(q))
+    assert_same(got.by_qq @ dq + got.by_qv @ dv + got.by_qtau @ dtau, by_q, left)
+    assert_same(np.einsum('ikj,k->ij', got.by_qv, dq) + got.by_vv @ dv, by_v, left)
+    assert_same(np.einsum('ikj,k->ij', got.by_qtau, dq), by_tau, left)
 
 
 def test_the_order_matters_by_the_structure_constants_alone(damped: Case) -> None:

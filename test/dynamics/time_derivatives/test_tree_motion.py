@@ -17,7 +17,7 @@ from support.machines.random_models import random_model
 from support.refusals import refused
 
 from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.dynamics import closed_form, closed_form_rate, TreeMotion
+from liedyn_ros.dynamics import closed_form, closed_form_rate, TreeMotion, WORLD
 from liedyn_ros.dynamics.partial_derivatives.body_jacobian import body_jacobian_rates
 from liedyn_ros.lie import BODY, se3
 from liedyn_ros.model import JOINT_TYPES
@@ -66,7 +66,7 @@ def test_jacobians_are_those_of_the_body_frame(case: Case, motion) -> None:
     tree, name = TreeMotion(case.model, case.q, motion), case.model.bodies[-1]
     spatial = tree.spatial_jacobian(name)
     np.testing.assert_allclose(
-        spatial[0], case.dynamics.spatial_jacobian(case.q, name), atol=1e-12)
+        spatial[0], case.dynamics.frames.jacobian(case.q, name, WORLD), atol=1e-12)
     body = body_jacobian_rates(case.model, case.q, motion[:ORDER], name)
     back = tree.body(name).inverse_adjoints()
     for k in range(ORDER + 1):
@@ -107,7 +107,7 @@ def test_screws_are_columns_of_their_bodies() -> None:
     case = make_case(0, True)
     tree = TreeMotion(case.model, case.q, [case.v])
     for joint in case.model.joint_list:
-        wanted = case.dynamics.body_jacobian(case.q, joint.child)[:, joint.v_slice]
+        wanted = case.dynamics.frames.jacobian(case.q, joint.child)[:, joint.v_slice]
         pose = tree.poses[case.model.body_index(joint.child)]
         found = se3.adjoint(se3.inverse(pose)) @ tree.screws[0, joint.v_slice].T
         np.testing.assert_allclose(found, wanted, atol=1e-12)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 from support.machines.dynamics_cases import Case, make_case
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import (
     LimitError, ModelError, NameSetError, NotFiniteError, ShapeError)
@@ -71,21 +72,23 @@ def test_wrenches(case: Case) -> None:
     assert_array_equal(names.wrenches({}), np.zeros((len(bodies), 6)))
 
 
-@pytest.mark.parametrize(('ask', 'error', 'message'), [
-    (lambda n: n.order(['tail']), NameSetError, r"^joint_names: .* unknown \['tail'\]"),
-    (lambda n: n.order('tail'), NameSetError, "^joint_names: expected a list .* text 'tail'"),
-    (lambda n: n.prescribed('base'), NameSetError, '^prescribed: expected a list of names'),
-    (lambda n: n.prescribed(['tail']), NameSetError, r"^prescribed: .*'base'.* got 'tail'"),
-    (lambda n: n.prescribed(['base', 'base_joint/wx']), NameSetError, "got 'base_joint/wx' again"),
-    (lambda n: n.wrenches({'tail': np.zeros(6)}), ModelError, "^body: expected .* got 'tail'"),
-    (lambda n: n.wrenches({'base': np.zeros(5)}), ShapeError, '^external wrench on base: expec'),
-    (lambda n: n.wrenches({'base': np.zeros((2, 6))}), ShapeError, r'\(1, 6\) at most, got \(2,'),
-    (lambda n: n.wrenches({'base': np.zeros((1, 2, 6))}, 3), ShapeError, r'\(4, 6\) at most'),
+@pytest.mark.parametrize(('ask', 'error', 'named', 'got'), [
+    (lambda n: n.order(['tail']), NameSetError, ANY, ('tail',)),
+    (lambda n: n.order('tail'), NameSetError, 'joint_names', ANY),
+    (lambda n: n.prescribed('base'), NameSetError, 'prescribed', ANY),
+    (lambda n: n.prescribed(['tail']), NameSetError, 'tail', 'tail'),
+    (lambda n: n.prescribed(['base', 'base_joint/wx']), NameSetError, 'prescribed', ANY),
+    (lambda n: n.wrenches({'tail': np.zeros(6)}), ModelError, 'tail', 'tail'),
+    (lambda n: n.wrenches({'base': np.zeros(5)}), ShapeError, 'external wrench on base', (5,)),
+    (lambda n: n.wrenches({'base': np.zeros((2, 6))}), ShapeError,
+     'external wrench on base', (2, 6)),
+    (lambda n: n.wrenches({'base': np.zeros((1, 2, 6))}, 3), ShapeError,
+     'external wrench on base', (1, 2, 6)),
     (lambda n: n.wrenches({'base': [0, 0, np.inf, 0, 0, 0]}), NotFiniteError,
-     r'^external wrench on base\[2\]: expected a finite number, got inf'),
-    (lambda n: n.wrenches({}, -1), LimitError, '^order: expected 0 to 30, got -1'),
+     'external wrench on base', ANY),
+    (lambda n: n.wrenches({}, -1), LimitError, 'order', -1),
 ])
-def test_refusals(ask, error: type, message: str) -> None:
+def test_refusals(ask, error: type, named: str, got: object) -> None:
     names = Names(make_case(1, True).model)
-    with pytest.raises(error, match=message):
+    with refused(error, named, got=got):
         ask(names)

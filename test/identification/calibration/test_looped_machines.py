@@ -17,7 +17,8 @@ from support.refusals import refused
 
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, Constraints
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.identification.calibration import calibrate_arm
 from liedyn_ros.identification.calibration.calibrate import _configurations, _samples
 from liedyn_ros.identification.calibration.loops import (
@@ -84,11 +85,19 @@ def test_a_five_bar_gets_better_where_nobody_measured():
     wanted, got = tips(DRAWN + ERRORS, others), predicted(found.model, others)
     assert np.linalg.norm(predicted(five_bar(), others) - wanted, axis=1).max() > 5e-4
     assert np.linalg.norm(got - wanted, axis=1).max() < 2e-5  # m
-    plain = least_squares(lambda x: (tips(np.insert(x, 1, DRAWN[1]), read) - places)[
-        :, :2].ravel() / NOISE[0], np.delete(DRAWN, 1), x_scale=1e-3).x
-    np.testing.assert_allclose(
-        got[:, :2], tips(np.insert(plain, 1, DRAWN[1]), others)[:, :2],
-        atol=1.5 * NOISE[0])  # robust weights and the tolerance are all that differs
+
+    def drawn(x, cranks):
+        return tips(np.insert(x, 1, DRAWN[1]), cranks)[:, :2].ravel()
+
+    plain = least_squares(lambda x: (drawn(x, read) - places[:, :2].ravel()) / NOISE[0],
+                          np.delete(DRAWN, 1), x_scale=1e-3)
+    moved = np.column_stack([drawn(plain.x + each, others) - drawn(plain.x - each, others)
+                             for each in 1e-6 * np.eye(6)]) / 2e-6
+    spread = np.sqrt(np.diag(moved @ np.linalg.inv(plain.jac.T @ plain.jac) @ moved.T))
+    # Robust weights move all predictions at once by less than their noise does (Scheffe), with a
+    # chance of 1e-9.
+    apart = got[:, :2].ravel() - drawn(plain.x, others)
+    np.testing.assert_array_less(np.abs(apart) / spread, np.sqrt(chi2.isf(1e-9, 6)))
 
 
 @pytest.mark.parametrize('seed', range(4))

@@ -19,8 +19,9 @@ from support.refusals import refused
 from liedyn_ros.common.errors import InertiaError, LimitError, ModelError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.partial_derivatives import Parameters
-from liedyn_ros.identification import is_consistent, parameters_of, pseudo_inertia
+from liedyn_ros.identification import is_consistent, pseudo_inertia
 from liedyn_ros.identification.charts import INERTIA_CHARTS, ParameterChart, PARTS
+from liedyn_ros.identification.consistency import parameters_of
 from liedyn_ros.model import ModelBuilder, SpatialInertia
 
 STEP = 1e-6

@@ -94,6 +94,20 @@ def test_bodies_without_mass_are_frames_and_places_of_joints() -> None:
     assert again.bodies[-1] == 'arm'
 
 
+def test_names_that_links_joints_and_frames_share_are_told_apart() -> None:
+    rng, builder = np.random.default_rng(3), ModelBuilder('r')
+    for parent, child in ((None, 'b0'), ('b0', 'b1')):
+        builder.add_body(child, random_inertia(rng))
+        builder.add_joint(child, 'revolute', parent, child, axis=rng.normal(size=3))
+    builder.add_coupling('b1', 'b0', 2.0, 0.3)
+    model = builder.build().with_frame('b1_joint', 'b1', np.eye(4))
+    with pytest.warns(DescriptionWarning, match='b0_joint'):
+        text = to_sdf(model)
+    again = load_sdf(text)
+    assert again.bodies == model.bodies and again.couplings[0].leader == 'b0_joint'
+    assert '<frame name="b1_joint_frame"' in text
+
+
 def test_what_sdf_lacks_is_named() -> None:
     for kind in ('cylindrical', 'planar'):
         with pytest.raises(DescriptionError):
@@ -107,3 +121,13 @@ def test_what_sdf_lacks_is_named() -> None:
         to_sdf(random_looped(4, ('rod',), types=('revolute',)).model)
     with pytest.raises(LiedynError):
         to_sdf('a model')
+
+
+def test_names_of_models_in_models_are_those_of_one_model() -> None:
+    link = ('<link name="{}"><inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz>'
+            '</inertia></inertial></link>')
+    model = load_sdf(f'<sdf version="1.9"><model name="m">{link.format("a")}{link.format("i__n")}'
+                     f'<model name="i">{link.format("b")}</model></model></sdf>')
+    with pytest.warns(DescriptionWarning, match='i::b.*written with ___'):
+        text = to_sdf(model)
+    assert '::' not in text and 'i___b' in load_sdf(text).bodies

@@ -10,10 +10,9 @@
 
 import numpy as np
 import pytest
-from support.refusals import refused
 
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
-from liedyn_ros.model import load_urdf, Model
+from liedyn_ros.common.errors import DescriptionWarning
+from liedyn_ros.model import load_urdf, Model, updated_urdf, with_inertias
 
 LIMIT = '<limit lower="-3" upper="3" velocity="9" effort="9"/>'
 PINS = {  # the same pin, as the documents of Isaac Sim, of Drake, and URDF+ write it
@@ -150,7 +149,12 @@ def test_what_has_no_effect_on_the_dynamics_is_not_named(text: str) -> None:
     assert not load_urdf(robot(text)).warnings
 
 
-def test_a_prefix_that_is_not_declared_says_how() -> None:
-    text = robot(PINS['drake']).replace(' xmlns:drake="http://drake.mit.edu"', '')
-    with refused(DescriptionError, 'URDF text'):
-        load_urdf(text)
+def test_a_prefix_need_not_be_declared_nor_comments_be_without_hyphens() -> None:
+    """The libraries of URDF and SDF read both, and files of Drake and of hands have them."""
+    text = robot('<!-- a -- b --><!-- c -->' + PINS['drake']).replace(
+        ' xmlns:drake="http://drake.mit.edu"', '')
+    model = load_urdf(text)
+    assert len(model.closures) == 1
+    heavy = with_inertias(model, {'coupler': 2.0 * model.body('coupler').inertia.parameters()})
+    again = load_urdf(updated_urdf(text, model, heavy))
+    assert len(again.closures) == 1 and again.mass == model.mass + 1.0

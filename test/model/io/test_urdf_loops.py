@@ -13,12 +13,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.machines.looped_machines import random_looped
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros import load
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, Constraints
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.model import (
     annotate, CLOSURE_TYPES, load_model, load_urdf, load_yaml, ModelBuilder, to_urdf)
 
@@ -132,6 +133,15 @@ def test_a_file_of_example_parallel_robots(tmp_path) -> None:
 def test_what_cannot_be_read_is_refused(loop: str, name: str) -> None:
     with refused(DescriptionError, name):
         load_urdf(four_bar(loop))
+
+
+def test_a_circle_of_fixed_joints_ends_the_way_of_a_coupling() -> None:
+    links = ''.join(f'<link name="{name}"/>' for name in 'abc')
+    joints = ''.join(f'<joint name="{a}{b}" type="fixed"><parent link="{a}"/><child link="{b}"/>'
+                     '</joint>' for a, b in ('bc', 'cb'))
+    with refused(DescriptionError, ANY):
+        load_urdf(f'<robot name="circle">{links}{joints}<coupling name="belt"><predecessor '
+                  'link="b"/><successor link="a"/><ratio value="1"/></coupling></robot>')
 
 
 @pytest.mark.parametrize('kind', CLOSURE_TYPES)

@@ -9,7 +9,6 @@
 """URDF: what is read, and that every fault is named with its place."""
 
 from pathlib import Path
-import re
 
 import numpy as np
 import pytest
@@ -108,71 +107,67 @@ def test_mimic_joints_become_couplings() -> None:
         assert load_urdf(orphan).couplings == ()
     with refused(DescriptionError, 'robot/joint[k]/mimic', got='x'):
         load_urdf(orphan, strict=True)
-    with refused(DescriptionError, 'coupling of joint k', got='l'):
-        load_urdf(text.replace('mimic joint="j"', 'mimic joint="l"').replace('</robot>', """
-            <link name="d"/><joint name="l" type="planar"><parent link="c"/><child link="d"/>
-            </joint></robot>"""))
 
 
-@pytest.mark.parametrize('text, message', [
-    ('', "URDF: expected a path or a text that starts with '<', got ''"),
-    ('<robot', 'expected well-formed XML, got unclosed token: line 1'),
-    ('<model name="r"/>', 'model: expected a root element robot, got model'),
-    ('<robot/>', 'robot: expected an attribute name, got None'),
-    (robot(''), 'robot: expected at least one element link, got none'),
-    (robot(LINKS), "expected one link that is the child of no joint, got ['a', 'b']"),
-    (robot('<link name="a"/><link name="a"/>'), 'body a: expected a name not yet used'),
-    (robot('<link/>'), 'robot/link[0]: expected an attribute name, got None'),
-    (robot(LINKS + joint('fixed') + joint('fixed')), 'joint j: expected a name not yet used'),
+@pytest.mark.parametrize('text, named, got', [
+    ('', 'URDF', ''),
+    ('<robot', 'URDF text', ANY),
+    ('<model name="r"/>', 'model', 'model'),
+    ('<robot/>', 'robot', 'None'),
+    (robot(''), 'robot', 'none'),
+    (robot(LINKS), 'robot', "['a', 'b']"),
+    (robot('<link name="a"/><link name="a"/>'), 'body a', ANY),
+    (robot('<link/>'), 'robot/link', 'None'),
+    (robot(LINKS + joint('fixed') + joint('fixed')), 'joint j', ANY),
     (robot(LINKS + joint('fixed') + joint('fixed', name='k')),
-     'joint k: expected a child body that no joint moves yet, got b, which joint j moves'),
-    (robot(LINKS + joint('ball')), "robot/joint[j]: expected a type of ['fixed', 'revolute'"),
+     'joint k', ANY),
+    (robot(LINKS + joint('ball')), 'robot/joint[j]', 'ball'),
     (robot('<link name="a"/>' + joint('fixed')),
-     "joint j: expected a child body of ['a'], got 'b'"),
+     'joint j', 'b'),
     (robot(LINKS + joint('fixed').replace('<child link="b"/>', '')),
-     'robot/joint[j]: expected an element child, got none'),
-    (robot(LINKS + joint('revolute')), 'robot/joint[j]: expected an element limit for type rev'),
+     'robot/joint[j]', 'none'),
+    (robot(LINKS + joint('revolute')), 'robot/joint[j]', 'none'),
     (robot(LINKS + joint('revolute', '<limit effort="1"/>')),
-     'robot/joint[j]/limit: expected an attribute velocity, got none'),
+     'robot/joint[j]/limit', 'none'),
     (robot(LINKS + joint('revolute', '<limit lower="2" upper="1" velocity="1" effort="1"/>')),
-     'joint j: limits: expected lower <= upper, got [2.0] and [1.0]'),
+     'limits', '[2.0] and [1.0]'),
     (robot(LINKS + joint('continuous', '<axis xyz="1 0"/>')),
-     "robot/joint[j]/axis: expected 3 finite numbers as xyz, got '1 0'"),
-    (robot(LINKS + joint('continuous', '<axis xyz="1 0 nan"/>')), 'finite numbers as xyz'),
-    (robot(LINKS + joint('continuous', '<axis xyz="0 0 0"/>')), 'joint j: axis: expected a dir'),
-    (robot(LINKS + joint('fixed', '<origin rpy="1 0 x"/>')), "numbers as rpy, got '1 0 x'"),
-    (robot(LINKS + joint('fixed', '<origin/><origin/>')), 'at most one element origin, got 2'),
+     'robot/joint[j]/axis', '1 0'),
+    (robot(LINKS + joint('continuous', '<axis xyz="1 0 nan"/>')),
+     'robot/joint[j]/axis', '1 0 nan'),
+    (robot(LINKS + joint('continuous', '<axis xyz="0 0 0"/>')), 'axis', [0.0, 0.0, 0.0]),
+    (robot(LINKS + joint('fixed', '<origin rpy="1 0 x"/>')), 'robot/joint[j]/origin', '1 0 x'),
+    (robot(LINKS + joint('fixed', '<origin/><origin/>')), 'robot/joint[j]', 2),
     (robot(LINKS + joint('floating', '<dynamics damping="1"/>')),
-     "joint[j]/dynamics: expected no damping for type floating, got {'damping': 1.0}"),
-    (robot(LINKS + joint('continuous', '<dynamics damping="-1"/>')), 'joint j: damping: expected'),
+     'robot/joint[j]/dynamics', 1.0),
+    (robot(LINKS + joint('continuous', '<dynamics damping="-1"/>')), 'damping', [-1.0]),
     (robot(f'{LINKS}{joint("fixed")}<joint name="k" type="fixed"><parent link="b"/>'
-           '<child link="a"/></joint>'), 'got none: the joints are a loop'),
+           '<child link="a"/></joint>'), 'robot', ANY),
     (robot(f'{LINKS}<link name="c"/>{joint("fixed")}<joint name="k" type="fixed">'
-           '<parent link="b"/><child link="a"/></joint>'), "bodies ['a', 'b']: expected a path"),
-    (inertial('<mass value="1"/>'), 'robot/link[a]/inertial: expected an element inertia'),
+           '<parent link="b"/><child link="a"/></joint>'), "bodies ['a', 'b']", ANY),
+    (inertial('<mass value="1"/>'), 'robot/link[a]/inertial', 'none'),
     (inertial('<mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/>'),
-     'robot/link[a]/inertial: inertia_about_com: expected no principal moment above the sum of '
-     'the other two, got 1, 1, 3 kg m^2; without strict it is used as it is'),
+     'inertia_about_com', '1, 1, 3 kg m^2'),
     (inertial('<mass value="-1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'),
-     'robot/link[a]/inertial: mass: expected more than 0 kg, got -1.0'),
+     'mass', -1.0),
     (robot('<link name="a"/><virtual_joint name="v" type="planar" child_link="a"/>'),
-     'robot/virtual_joint: expected a type of fixed or floating, got planar'),
+     'robot/virtual_joint', 'planar'),
     (robot('<link name="a"/><m:x xmlns:m="http://www.ros.org/wiki/xacro"/>'),
-     'expected a URDF without elements of xacro (expand it, or name the file .xacro), got xacro'),
-    (robot('<link name="a"/><xacro:x/>'), 'expected well-formed XML, got unbound prefix: line 2'),
-    (robot('<link name="${n}"/>'), '.xacro), got link ${n}'),
+     'robot', 'xacro:x'),
+    (robot('<link name="a"/><xacro:x/>'), 'robot', 'xacro:x'),
+    (robot('<link name="${n}"/>'), 'robot', 'link ${n}'),
     (robot(LINKS + joint('fixed').replace('name="j"', 'name="${prefix}j"')),
-     '.xacro), got joint ${prefix}j'),
+     'robot', 'joint ${prefix}j'),
     (robot(LINKS + joint('fixed').replace('name="j"', 'name="$(arg prefix)j"')),
-     '.xacro), got joint $(arg prefix)j'),
-    (robot('<link name="a&#10;b"/>'), "robot/link[a\nb]: expected an attribute name, got 'a"),
-    (inertial(f'<mass value="{"1" * 400}"/>'), 'inertial/mass: expected 1 finite number as value'),
-    (inertial(f'<mass value="{"1" * 5000}"/>'), 'inertial/mass: expected 1 finite number as val'),
-    (inertial('<mass value="1e-400"/>'), "mass: expected 1 finite number as value, got '1e-400'"),
-    (inertial('<mass value="1_0"/>'), "mass: expected 1 finite number as value, got '1_0'"),
+     'robot', 'joint $(arg prefix)j'),
+    (robot('<link name="a&#10;b"/>'), ANY, ANY),
+    (inertial(f'<mass value="{"1" * 400}"/>'), 'robot/link[a]/inertial/mass', ANY),
+    (inertial(f'<mass value="{"1" * 5000}"/>'), 'robot/link[a]/inertial/mass', ANY),
+    (inertial('<mass value="1e-400"/>'), 'robot/link[a]/inertial/mass', '1e-400'),
+    (inertial('<mass value="1_0"/>'), 'robot/link[a]/inertial/mass', '1_0'),
 ])
-def test_refusals_name_the_place(text: str, message: str) -> None:
-    with pytest.raises(DescriptionError, match=re.escape(message)):
+def test_refusals_name_the_place(text: str, named: str, got: object) -> None:
+    with refused(DescriptionError, named, got=got):
         load_urdf(text, strict=True)
 
 
@@ -201,23 +196,24 @@ def test_an_encoding_that_there_is_not(tmp_path: Path) -> None:
         load_urdf(path)
 
 
-@pytest.mark.parametrize(('content', 'fault'), [
+@pytest.mark.parametrize(('content', 'named', 'got'), [
     ('<mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/>',
-     'no principal moment above the sum of the other two'),
+     'inertia_about_com', '1, 1, 3 kg m^2'),
     ('<mass value="1"/><inertia ixx="1" iyy="1" izz="-1" ixy="0" ixz="0" iyz="0"/>',
-     'a positive definite matrix'),
+     'inertia_about_com', ANY),
     ('<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="1" ixz="1" iyz="1"/>',
-     'a positive definite matrix'),
+     'inertia_about_com', ANY),
     ('<mass value="0"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>',
-     'mass: expected more than 0 kg')])
-def test_mass_properties_of_no_body_are_used_with_a_warning(content: str, fault: str) -> None:
-    with pytest.warns(DescriptionWarning, match=re.escape(fault)) as caught:
+     'mass', 0.0)])
+def test_mass_properties_of_no_body_are_used_with_a_warning(content: str,
+                                                            named: str, got: object) -> None:
+    with pytest.warns(DescriptionWarning) as caught:
         model = load_urdf(inertial(content))
     assert [str(each.message) for each in caught] == [f'URDF text: {model.warnings[0]}']
     assert "links ['a']: " in model.warnings[0]
     inertia = model.body('a').inertia
     assert inertia is not None and inertia.inertia_about_com[0, 0] == 1.0
-    with pytest.raises(DescriptionError, match=re.escape(fault)):
+    with refused(DescriptionError, named, got=got):
         load_urdf(inertial(content), strict=True)
 
 

@@ -15,8 +15,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from support.machines.random_models import random_inertia, random_pose
-from support.refusals import refused
+from support.refusals import ANY, refused
 
+from liedyn_ros.common import xacro_reader
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model, load_urdf, Model, ModelBuilder, pose, to_urdf
@@ -107,17 +108,17 @@ def test_xacro_is_expanded(tmp_path: Path) -> None:
     with refused(DescriptionError, 'joint j', got='b'):
         load_model(path)
     path.write_text(XACRO.replace('2 *', '2 /'))
-    with pytest.raises(DescriptionError, match='XacroException: division by zero'):
+    with refused(DescriptionError, ANY):
         load_model(path, arguments={'reach': '0'})
     path.write_text(XACRO.replace('<xacro:body name="a"/>', '<xacro:if/>'))
-    with pytest.raises(DescriptionError, match="RuntimeError: xacro:if: missing attribute 'value"):
+    with refused(DescriptionError, ANY, expected='a file that xacro expands'):
         load_model(path)
 
 
 def test_without_xacro_the_error_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, 'xacro', None)
-    with refused(DescriptionError, 'robot.urdf.xacro'):
-        load_model('robot.urdf.xacro')
+    found = xacro_reader.answer('robot.urdf.xacro', {}, xacro_reader.LIMITS)
+    assert found['error'].startswith('the Python package xacro')
 
 
 def assert_same_numbers(got: Model, wanted: Model) -> None:

@@ -11,9 +11,10 @@
 
 import numpy as np
 import pytest
+from support.refusals import ANY, refused
 from tools import random_robots
 
-from liedyn_ros.common.errors import DescriptionWarning
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.model import load_sdf, load_urdf
 from liedyn_ros.model.io.sdf.reader import WORDS as SDF
 from liedyn_ros.model.io.urdf import WORDS as URDF
@@ -40,7 +41,6 @@ def test_every_word_of_the_schema_is_read_quiet_or_named(words, schema, named) -
                 if element in known and word not in known[element] and word in words.read
                 and word not in ('loop', 'coupling', 'mujoco', 'loop_joint',
                                  'virtual_joint', 'contact')}
-    assert set(words.quiet) <= set(words.read)  # else nothing looks into them
 
 
 LINK = ('<link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
@@ -63,6 +63,8 @@ URDFS = {  # a part of a URDF that nobody knows, and its name in the warning
                          "robots ['r']: balanceinertia of compiler not read: masses"),
     'a flag of MuJoCo': (LINK.format('') + '<mujoco><option><flag spring="disable"/></option>'
                          '</mujoco>', "robots ['r']: spring of flag not read"),
+    'a class of MuJoCo': (LINK.format('') + '<mujoco><default><joint armature="3"/></default>'
+                          '</mujoco>', "robots ['r']: default of mujoco not read"),
     'a static model of Gazebo': (LINK.format('') + '<gazebo><static>true</static></gazebo>',
                                  "gazebos ['without a name']: static not read"),
     'a motor of ODE': (LINK.format('') + '<gazebo reference="a"><physics><ode><max_force>3'
@@ -174,6 +176,28 @@ def test_limits_of_exporters_are_the_same_in_each_format(case) -> None:
             'lower', 'upper', 'velocity', 'effort')) == taken
         silent = case == 'below' and model is sdf  # where it says that there is none
         assert silent or any(f"joints ['j']: {said}" in each for each in model.warnings)
+
+
+@pytest.mark.parametrize(('kind', 'said'), [
+    ('continuous', 'lower and upper of a continuous'), ('planar', 'limit not read')])
+def test_limits_that_a_joint_has_not_are_named(kind, said) -> None:
+    urdf = load_urdf(
+        f'<robot name="r">{LINK.format("")}<link name="b"/><joint name="j" type="{kind}">'
+        '<parent link="a"/><child link="b"/><axis xyz="0 0 1"/><limit lower="-3" upper="3" '
+        'velocity="1" effort="1"/></joint></robot>')
+    sdf = load_sdf(
+        f'<sdf version="1.9"><model name="m"><link name="a">{MASS}</link><joint name="j" '
+        'type="continuous"><parent>world</parent><child>a</child><axis><limit><lower>-3</lower>'
+        '</limit></axis></joint></model></sdf>')
+    for model, words in ((urdf, said), (sdf, 'lower and upper of a continuous')):
+        assert any(f"joints ['j']: {words}" in each for each in model.warnings)
+
+
+def test_blocks_of_drivers_are_read_to_some_depth() -> None:
+    deep = 5000 * '<joint>' + 5000 * '</joint>'
+    with refused(DescriptionError, ANY):
+        load_urdf(f'<robot name="r">{LINK.format("")}<ros2_control name="h" type="system">{deep}'
+                  '</ros2_control></robot>')
 
 
 def test_a_plugin_of_the_world_is_named() -> None:

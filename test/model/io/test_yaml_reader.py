@@ -9,7 +9,6 @@
 """The YAML format: the aerial manipulator, every key, and what is refused."""
 
 from pathlib import Path
-import re
 
 import numpy as np
 import pytest
@@ -111,65 +110,66 @@ def test_reads_every_key(tmp_path: Path) -> None:
     assert (rotor.force_coefficient, rotor.moment_coefficient) == (1e-5, 1e-7)
 
 
-@pytest.mark.parametrize('old, new, message', [
-    ('format: 1', 'format: 2', 'model/format: expected 1, got 2'),
-    ('format: 1', 'format: true', 'model/format: expected an integer, got True'),
-    ('format: 1', 'format: 1.0', 'model/format: expected an integer, got 1.0'),
-    ('format: 1', '', "expected a key format, got ['name', 'gravity', 'bodies', 'joints', 'rot"),
-    ('name: thing', 'name: {a: {b: [1, 2]}}', "model/name: expected a text, got {'a': {...}}"),
-    ('mass: 2', 'mass: two', 'model/bodies/base/mass: expected a number in decimal, without'),
-    ('mass: 2', 'mass: 010', 'model/bodies/base/mass: expected a number in decimal, without'),
-    ('mass: 2', 'mass: 1:30', 'model/bodies/base/mass: expected a number in decimal, without'),
-    ('mass: 2', 'mass: 0x10', "got '0x10'"),
-    ('mass: 2', 'mass: 1_000', "got '1_000'"),
-    ('mass: 2', 'mass: 1e-400', "got '1e-400'"),
-    ('mass: 2', 'mass: ' + '1' * 400, 'model/bodies/base/mass: expected a number'),
-    ('mass: 2', 'mass: ' + '1' * 5000, 'model/bodies/base/mass: expected a number'),
-    ('mass: 2', 'mass: !!float 2', 'expected a value without a tag, got tag:yaml.org,2002:float'),
-    ('mass: 2', '<<: {mass: 2}', "expected each key once and a text, got '<<' at line 7, col"),
-    ('mass: 2', '[1]: 2', 'expected each key once and a text, got a list, a mapping or an alias'),
-    ('mass: 2', 'mass: *one', 'expected an alias of a value before it, got *one at line 7, col'),
-    ('name: thing', 'name: "a\\0b"', 'model/name: expected a text'),
-    ('name: thing', 'name: "a\\tb"', 'model/name: expected a text'),
-    ('type: helical', 'type: &t [*t]', 'expected an alias of a value before it, got *t'),
-    ('rotors:', '---\nrotors:', 'expected one document, got a second'),
-    ('mass: 2', 'mass: true', 'model/bodies/base/mass: expected a number'),
-    ('mass: 2', 'mas: 2', 'model/bodies/base: expected a key mass'),
-    ('mass: 2', 'mass: 2\n    colour: red', "model/bodies/base: expected keys of ['center"),
-    ('mass: 2', 'mass: 2\n    mass: 3', "expected each key once and a text, got 'mass'"),
-    ('mass: 2', '1: 2', 'expected each key once and a text, got 1'),
-    ('mass: 2', 'mass: -2', 'model/bodies/base: mass: expected more than 0 kg, got -2.0'),
-    ('mass: 2', 'mass: 0', "got ['center_of_mass', 'inertia']"),
-    ('zz: 5', 'zz: 8', 'model/bodies/base: inertia_about_com: expected no principal moment above'),
-    ('zz: 5', 'zx: 5', 'model/bodies/base/inertia: expected a key zz'),
-    ('yz: 0.3', 'zy: 0.3', "model/bodies/base/inertia: expected keys of ['xx'"),
-    ('[0.1, 0.2, 0.3]', '[0.1, 0.2]', 'model/bodies/base/center_of_mass: expected a list of 3'),
-    ('[0, 0, -1.62]', '[0, 0, .nan]', 'model/gravity[2]: expected a finite number, got nan'),
-    ('sphere', 'cone', "visuals[0]/shape: expected one of ['box', 'cylinder', 'sphere'], got"),
-    ('sphere, radius: 0.1', 'sphere, radius: 0', 'visual sphere: expected sizes above 0 m'),
-    ('[1, 0, 0, 0.5]', '[1, 0, 0, 5]', 'visual color: expected numbers of 0 to 1'),
-    ('type: free, parent: null', 'type: free', 'model/joints/root: expected a key parent'),
-    ('parent: base\n', 'parent: bass\n', 'joint slide: expected a parent body of'),
-    ('cylindrical', 'telescope', 'joint slide: expected a type of'),
-    ('90 deg', '90 grad', "rpy[0]: expected a number in rad or a text such as '25 deg', got '90"),
-    ('90 deg', 'right', "expected a number in rad or a text such as '25 deg', got 'right'"),
-    ('90 deg', 'inf deg', "text such as '25 deg', got 'inf deg'"),
-    ('rz: 0.5', 'rz: .inf', 'placement[2]/rz: expected a finite number, got inf'),
-    ('[1, 2], velocity', '[1, .nan], velocity', 'limits/upper[1]: expected a number, got nan'),
-    ('rz: 0.5, ', 'turn: 0.5, ', 'placement[2]: expected one of x, y, z, rx'),
-    ('[z: 0.1]', '[{z: 0.1, x: 1}]', 'propeller/placement[0]: expected one of x, y, z, rx'),
-    ('[z: 0.1]', '[{}]', 'propeller/placement[0]: expected one of x, y, z, rx'),
-    ('[z: 0.1]', '{z: 0.1}', 'propeller/placement: expected a list'),
-    ('velocity: 3', 'speed: 3', "slide/limits: expected keys of ['acceleration', 'effort'"),
-    ('damping: [0.1, 0.2]', 'damping: [0.1]', 'joint slide: damping: expected one number or 2'),
-    ('spin: -1', 'spin: 1.0', 'model/rotors/propeller/spin: expected an integer, got 1.0'),
-    ('body: base', 'body: bass', "rotor propeller: expected a body of ['base'"),
-    ('bodies:', 'bodies: [', 'expected YAML, got'),
-    ('bodies:', 'bodies: 3\nthings:', 'model/bodies: expected a mapping, got 3'),
+@pytest.mark.parametrize('old, new, named, got', [
+    ('format: 1', 'format: 2', 'model/format', 2),
+    ('format: 1', 'format: true', 'model/format', 'True'),
+    ('format: 1', 'format: 1.0', 'model/format', 1.0),
+    ('format: 1', '', 'model', ANY),
+    ('name: thing', 'name: {a: {b: [1, 2]}}', 'model/name', ANY),
+    ('mass: 2', 'mass: two', 'model/bodies/base/mass', 'two'),
+    ('mass: 2', 'mass: 010', 'model/bodies/base/mass', '010'),
+    ('mass: 2', 'mass: 1:30', 'model/bodies/base/mass', '1:30'),
+    ('mass: 2', 'mass: 0x10', 'model/bodies/base/mass', '0x10'),
+    ('mass: 2', 'mass: 1_000', 'model/bodies/base/mass', '1_000'),
+    ('mass: 2', 'mass: 1e-400', 'model/bodies/base/mass', '1e-400'),
+    ('mass: 2', 'mass: ' + '1' * 400, 'model/bodies/base/mass', ANY),
+    ('mass: 2', 'mass: ' + '1' * 5000, 'model/bodies/base/mass', ANY),
+    ('mass: 2', 'mass: !!float 2', ANY, ANY),
+    ('mass: 2', '<<: {mass: 2}', ANY, "'<<' at line 7, column 5"),
+    ('mass: 2', '[1]: 2', ANY, ANY),
+    ('mass: 2', 'mass: *one', ANY, ANY),
+    ('name: thing', 'name: "a\\0b"', 'model/name', "'a\\x00b'"),
+    ('name: thing', 'name: "a\\tb"', 'model/name', "'a\\tb'"),
+    ('type: helical', 'type: &t [*t]', ANY, '*t at line 26, column 26'),
+    ('rotors:', '---\nrotors:', ANY, ANY),
+    ('mass: 2', 'mass: true', 'model/bodies/base/mass', 'True'),
+    ('mass: 2', 'mas: 2', 'model/bodies/base', ANY),
+    ('mass: 2', 'mass: 2\n    colour: red', 'model/bodies/base', "['colour']"),
+    ('mass: 2', 'mass: 2\n    mass: 3', ANY, ANY),
+    ('mass: 2', '1: 2', ANY, '1 at line 7, column 5'),
+    ('mass: 2', 'mass: -2', 'mass', -2.0),
+    ('mass: 2', 'mass: 0', 'model/bodies/base', ANY),
+    ('zz: 5', 'zz: 8', 'inertia_about_com', ANY),
+    ('zz: 5', 'zx: 5', 'model/bodies/base/inertia', ANY),
+    ('yz: 0.3', 'zy: 0.3', 'model/bodies/base/inertia', "['zy']"),
+    ('[0.1, 0.2, 0.3]', '[0.1, 0.2]', 'model/bodies/base/center_of_mass', [0.1, 0.2]),
+    ('[0, 0, -1.62]', '[0, 0, .nan]', 'model/gravity', ANY),
+    ('sphere', 'cone', 'model/bodies/base/visuals[0]/shape', 'cone'),
+    ('sphere, radius: 0.1', 'sphere, radius: 0', 'visual sphere', [0.0]),
+    ('[1, 0, 0, 0.5]', '[1, 0, 0, 5]', 'visual color', [1.0, 0.0, 0.0, 5.0]),
+    ('type: free, parent: null', 'type: free', 'model/joints/root', "['type', 'child']"),
+    ('parent: base\n', 'parent: bass\n', 'joint slide', 'bass'),
+    ('cylindrical', 'telescope', 'joint slide', 'telescope'),
+    ('90 deg', '90 grad', 'model/joints/slide/placement[1]/rpy', '90 grad'),
+    ('90 deg', 'right', 'model/joints/slide/placement[1]/rpy', 'right'),
+    ('90 deg', 'inf deg', 'model/joints/slide/placement[1]/rpy', 'inf deg'),
+    ('rz: 0.5', 'rz: .inf', 'model/joints/slide/placement[2]/rz', ANY),
+    ('[1, 2], velocity', '[1, .nan], velocity', 'model/joints/slide/limits/upper', ANY),
+    ('rz: 0.5, ', 'turn: 0.5, ', 'model/joints/slide/placement', 0.5),
+    ('[z: 0.1]', '[{z: 0.1, x: 1}]', 'model/rotors/propeller/placement', "{'x': 1, 'z': 0.1}"),
+    ('[z: 0.1]', '[{}]', 'model/rotors/propeller/placement', '{}'),
+    ('[z: 0.1]', '{z: 0.1}', 'model/rotors/propeller/placement', 0.1),
+    ('velocity: 3', 'speed: 3', 'model/joints/slide/limits', "['speed']"),
+    ('damping: [0.1, 0.2]', 'damping: [0.1]', 'damping', (1,)),
+    ('spin: -1', 'spin: 1.0', 'model/rotors/propeller/spin', 1.0),
+    ('body: base', 'body: bass', 'rotor propeller', 'bass'),
+    ('bodies:', 'bodies: [', ANY, ANY),
+    ('bodies:', 'bodies: 3\nthings:', 'model/bodies', 3),
 ])
-def test_refusals_name_the_place(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_refusals_name_the_place(tmp_path: Path, old: str, new: str,
+                                 named: str, got: object) -> None:
     assert ALL_KEYS.count(old) >= 1
-    with pytest.raises(DescriptionError, match=re.escape(message)) as caught:
+    with refused(DescriptionError, named, got=got) as caught:
         load(tmp_path, ALL_KEYS.replace(old, new, 1))
     assert str(caught.value).startswith(str(tmp_path / 'model.yaml'))
 
@@ -193,7 +193,7 @@ def test_files_by_suffix(tmp_path: Path) -> None:
     with refused(DescriptionError, ANY, got='.dae'):
         load_model(tmp_path / 'robot.dae')
     for name in ('none.yaml', '\0.yaml', '\ud800.yaml'):
-        with pytest.raises(DescriptionError, match=r'expected a (readable file|path)'):
+        with refused(DescriptionError, ANY):
             load_model(tmp_path / name)
     with refused(DescriptionError, str(tmp_path / 'none.yaml'), got='True'):
         load_model(tmp_path / 'none.yaml', floating=True)

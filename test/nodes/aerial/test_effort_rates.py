@@ -34,7 +34,7 @@ def changing(answer):
     answer.success = True
     answer.efforts = [
         TreeEffort(base=Wrench(force=Vector3(z=HOVER)), joints=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]),
-        TreeEffort(base=Wrench(force=Vector3(z=20.0)), joints=[1.0] * 5 + [100.0])]
+        TreeEffort(base=Wrench(force=Vector3(z=20.0)), joints=[1.0] * 6)]
 
 
 def test_accelerations_are_asked_about_with_their_derivative(bench):
@@ -48,20 +48,32 @@ def test_accelerations_are_asked_about_with_their_derivative(bench):
     np.testing.assert_allclose([first.joints, second.joints], 0.0, atol=1e-12)
 
 
-def test_commands_are_ahead_of_the_forces_within_limits(bench):
+def test_commands_are_ahead_of_the_forces(bench):
     controller = Controller(bench, mode='effort_rates', rotor_lag=0.5, joint_lag=0.2)
     controller.serve(changing)
     controller.until(lambda: controller.speeds and controller.torques, 'a command')
     np.testing.assert_allclose(
         MACHINE.allocation.wrench(controller.speeds[0].velocity), [0, 0, 0, 0, 0, HOVER + 10.0],
         atol=1e-9)
-    np.testing.assert_allclose(controller.torques[0].effort, [0.3, 0.4, 0.5, 0.6, 0.7, 8.0])
-    bench.until_logged(controller.node, 'at a limit: right_elbow')
+    np.testing.assert_allclose(controller.torques[0].effort, [0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
     result, = bench.set_parameters(controller.node, rotor_lag=0.0)
     assert result.successful
     controller.speeds.clear()
     controller.until(lambda: controller.speeds and abs(MACHINE.allocation.wrench(
         controller.speeds[-1].velocity)[5] - HOVER) < 1e-9, 'a command without lag')
+
+
+def test_rates_that_lead_beyond_a_limit_are_refused(bench):
+    controller = Controller(bench, mode='effort_rates', joint_lag=0.2)
+
+    def answer(message):
+        changing(message)
+        message.efforts[1].joints[5] = 100.0
+
+    controller.serve(answer)
+    controller.until(lambda: bench.logged(controller.node), 'a complaint')
+    assert 'right_elbow' in bench.logged(controller.node)[0]
+    assert controller.torques == []
 
 
 def test_an_answer_without_rates_is_refused(bench):

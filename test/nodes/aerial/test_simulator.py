@@ -21,8 +21,8 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-from support.bench.broadcaster import Broadcaster
 from support.bench.pose_bench import ns, stamp_of
+from support.bench.ros_bench import Broadcaster
 
 from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.resources import config_file
@@ -112,6 +112,21 @@ def test_falls_without_force_once_commanded(bench, base_command):
                     lambda: (send(), simulator.send_torques()))
     twist = simulator.odometry[-1].twist.twist
     assert twist.linear.z == pytest.approx(-np.sqrt(2 * 9.81 * (1.5 - simulator.height())), rel=.1)
+
+
+def test_wind_a_payload_and_a_box_act_in_mujoco(bench):
+    pytest.importorskip('mujoco')
+    simulator = Simulator(
+        bench, simulator='mujoco', base_command='base_wrench', command_timeout=0.0,
+        wind=[3.0, 0.0, 0.0], gusts=0.1, payload_body='base', payload_mass=1.0,
+        box=[0.0, 0.0, 0.0, 40.0, 40.0, 1.0])
+    touches = bench.collect(WrenchStamped, 'aerial_manipulator_simulator/touches')
+    simulator.until(lambda: touches, 'the box', lambda: (
+        simulator.send_wrench(), simulator.send_torques()))
+    assert touches[0].header.frame_id in MACHINE.model.bodies
+    moved = simulator.odometry[-1].pose.pose.position
+    assert 0.4 < moved.z < START[2] and moved.x > START[0]
+    assert simulator.node.simulation.machine.model.mass == pytest.approx(4.68 + 1.0)
 
 
 def test_messages_of_others_displace_no_command(bench):

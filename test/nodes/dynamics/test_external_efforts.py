@@ -8,6 +8,8 @@
 
 """External efforts and contact that the dynamics server tells from joint states."""
 
+from dataclasses import replace
+
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 import numpy as np
 import pytest
@@ -15,18 +17,25 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 from support.bench.dynamics_bench import SERVER, ServerBench
+from support.bench.pose_bench import HOME
 from support.machines.collision import ARM, collision, STEP
 from support.machines.looped_machines import five_bar
+from support.machines.mimic_gripper import FOLLOWERS, GRIPPER, LEADERS
 from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, ModelError, NameSetError, NotFiniteError, ShapeError, StampError)
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, MomentumObserver, projected_runge_kutta)
-from liedyn_ros.model import load_mjcf, load_model
+from liedyn_ros.identification import PayloadStream
+from liedyn_ros.model import load_mjcf, load_model, load_urdf
+from liedyn_ros.model.followers import Followers
 from liedyn_ros.nodes.dynamics.external_efforts import ExternalEfforts
+from liedyn_ros.nodes.dynamics.platform_answers import PlatformAnswers
 from liedyn_ros.ros.messages.conversions import stamp_of
+from liedyn_ros.stewart import load_geometry, PlatformSimulation, StewartDynamics
 
 pytestmark = pytest.mark.ros
 NAMES, START_NS, STEP_NS = ['elbow', 'shoulder'], 10**9, round(1e9 * STEP)
@@ -78,6 +87,31 @@ def test_a_force_on_closed_loops_is_told():
     assert not any(told[:41]) and told[-1]
 
 
+@pytest.mark.parametrize('file', ['stewart_geometry.yaml', 'stewart_cranks.yaml'])
+def test_a_load_on_a_platform_is_told_by_its_legs_alone(file):
+    """At rest it is what inverse dynamics says that the legs need less."""
+    geometry = load_geometry(config_file(file))
+    if geometry.home is None:
+        geometry = replace(geometry, home=HOME)
+    simulation, still = PlatformSimulation(geometry, geometry.home), np.zeros(6)
+    bear = StewartDynamics(geometry).inverse(geometry.home, still, still).forces
+    simulation.load = np.array([0.0, 0.05, 0.1, 2.0, -1.0, -3.0])
+    answers = PlatformAnswers(geometry, dissipation=True)
+    answers.watch_external_efforts(200.0, '')
+    names = list(geometry.leg_names)[::-1]
+    for k in range(60):  # before it has moved far
+        simulation.command(bear)
+        simulation.step()
+        sample = simulation.sample()
+        told = answers.external_efforts.take(
+            START_NS + k * 10**6, names, sample.lengths[::-1], sample.leg_rates[::-1],
+            sample.forces[::-1]).efforts
+    wanted = bear - StewartDynamics(geometry).inverse(
+        simulation.pose, still, still, external=simulation.load).forces
+    assert answers.external_efforts.names == geometry.leg_names
+    np.testing.assert_allclose(told, wanted, atol=0.1 * np.abs(wanted).max())
+
+
 def test_gaps_begin_again_and_what_is_missing_is_refused(samples):
     taken, _ = samples
     estimator = arm()
@@ -97,6 +131,23 @@ def test_gaps_begin_again_and_what_is_missing_is_refused(samples):
     assert estimator.take(stamp, *with_others).efforts.any()
     for moved in (10**8, -10**9):  # a gap, and a clock that is set back
         assert not estimator.take(stamp + moved, names, *numbers).efforts.any()
+
+
+@pytest.mark.filterwarnings('ignore::liedyn_ros.common.errors.DescriptionWarning')
+def test_leaders_of_held_couplings_are_enough():
+    model = load_urdf(GRIPPER)
+    held, q = ConstrainedDynamics(model), Followers(model).positions(model.neutral())
+    sample = ([0.0, 0.0], [0.0, 0.0], held.inverse(q, 0.0 * q, 0.0 * q).tau[
+        [model.joint(name).vi for name in LEADERS]] + [1.0, -0.5])
+    with refused(NameSetError, *FOLLOWERS):
+        ExternalEfforts(Dynamics(model), gain=50.0, levels={}).take(START_NS, LEADERS, *sample)
+    estimator, payload = ExternalEfforts(held, gain=50.0, levels={}), PayloadStream(model, 'tip')
+    for k in range(600):
+        told = estimator.take(START_NS + k * STEP_NS, LEADERS, *sample)
+        payload.take(START_NS + k * STEP_NS, LEADERS, sample[0], sample[2])
+    assert estimator.names == payload.joint_names == LEADERS
+    np.testing.assert_allclose(told.efforts, [-1.0, 0.5], atol=1e-3)
+    assert not payload.refused
 
 
 def test_wrong_levels_and_machines_are_refused():
@@ -150,12 +201,13 @@ def test_the_node_tells_estimates_contact_and_what_is_missing(bench, tmp_path, s
         send(sample)
     assert contact[-1].data and not contact[0].data
 
-    def said(text):
-        return any(text in each.message and each.level == DiagnosticStatus.WARN
+    def said(text, level=DiagnosticStatus.WARN):
+        return any(text in each.message and each.level == level
                    for report in reports for each in report.status)
     bench.until(lambda: said('contact: beyond the levels of'), 'contact among the diagnostics')
     publisher.publish(JointState(name=NAMES, position=[0.0, 0.0], velocity=[0.0, 0.0]))
     bench.until(lambda: said('joint_states: effort'), 'the missing efforts')
+    bench.until(lambda: said('no messages for', DiagnosticStatus.ERROR), 'silence, an error')
 
 
 def test_a_server_without_it_says_so(bench):

@@ -19,9 +19,7 @@ from support.bench.dynamics_bench import AERIAL, Motion, ServerBench, vector
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
-from liedyn_ros.dynamics.linearization.closed_loops import (
-    constrained_transition, linearize_constrained)
-from liedyn_ros.dynamics.linearization.trees import linearize, transition
+from liedyn_ros.dynamics.linearization import linearize, transition
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.dynamics.linear_models import MAX_STATES
 from liedyn_ros.ros.messages.tree_messages import TreeMessages
@@ -118,8 +116,8 @@ def test_a_machine_with_closed_loops(bench):
     tree.to_state(q, rest, state)
     tau = dynamics.inverse(q, rest, rest).tau
     for follow, wanted in (
-            (False, linearize_constrained(dynamics, q, rest, tau).discrete(0.01)),
-            (True, constrained_transition(dynamics, q, rest, 0.01, tau)[2])):
+            (False, linearize(dynamics, q, rest, tau).discrete(0.01)),
+            (True, transition(dynamics, q, rest, 0.01, tau)[2])):
         found = server.call(
             Linearize, 'linearize', states=[state], step=0.01, follow_motion=follow)
         assert (found.success, found.message) == (True, '')

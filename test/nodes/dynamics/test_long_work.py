@@ -26,9 +26,11 @@ from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_action_status_default
 from std_msgs.msg import String
 from support import forked
+from support.bench.command_lines import NODES
 from support.bench.dynamics_bench import AERIAL, Motion, SERVER, ServerBench, vector
-from support.bench.executables import NODES
 
+from benchmarks.processes import held_segments
+from liedyn_ros.commands.operation.shared_memory import FOLDER, left_over
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.dynamics import linear_models
 from liedyn_ros.nodes.dynamics import server as server_module
@@ -232,11 +234,13 @@ def test_a_process_ends_during_a_goal(bench, namespace):
         server = type('Remote', (), {'bench': bench})
         with closing(Client(server)) as client:
             client.send_and_hear(**spinning())
+            held = held_segments(process.pid)
             process.send_signal(signal.SIGTERM)
             code = process.wait(60.0)  # of hours of work
         output = ''.join(process.read())
     assert code == 0, output
     assert 'Traceback' not in output
+    assert held.isdisjoint(left_over(FOLDER))
 
 
 @pytest.fixture

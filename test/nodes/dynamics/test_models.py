@@ -20,7 +20,7 @@ import yaml
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER
+from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, MUJOCO_SIMULATOR
 from liedyn_ros.ros.node.lifecycle import OF_ALL_NODES
 
 pytestmark = pytest.mark.ros
@@ -235,6 +235,8 @@ def test_a_floating_joint_of_a_urdf_makes_the_base(bench, tmp_path):
 
 
 def test_the_parameter_file_holds_every_default():
-    (entry,) = yaml.safe_load(config_file('dynamics_server.yaml').read_text()).values()
-    assert entry == {'ros__parameters': {
-        parameter.name: parameter.default for parameter in (*OF_ALL_NODES, *DYNAMICS_SERVER)}}
+    entries = yaml.safe_load(config_file('dynamics_server.yaml').read_text())
+    for node, parameters in (('dynamics_server', DYNAMICS_SERVER),
+                             ('mujoco_simulator', MUJOCO_SIMULATOR)):
+        assert entries['/**']['ros__parameters'] | entries[f'/**/{node}']['ros__parameters'] == {
+            parameter.name: parameter.default for parameter in (*OF_ALL_NODES, *parameters)}

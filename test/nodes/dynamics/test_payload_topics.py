@@ -17,10 +17,9 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from support.bench.dynamics_bench import SERVER, ServerBench
 from support.bench.ros_bench import Bench, unused_namespace
-from support.machines.model_files import write_yaml
+from support.machines.model_variants import write_yaml
 from support.recordings.bag_files import START_NS
-from support.recordings.recorded_arm import JOINTS, true_arm
-from support.recordings.recorded_motion import arm_motion
+from support.recordings.recorded_motion import arm_motion, JOINTS, true_arm
 
 from liedyn_ros.identification import PayloadStream, with_payload
 from liedyn_ros.model import SpatialInertia

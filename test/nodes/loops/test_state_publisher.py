@@ -17,8 +17,8 @@ import pytest
 from rclpy.logging import LoggingSeverity
 from sensor_msgs.msg import MultiDOFJointState
 from std_msgs.msg import String
-from support.bench.broadcaster import Broadcaster
 from support.bench.loop_bench import LoopBench, LOOPS, MEASURED, ns, PERIOD_NS, URDF
+from support.bench.ros_bench import Broadcaster
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import complete_trajectory, ConstrainedDynamics

@@ -87,7 +87,9 @@ def test_a_path_is_run_to_its_end(bench):
 
 
 def test_a_run_stops_on_its_path_and_goes_on(bench):
-    runner = RunnerBench(bench)
+    runner = RunnerBench(bench, input_timeout=0.0)
+    runner.node._heard_ns = 1  # long ago, which nobody minds
+    assert not runner.node._silence(runner.node.now_ns())
     assert runner.run().success
     runner.until(RetimingStatus.FOLLOWS)
     runner.speed.publish(Float64(data=0.0))
@@ -95,6 +97,8 @@ def test_a_run_stops_on_its_path_and_goes_on(bench):
     assert (standing.speed, standing.speed_asked) == (0.0, 0.0)
     runner.speed.publish(Float64(data=np.nan))
     bench.until_logged(runner.node, 'speed: expected a share from 0 to 1, got nan')
+    runner.node._take_speed(Float64(data=-0.5))
+    assert runner.node._speed == 0.0
     runner.speed.publish(Float64(data=1.0))
     runner.until(RetimingStatus.ENDED)
 
@@ -224,8 +228,10 @@ def test_deactivated_in_motion_it_comes_to_rest_first(bench):
 def test_joints_that_lag_or_fall_silent_are_waited_for(bench):
     runner = RunnerBench(bench, input_timeout=1.0)
     heard = POINTS[0]
+    runner.hear([np.nan, *heard[1:]])
+    bench.until_logged(runner.node, 'joint_states: expected a finite position of each joint')
     runner.hear(heard)
-    bench.until(lambda: runner.node._heard, 'joints')
+    bench.until(lambda: len(runner.node._heard) == len(LEG), 'joints')
     away = RunnerBench.run(runner, trajectory=JointTrajectory(joint_names=LEG, points=[
         JointTrajectoryPoint(positions=point) for point in POINTS[::-1]]))
     assert 'trajectory.points[0]: expected the joints within 0.2 of it, got knee' in away.message
@@ -235,6 +241,7 @@ def test_joints_that_lag_or_fall_silent_are_waited_for(bench):
         'a lag', act=lambda: runner.hear(heard))
     assert lagging.speed_asked < 0.7
     bench.until_logged(runner.node, 'joint_states: expected every 1 s')
+    assert bench.set_parameters(runner.node, tolerated_lag=1.0)[0].successful  # above the largest
 
     def follow():
         runner.hear(runner.commands[-1].points[0].positions)

@@ -17,7 +17,7 @@ from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from support import forked
-from support.bench.executables import NODES
+from support.bench.command_lines import NODES
 from support.bench.pose_bench import ns
 
 pytestmark = [pytest.mark.ros, pytest.mark.full]

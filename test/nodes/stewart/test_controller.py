@@ -19,7 +19,7 @@ from std_msgs.msg import Float64MultiArray, Header
 from support.bench.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.control import Phase
+from liedyn_ros.control.follower import Phase
 from liedyn_ros.nodes.stewart.controller import StewartControllerNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode

@@ -30,6 +30,12 @@ from liedyn_ros.stewart import Flag, StewartGeometry
 pytestmark = pytest.mark.ros
 
 
+LEG = """<robot name="r"><link name="o"/><link name="x"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="@" type="revolute"><parent link="o"/><child link="x"/><axis xyz="0 1 0"/>
+<limit lower="-2" upper="2" effort="9" velocity="9"/></joint></robot>"""
+
+
 class FakePage:
     """A page that keeps what it is given."""
 
@@ -142,6 +148,22 @@ def test_joints_that_fall_silent_are_named(bench, view, monkeypatch):
                 lambda: joints.publish(JointState(name=['a'], position=[2.0])))
     bench.until(lambda: set(page.seen.quiet) == {'joint_states'}, 'silence')
     assert page.seen.positions == {'a': 2.0}
+
+
+@pytest.mark.parametrize(('name', 'position', 'told'), [
+    ('joint_1', 0.1, ("'a'", "'joint_1'")), ('upper', 90.0, ('upper', '90'))])
+def test_wrong_names_and_degrees_are_told_once(bench, view, tmp_path, name, position, told):
+    file = tmp_path / 'leg.urdf'
+    file.write_text(LEG.replace('@', 'a' if name == 'joint_1' else name))
+    node, page = view(model_file=str(file), rate=20.0)
+    joints = bench.publisher(JointState, 'joint_states')
+    message = JointState(name=[name], position=[position], effort=[1.0])
+    for _ in range(3):
+        sentence, = bench.until(lambda: page.seen is not None and page.seen.warnings, 'a warning',
+                                lambda: joints.publish(message))
+        page.seen = None
+    assert all(each in sentence for each in told)
+    assert bench.logged(node, LoggingSeverity.WARN).count(sentence) == 1
 
 
 def test_what_is_drawn_is_on_diagnostics(bench, view):

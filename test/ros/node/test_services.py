@@ -13,7 +13,7 @@ from threading import Event
 import pytest
 from rclpy.logging import LoggingSeverity
 from std_srvs.srv import Empty, Trigger
-from support.bench.executables import node_class, NODES
+from support.bench.command_lines import node_class, NODES
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.node.lifecycle import ManagedNode
@@ -29,6 +29,7 @@ SERVICES = {  # of each executable
         'linearize', 'retime', 'describe_model', 'reset_payload', 'inverse_kinematics',
         'learn_contact_levels'},
     'loop_state_publisher': set(),
+    'mujoco_simulator': {'reset'},
     'path_runner': {'run'},
     'stewart_controller': set(),
     'stewart_dynamics_simulator': {'reset'},
@@ -125,7 +126,8 @@ def test_the_table_names_every_node():
 
 @pytest.mark.parametrize('executable', SERVICES)
 def test_every_service_answers_that_its_callback_failed_and_lives(bench, opened, executable):
-    node = bench.start(node_class(executable))
+    robot = {'model_file': 'arm.urdf'} if executable == 'mujoco_simulator' else {}
+    node = bench.start(node_class(executable), **robot)
     types, failing = opened
     assert set(types) == SERVICES[executable]
     for name, service_type in types.items():

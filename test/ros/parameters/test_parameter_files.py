@@ -14,6 +14,7 @@ import pytest
 from rclpy.logging import LoggingSeverity
 from support import forked
 from support.bench.pose_bench import PoseBench
+import yaml
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
@@ -22,6 +23,7 @@ from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
+from liedyn_ros.ros.parameters import parameter_files
 from liedyn_ros.ros.parameters.parameter_files import files_of_others, unknown_parameters
 
 pytestmark = pytest.mark.ros
@@ -82,6 +84,18 @@ def test_a_file_is_for_a_node_or_not(tmp_path, text, fits):
     found = files_of_others('/left/stewart_pose', ['--ros-args', '--params-file', str(path)])
     start = f'{path}: expected an entry for /left/stewart_pose'
     assert [line[:len(start)] for line in found] == ([] if fits else [start])
+
+
+@pytest.mark.parametrize('libyaml', [False, yaml.__with_libyaml__])
+def test_what_rcl_reads_ends_no_node(tmp_path, monkeypatch, libyaml):
+    """A tab at the end of a line is refused by PyYAML's own reader, and taken by rcl's."""
+    monkeypatch.setattr(parameter_files, '_LIBYAML', libyaml)
+    path = tmp_path / 'node.yaml'
+    path.write_text("/a:\n  ros__parameters: {}\n/b: ''\t\n")
+    arguments = ['--ros-args', parameter_files.OPTION, str(path)]
+    lines = files_of_others('/a', arguments)
+    assert len(lines) == (not libyaml)
+    assert unknown_parameters(['c'], ['d'], '/a', arguments)
 
 
 def test_a_pattern_of_any_namespace_fits_none_too(tmp_path):

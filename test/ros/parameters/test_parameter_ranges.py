@@ -11,9 +11,11 @@
 import math
 
 import pytest
+from support.refusals import refused
 from tools.parameter_documents import NODES
 
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.ros.parameters.parameter_set import Parameter
 
 pytestmark = pytest.mark.ros
 ONE_NUMBER = [
@@ -38,5 +40,15 @@ def test_what_is_outside_of_the_range_that_is_declared_is_refused(parameter):
         assert parameter.accept(bound) == bound
         assert type(bound) is type(parameter.default)
     for value in outside(parameter):
-        with pytest.raises(LiedynError, match=f'parameter {parameter.name}: expected'):
+        with refused(LiedynError, f'parameter {parameter.name}', got=value):
             parameter.accept(value)
+
+
+@pytest.mark.parametrize('more, right, wrong', [(False, (3,), (2, 4)), (True, (3, 4), (2,))])
+def test_arrays_have_their_size_or_more_where_they_may(more, right, wrong):
+    parameter = Parameter('gains', [1.0, 2.0, 3.0], '', size=3, or_more=more)
+    for size in right:
+        assert parameter.accept([0.5] * size) == [0.5] * size
+    for size in wrong:
+        with refused(LiedynError, 'parameter gains'):
+            parameter.accept([0.5] * size)

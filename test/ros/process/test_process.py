@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from support import forked
 
+from benchmarks.processes import remove_left
+
 pytestmark = pytest.mark.ros
 INTERRUPT = """
 import signal
@@ -177,3 +179,4 @@ def test_a_middleware_that_hangs_at_the_end_does_not_hold_the_process(namespace)
             namespace=namespace, name='SIGTERM', more=hangs, limit=1.0)) as process:
         assert process.wait(120.0) == 1
         assert 'destroy_node' in process.read()[1]
+        remove_left({*process.read()[0].split()})

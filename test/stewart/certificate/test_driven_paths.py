@@ -16,12 +16,13 @@ from support.platforms.leg_types import example
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import (
-    leg_ends, leg_lengths, load_geometry, PathProver, PlatformMeter, transmissions)
+from liedyn_ros.stewart import leg_lengths, load_geometry, PathProver
 from liedyn_ros.stewart.certificate.kernels import path as kernels
 from liedyn_ros.stewart.certificate.kernels.sweeps import (
     BENT, OTHER_TURN, SWEEP, TURN, VALUE, WAY)
 from liedyn_ros.stewart.platform.description.leg_types import Strut
+from liedyn_ros.stewart.platform.kinematics import leg_ends, transmissions
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 
 def mixed():

@@ -14,15 +14,15 @@ import itertools
 
 import numpy as np
 import pytest
-from support.platforms.stewart_cases import pose_of
+from support.platforms.stewart_motion import pose_of
 from support.refusals import refused
 
 from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import (
-    leg_lengths, load_geometry, PathProver, PlatformMeter, ScrewMotion)
+from liedyn_ros.stewart import leg_lengths, load_geometry, PathProver
 from liedyn_ros.stewart.certificate import path as proofs
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 
 def poses_along(path, count=200):
@@ -183,11 +183,12 @@ def pose_at(home, displacement, share):
 
 
 def test_a_screw_motion_is_its_two_ends(geometry, home):
-    motion = ScrewMotion(home, np.array([0.2, 0.1, 0.3, 0.05, 0.0, 0.05]), 2.0)
-    proof = PathProver(geometry).prove([motion.pose(0.0), motion.pose(2.0)])
-    finer = PathProver(geometry).prove(motion.pose(np.linspace(0.0, 2.0, 20)))
+    poses = se3.compose(home, se3.exp(np.multiply.outer(
+        np.linspace(0.0, 1.0, 500), [0.2, 0.1, 0.3, 0.05, 0.0, 0.05])))
+    proof = PathProver(geometry).prove(poses[[0, -1]])
+    finer = PathProver(geometry).prove(poses[::25])
     assert proof.proved and finer.proved
-    lengths = leg_lengths(geometry, motion.pose(np.linspace(0.0, 2.0, 500)))
+    lengths = leg_lengths(geometry, poses)
     assert geometry.within_limits(lengths).all()
 
 

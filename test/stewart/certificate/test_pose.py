@@ -17,9 +17,9 @@ from support.refusals import refused
 
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import (
-    AssemblyModeSolver, leg_ends, leg_lengths, PlatformMeter, PoseCertifier, PoseSolver,
-    Status)
+from liedyn_ros.stewart import AssemblyModeSolver, leg_lengths, PoseCertifier, PoseSolver, Status
+from liedyn_ros.stewart.platform.kinematics import leg_ends
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 SOLVED = 1e-13  # m, within which a solve meets a pose
 

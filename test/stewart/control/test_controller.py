@@ -88,3 +88,16 @@ def test_reset_forgets():
     controller.reset()
     np.testing.assert_array_equal(
         controller.command(0.0, 0.0, away, np.zeros(6)).forces, first)
+
+
+@pytest.mark.parametrize('age', [0.03, 0.05])
+def test_states_of_one_delay_count_alike(age):
+    """At 50 Hz commands hold for 40 ms: older states are reckoned on, others never."""
+    controller = PlatformController(StewartDynamics(GEOMETRY), STILL)
+    controller.begin(0.0)
+    ahead = []
+    for k in range(12):
+        controller.see(0.02 * k, HOME, np.zeros(6), age)
+        ahead.append(controller.last.time - 0.02 * k)
+    assert controller.hold == pytest.approx(0.04)
+    np.testing.assert_allclose(ahead[4:], age if age > 0.04 else 0.0, atol=1e-12)

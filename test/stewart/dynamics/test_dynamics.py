@@ -192,7 +192,7 @@ def test_what_cannot_be_is_refused() -> None:
         dynamics.inverse(moved.pose, moved.twist, np.zeros((2, 6)), external=np.zeros(6))
     with refused(LimitError, 'forces'):
         dynamics.forward(moved.pose, moved.twist, np.zeros((32, 6)))
-    with pytest.raises(LimitError, match='finite'):
+    with refused(LimitError):
         dynamics.inverse(moved.pose, 1e200 * moved.twist, np.zeros(6))
     flat = np.eye(4)
     with refused(SingularError, 'pose_base_platform'):

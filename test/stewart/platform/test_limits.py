@@ -14,16 +14,17 @@ import itertools
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from support.platforms.stewart_cases import pose_of
+from support.platforms.stewart_motion import pose_of
 from support.refusals import refused
 import yaml
 
 from liedyn_ros.common.errors import GeometryError, LiedynError, NotFiniteError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import Flag, geometry_of, leg_lengths, MonitoredTracker, PlatformMeter
+from liedyn_ros.stewart import Flag, geometry_of, leg_lengths, MonitoredTracker
 from liedyn_ros.stewart.platform.kernels.limits import distance
 from liedyn_ros.stewart.platform.limits import pairs_of
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 
 def with_limits(geometry, diameter=0.0, angle=np.pi):

@@ -22,8 +22,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     AssemblyModeSolver, leg_lengths, leg_rates, LegMasses, LegPart, load_geometry,
-    MonitoredTracker, PathProver, PlatformMasses, PlatformMeter, PoseCertifier, SmoothTrajectory,
-    StewartDynamics)
+    MonitoredTracker, PathProver, PlatformMasses, PoseCertifier, SmoothTrajectory, StewartDynamics)
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 PAGE = Path(__file__).parents[3] / 'docs/guides/stewart_machines.md'
 ROW = re.compile(r'^\| [^|]+ \| `(stewart_\w+\.yaml)`, (-?[\d.]+) m \| ([^|]+) \|', re.MULTILINE)

@@ -12,14 +12,15 @@ import math
 
 import numpy as np
 import pytest
+from support.platforms.stewart_motion import GEOMETRY
 from support.refusals import refused
 
 from liedyn_ros.common.errors import LimitError, ShapeError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, length_jacobian, PlatformMeter, PlatformState, PoseSolver, ScrewMotion,
-    StewartGeometry, time_until)
+    leg_lengths, length_jacobian, PlatformState, PoseSolver, StewartGeometry)
 from liedyn_ros.stewart.platform.kernels.state import COUNT
+from liedyn_ros.stewart.platform.state import PlatformMeter, time_until
 
 
 def scaled_jacobian(geometry, pose):
@@ -44,8 +45,10 @@ def test_both_signs_and_a_smooth_passage(geometry, home):
                      for yaw in np.linspace(-0.2, 0.2, 41)])
     values = [meter.measure(pose).signed_value for pose in se3.compose(home, turns)]
     assert values[0] < 0.0 < values[-1]
-    assert np.abs(np.diff(values, 2)).max() < 1e-2 * np.diff(values).min()
-    assert abs(values[20]) < 1e-6  # Fichter 1986: a quarter turn of similar hexagons is singular
+    assert np.abs(np.diff(values, 2)).max() < 0.1 * np.diff(values).min()  # twice it at a kink
+    exact = PlatformMeter(GEOMETRY)  # whose hexagons no file has rounded to a micrometre
+    # Fichter 1986: a quarter turn of similar hexagons is singular, as far as eps tells.
+    assert abs(exact.measure(se3.compose(home, turns[20])).signed_value) < 1e-14
 
 
 def test_slope_is_the_derivative_along_the_null_twist(geometry, random_poses):
@@ -132,13 +135,3 @@ def test_a_warning_threshold_out_of_range_is_refused(geometry, warning):
 def test_a_pose_of_another_shape_is_refused(geometry):
     with refused(ShapeError, 'pose_base_platform', got=(3, 3), expected=(4, 4)):
         PlatformMeter(geometry).measure(np.eye(3))
-
-
-def test_screw_motion_goes_from_rest_to_rest_with_its_derivative_as_twist(home):
-    motion = ScrewMotion(home, [0.1, 0.2, 1.5, 0.05, 0.0, 0.1], 2.0)
-    times, step = np.linspace(0.1, 1.9, 30), 1e-5
-    change = se3.compose(se3.inverse(motion.pose(times - step)), motion.pose(times + step))
-    assert np.allclose(motion.twist(times), se3.log(change) / (2.0 * step), atol=1e-8)
-    assert np.array_equal(motion.pose(0.0), home)
-    assert np.allclose(motion.pose(5.0), se3.compose(home, se3.exp(motion.displacement)))
-    assert np.abs(motion.twist([0.0, 2.0])).max() < 1e-15

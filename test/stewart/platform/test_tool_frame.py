@@ -21,8 +21,9 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    geometry_of, leg_lengths, length_jacobian, MonitoredTracker, PlatformMeter, PoseSolver,
-    StewartDynamics, with_tool)
+    geometry_of, leg_lengths, length_jacobian, MonitoredTracker, PoseSolver, StewartDynamics,
+    with_tool)
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 TOOL = np.eye(4)
 TOOL[:3, :3] = Rotation.from_euler('xyz', [0.4, -0.3, 1.1]).as_matrix()

@@ -10,9 +10,10 @@
 
 import numpy as np
 import pytest
-from support.platforms.stewart_cases import pose_of
+from support.platforms.stewart_motion import pose_of
 
-from liedyn_ros.stewart import leg_lengths, PlatformMeter
+from liedyn_ros.stewart import leg_lengths
+from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.platform.workspace import map_workspace
 
 

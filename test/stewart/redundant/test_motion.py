@@ -10,7 +10,7 @@
 
 import numpy as np
 import pytest
-from support.platforms.redundant import home, mixed, NOISE, redundant
+from support.platforms.leg_types import home, mixed, NOISE, redundant
 
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.common.resources import config_file

@@ -12,16 +12,17 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.optimize import least_squares
-from support.platforms.leg_types import reference_value
-from support.platforms.redundant import home, mixed, motion, NOISE, redundant
+from support.platforms.leg_types import home, mixed, motion, NOISE, redundant, reference_value
+from support.platforms.stewart_motion import noise_covariance
 
 from liedyn_ros.common.errors import (
     GeometryError, LimitError, NameSetError, NotFiniteError, ShapeError)
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, LegNoise, length_jacobian, load_geometry, PathProver, PlatformMeter,
-    PoseSolver, Status, StewartGeometry, with_tool)
+    leg_lengths, length_jacobian, load_geometry, PathProver, PoseSolver, Status, StewartGeometry,
+    with_tool)
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 CABLE_ROBOT = 'stewart_cable_robot.yaml'
 
@@ -118,20 +119,20 @@ def test_chance_makes_the_chi_square_and_the_errors_of_the_pose(machine):
     np.testing.assert_allclose(np.std(normalized, axis=0), 1.0, atol=0.1)
 
 
-def test_without_a_seventh_leg_the_pose_is_that_of_six():
-    geometry = redundant(7)
-    rng = np.random.default_rng(5)
-    pose = some_poses(home(), 1, 5)[0]
-    lengths = leg_lengths(geometry, pose) + 1e-4 * rng.normal(size=7)
-    for leg in range(7):
-        rest = [k for k in range(7) if k != leg]
-        six = geometry.six([geometry.leg_names[k] for k in rest])
-        np.testing.assert_allclose(leg_lengths(six, pose), leg_lengths(geometry, pose)[rest])
-        solution = PoseSolver(geometry).solve(lengths, pose, without=[leg])
-        np.testing.assert_allclose(
-            solution.pose, PoseSolver(six).solve(lengths[rest], pose).pose, rtol=0.0, atol=1e-10)
-        expected = LegNoise(six, geometry.leg_noise[rest]).covariance(solution.pose)
-        np.testing.assert_allclose(solution.fit.covariance, expected, rtol=1e-8, atol=0.0)
+@pytest.mark.whole
+@pytest.mark.parametrize('left_out', [*((leg,) for leg in range(7)), (1, 6)])
+def test_without_further_legs_the_pose_is_that_of_six(left_out):
+    n = 6 + len(left_out)
+    geometry, pose = redundant(n), some_poses(home(), 1, 5)[0]
+    lengths = leg_lengths(geometry, pose) + 1e-4 * np.random.default_rng(5).normal(size=n)
+    rest = [k for k in range(n) if k not in left_out]
+    six = geometry.six([geometry.leg_names[k] for k in rest])
+    np.testing.assert_allclose(leg_lengths(six, pose), leg_lengths(geometry, pose)[rest])
+    solution = PoseSolver(geometry).solve(lengths, pose, without=left_out)
+    np.testing.assert_allclose(
+        solution.pose, PoseSolver(six).solve(lengths[rest], pose).pose, rtol=0.0, atol=1e-10)
+    expected = noise_covariance(six, geometry.leg_noise[rest], solution.pose)
+    np.testing.assert_allclose(solution.fit.covariance, expected, rtol=1e-8, atol=0.0)
 
 
 def test_a_bias_shows_by_its_redundancy(machine):
@@ -154,6 +155,13 @@ def test_a_crank_may_turn_on():
     turned = leg_lengths(geometry, pose) + 2.0 * np.pi * np.eye(9)[5]
     np.testing.assert_allclose(
         PoseSolver(geometry).solve(turned, home()).pose, pose, rtol=0.0, atol=1e-11)
+
+
+def test_a_guess_that_no_rod_reaches_leads_to_no_pose():
+    far = home() @ se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 10.0])
+    for fit in PoseSolver(mixed()).solve(leg_lengths(mixed(), home()), far), PoseSolver(
+            redundant(8)).solve(np.full(8, 1e200), home()):
+        assert fit.status is Status.STALLED
 
 
 def test_a_platform_that_is_free_to_turn_has_no_covariance():

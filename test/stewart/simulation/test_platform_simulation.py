@@ -128,9 +128,8 @@ def test_drives_without_commands_brake(file):
 
 def test_refuses():
     simulation = PlatformSimulation(GEOMETRY, HOME)
-    for value, reason in ((np.zeros(5), r'forces: expected shape \(6,\), got \(5,\)'),
-                          ([np.nan] * 6, r'forces\[0\]: expected a finite number')):
-        with pytest.raises(LiedynError, match=reason):
+    for value, indices in ((np.zeros(5), ()), ([np.nan] * 6, (0,))):
+        with refused(LiedynError, 'forces', indices=indices):
             simulation.command(value)
     assert not simulation.moves
     with refused(LiedynError, 'lag', expected=0):

@@ -61,7 +61,7 @@ def test_derivatives_against_forty_digits():
                 [0, -xi[2], xi[1], xi[3]], [xi[2], 0, -xi[0], xi[4]],
                 [-xi[1], xi[0], 0, xi[5]], [0, 0, 0, 0]]))
 
-        h = mpmath.mpf('1e-6')
+        h = mpmath.mpf('1e-9')  # off by h^2, and by 1e-40 / h^3
         poses = [pose(t + k * h) for k in (-2, -1, 0, 1, 2)]
         rate, rate2, rate3 = (
             sum((c * m for c, m in zip(weights, poses)), mpmath.zeros(4)) / (scale * h**k)
@@ -74,7 +74,7 @@ def test_derivatives_against_forty_digits():
         ddv = inverse * rate3 - v * (inverse * rate2) - dv * v - v * dv
         expected = [[m[2, 1], m[0, 2], m[1, 0], m[0, 3], m[1, 3], m[2, 3]] for m in (v, dv, ddv)]
     np.testing.assert_allclose(
-        motion.derivatives(t), np.array(expected, dtype=float), rtol=1e-9, atol=1e-10)
+        motion.derivatives(t), np.array(expected, dtype=float), rtol=1e-12, atol=1e-11)
 
 
 def test_it_begins_at_rest():

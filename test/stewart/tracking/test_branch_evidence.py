@@ -18,10 +18,12 @@ from liedyn_ros.common.errors import StampError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    BranchSource, Flag, leg_lengths, load_geometry, MonitorConfig, MonitoredTracker,
-    OrientationSensor, PlatformMeter, PoseSolver, StewartGeometry)
+    BranchSource, Flag, leg_lengths, load_geometry, MonitorConfig, MonitoredTracker, PoseSolver,
+    StewartGeometry)
 from liedyn_ros.stewart.assembly.modes import MachineModes
 from liedyn_ros.stewart.certificate.pose import TravelProof
+from liedyn_ros.stewart.platform.state import PlatformMeter
+from liedyn_ros.stewart.tracking.sensor_monitor import OrientationSensor
 from liedyn_ros.stewart.tracking.start_modes import StartModes
 
 MACHINES = ('stewart_geometry', 'stewart_6_3', 'stewart_octahedron', 'stewart_hexaglide',
@@ -151,6 +153,26 @@ def test_a_short_gap_of_a_fast_stream_across_a_singularity_is_not_silent(seed):
             truth = geometry.home @ se3.exp(way * screw)
             lengths = leg_lengths(geometry, truth) + 1e-7 * rng.normal(size=6)
             assert_not_silent(tracker.track(round(1e9 * (1.0 + time)), lengths), truth)
+
+
+@pytest.mark.parametrize('hold', [False, True])
+def test_home_chooses_again_after_a_gap_behind_a_singularity(hold):
+    """The last branch of the motion contradicts no pose that the platform could have reached."""
+    geometry = load_geometry(config_file('stewart_servos.yaml'))
+    poses, _ = crossing(geometry, 1)
+    screw = se3.log(se3.inverse(poses[0]) @ poses[-1])
+    tracker = MonitoredTracker(geometry, geometry.home, config=MonitorConfig(
+        hold_hypotheses=hold))
+    for k, way in enumerate(0.5 * (1.0 - np.cos(np.pi * np.minimum(np.arange(600) / 400, 1.0)))):
+        tracked = tracker.track(SECOND + k * PERIOD, leg_lengths(
+            geometry, geometry.home @ se3.exp(way * screw)))
+    sign = tracked.branch.expected_sign
+    for k in range(1100, 1200):
+        tracked = tracker.track(SECOND + k * PERIOD, leg_lengths(geometry, geometry.home))
+        assert tracked.branch_source is BranchSource.HOME and not is_wrong(tracked, geometry.home)
+        assert not tracked.flags & (
+            Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.BRANCH_CROSSED)
+        assert tracked.branch.expected_sign == tracked.state.determinant_sign != sign
 
 
 def test_a_clock_set_back_behind_a_singularity_is_never_silent(geometry):
@@ -292,6 +314,22 @@ def test_the_only_pose_of_a_machine_is_taken(geometry, home):
     tracked = tracker.track(SECOND + 2 * PERIOD, lengths)
     assert tracked.branch_source is BranchSource.PROVED and not is_wrong(tracked, poses[-1])
     assert not tracked.flags & (Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG)
+
+
+def test_no_start_is_weighed_behind_a_singularity(geometry, home):
+    """What is known of its lengths tells nothing of a motion that has crossed meanwhile."""
+    poses, first = crossing(geometry, 1)
+    tracker, lengths = MonitoredTracker(geometry, home), leg_lengths(geometry, poses)
+    flags = tracker.track(SECOND, lengths[0]).flags
+    start = tracker.start
+    for k, read in enumerate(lengths[1:], 1):
+        flags |= tracker.track(SECOND + k * PERIOD, read).flags
+    assert Flag.BRANCH_CROSSED in flags and tracker.start.number == start.number
+    before = tracker.track(SECOND + len(poses) * PERIOD, lengths[-1])
+    tracker.weigh(start, MachineModes((poses[first // 2],), True, 1e-3))
+    after = tracker.track(SECOND + (len(poses) + 1) * PERIOD, lengths[-1])
+    assert after.branch_source is before.branch_source
+    np.testing.assert_allclose(after.pose, before.pose, rtol=0.0, atol=1e-9)
 
 
 def test_all_poses_speak_against_a_start_and_are_told(geometry, home):

@@ -16,15 +16,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.platforms.crossings import Crossing, CROSSINGS, FIRST_NS
-from support.platforms.stewart_cases import pose_of
+from support.platforms.stewart_motion import Crossing, CROSSINGS, FIRST_NS, pose_of
 
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    BranchMonitor, Flag, leg_lengths, length_jacobian, MonitorConfig, MonitoredTracker,
-    OrientationSensor, PlatformMeter, PoseSolver, PoseTracker, SmoothTrajectory)
+    Flag, leg_lengths, length_jacobian, MonitorConfig, MonitoredTracker, PoseSolver, PoseTracker,
+    SmoothTrajectory)
 from liedyn_ros.stewart.platform.kernels.state import COUNT
-from liedyn_ros.stewart.platform.state import PlatformState
+from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
+from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
+from liedyn_ros.stewart.tracking.sensor_monitor import OrientationSensor
+from liedyn_ros.stewart.tracking.tracker import SampleGate
+from liedyn_ros.stewart.tracking.two_branch_tracker import TwoBranchTracker
 
 WRONG = 0.03  # rad or m: no noise in these tests moves a pose as far
 
@@ -122,11 +125,12 @@ def test_noise_of_a_micrometre_fools_the_plain_tracker_and_not_the_monitored_one
 def test_warned_before(geometry):
     crossing = Crossing(geometry, 'turn', 4.0, 1e-6)
     tracker = MonitoredTracker(geometry, crossing.poses[0], config=MonitorConfig(leg_noise=1e-6))
-    first = {}
+    first, both = {}, Flag.APPROACHING_SINGULARITY | Flag.NEAR_SINGULARITY
     for k, stamp_ns, lengths in crossing.samples():
         safe = tracker.track(stamp_ns, lengths)
         for flag in (each for each in Flag if each & safe.flags):
             first.setdefault(flag, (k, safe.time_to_singularity))
+        assert safe.flags & both != both
     begun, seconds = first[Flag.APPROACHING_SINGULARITY]
     near, _ = first[Flag.NEAR_SINGULARITY]
     assert begun < near < first[Flag.BRANCH_UNSURE][0] < first[Flag.BRANCH_CROSSED][0]
@@ -321,3 +325,22 @@ def test_a_motion_far_from_singular_at_a_low_rate_raises_no_doubt(dt):
     times = dt * np.arange(200)
     said = watch(0.7 + 0.2 * np.sin(2.0 * times) + 0.05 * np.sin(7.0 * times), dt)
     assert not any(branch.unsure or branch.wrong for branch in said)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize('prefer', [None, lambda *_: False, lambda *_: True])
+def test_a_sensor_decides_against_the_motion_and_the_gap_is_to_the_pose_that_is_left(
+        geometry, prefer):
+    crossing = Crossing(geometry, 'turn', 2.0, 0.0)
+    k = crossing.index - 50
+    tracker = PoseTracker(geometry, crossing.poses[k])
+    tracked = tracker.track(0, crossing.lengths[k])
+    two = TwoBranchTracker(geometry, crossing.poses[k], tracker.method, PlatformMeter(geometry))
+    choice = two.choose(tracked, SampleGate(geometry).accept(0, crossing.lengths[k]), Branch(
+        -tracked.state.determinant_sign, 0.0, 0.0, False, True), prefer)
+    assert choice.switched is (prefer is None or prefer())
+    assert choice.confirmed is (prefer is not None)
+    moved = se3.log(se3.inverse(tracked.pose) @ choice.tracked.pose)
+    moved[3:] /= geometry.characteristic_length
+    wanted = choice.tracked.state.determinant_sign * np.linalg.norm(moved)
+    assert choice.branch.prediction_gap == pytest.approx(wanted, rel=0.05)

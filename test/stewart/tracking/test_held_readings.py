@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import (
-    Flag, leg_lengths, LegMonitor, MonitorConfig, MonitoredTracker, PoseSolver)
+from liedyn_ros.stewart import Flag, leg_lengths, MonitorConfig, MonitoredTracker, PoseSolver
+from liedyn_ros.stewart.tracking.legs.monitor import LegMonitor
 
 RATE, COUNT = 1000, 3000  # Hz, samples
 NOISE = 1e-5  # m

@@ -12,8 +12,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.platforms.crossings import unit_wrenches
-from support.platforms.redundant import home as redundant_home, redundant
+from support.platforms.leg_types import home as redundant_home, redundant
+from support.platforms.stewart_motion import unit_wrenches
 from support.refusals import refused
 import yaml
 
@@ -147,13 +147,11 @@ def test_a_file_has_latency_and_noise_of_each_leg(tmp_path):
         (geometry, MonitorConfig()), (load_geometry(config_file('stewart_geometry.yaml')),
                                       MonitorConfig(leg_noise=tuple(2e-5 + 1e-3 * DELAYS[:6])))))
     assert of_file.noise.noises == of_config.noise.noises
-    for key, value, error in (('latency', -1.0, 'leg_latency: expected numbers from 0 on'),
-                              ('latency', 2.0, 'leg_latency: expected 1.0 s at most'),
-                              ('noise', 0.0, 'leg_noise: expected numbers above 0')):
+    for key, value in (('latency', -1.0), ('latency', 2.0), ('noise', 0.0)):
         wrong = {**content, 'legs': {**content['legs'], 'leg_2': {
             **content['legs']['leg_2'], key: value}}}
         path.write_text(yaml.safe_dump(wrong, sort_keys=False), encoding='utf-8')
-        with pytest.raises(GeometryError, match=error):
+        with refused(GeometryError, f'leg_{key}'):
             load_geometry(path)
     with refused(LimitError, 'leg_latency'):
         dataclasses.replace(geometry, leg_latency=-DELAYS[:6])

@@ -17,8 +17,9 @@ from support.platforms.leg_types import ALL, example, HOMES, reference_values
 
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_ends, leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator,
-    PoseTracker, SmoothTrajectory, Start, Strut)
+    Flag, leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator, PoseTracker,
+    SmoothTrajectory, Start, Strut)
+from liedyn_ros.stewart.platform.kinematics import leg_ends
 
 SAMPLES = 200
 PERIOD_NS = 1_000_000

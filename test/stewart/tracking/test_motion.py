@@ -18,11 +18,11 @@ from support.refusals import refused
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    GeometryNoise, leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator,
-    SmoothTrajectory)
+    leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator, SmoothTrajectory)
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Strut
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 from liedyn_ros.stewart.tracking.legs.monitor import LegMotion
+from liedyn_ros.stewart.tracking.prediction import GeometryNoise
 
 FIRST_NS, SKIPPED = 1_000_000_000, 100
 

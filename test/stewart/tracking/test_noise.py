@@ -11,8 +11,9 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.stewart import (
-    Flag, leg_lengths, LegMonitor, MonitorConfig, MonitoredTracker, PoseSolver)
+from liedyn_ros.stewart import Flag, leg_lengths, MonitorConfig, MonitoredTracker, PoseSolver
+from liedyn_ros.stewart.tracking.legs.kernels.noise import MEMORY_TIME, NOISE_DEVIATIONS
+from liedyn_ros.stewart.tracking.legs.monitor import LegMonitor
 
 FIRST_NS = 1_000_000_000
 
@@ -119,9 +120,13 @@ def test_jitter_is_not_blamed_on_a_given_noise(geometry, motion, rate, jitter):
 def test_acceleration_is_measured(geometry, motion, monitored):
     times = 2.0 + np.arange(1500) / 100
     of_legs = np.abs(np.diff(leg_lengths(geometry, motion.pose(times)), 2, axis=0)) * 1e4
-    true = np.sort(of_legs, axis=1)[:, -2].max()  # of two legs at once: one alone may be a fault
+    second = np.sort(of_legs, axis=1)[:, -2]  # of two legs at once: one alone may be a fault
+    true = (second * np.exp((times[1:-1] - times[-1]) / MEMORY_TIME)).max()
+    deviation = np.sqrt(6.0) * 1e-6 / 0.04**2  # of one over nine readings, by their noise
     monitor, _ = monitored(100, 1e-6)
-    assert monitor.report().acceleration == pytest.approx(true, rel=0.2)
+    # Eight deviations: the greatest of 1500, and what bends over nine readings.
+    assert monitor.report().acceleration == pytest.approx(
+        true - NOISE_DEVIATIONS * deviation, abs=8.0 * deviation)
 
 
 @pytest.mark.parametrize('rate', [20, 500])

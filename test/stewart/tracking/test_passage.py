@@ -105,14 +105,14 @@ def test_odds_are_those_of_gaussian_processes(turned, jerk):
     squares = value ** 2 + noise * rng.normal(size=len(times))
     size, deviations = np.sqrt(squares), 0.5 * noise / np.abs(value)
 
-    bank, jerks = np.empty((1, passage.ROW)), np.array([jerk])
+    bank, jerks = np.empty((1, passage.FILTER_WIDTH)), np.array([jerk])
     passage.start_filter(bank[0], size[0], deviations[0] ** 2)
     for square in squares[1:40]:
         passage.predict_bank(bank, jerks, 0.01, 1.0, 0)
         passage.correct_bank(bank, square, noise ** 2)
     bins = np.stack((times - times[39], squares, np.full_like(times, noise ** 2)), axis=1)[40:]
     odds = passage.passage_odds(
-        bank, jerks, bins, len(bins), np.empty((2, passage.ROW)), np.empty((1, 3)))
+        bank, jerks, bins, len(bins), np.empty((2, passage.FILTER_WIDTH)), np.empty((1, 3)))
 
     covariance = (process(times[1:], jerk) + deviations[0] ** 2
                   + np.diag(deviations[1:] ** 2))
@@ -130,7 +130,7 @@ def test_odds_of_the_mirror_image_are_opposite():
     mirrored[:, :3] *= -1.0
     times = np.arange(0.01, 1.0, 0.01)
     bins = np.stack((times, (0.3 * times) ** 2, np.full_like(times, 1e-8)), axis=1)
-    work = np.empty((2, passage.ROW)), np.empty((3, 3))
+    work = np.empty((2, passage.FILTER_WIDTH)), np.empty((3, 3))
     odds = passage.passage_odds(bank, jerks, bins, len(bins), *work)
     assert odds != 0.0
     assert passage.passage_odds(mirrored, jerks, bins, len(bins), *work) == pytest.approx(-odds)
@@ -139,7 +139,7 @@ def test_odds_of_the_mirror_image_are_opposite():
 
 
 def test_bins_keep_means_and_information():
-    rng, bins, tally = np.random.default_rng(6), np.empty((8, 3)), np.zeros(passage.TALLY)
+    rng, bins, tally = np.random.default_rng(6), np.empty((8, 3)), np.zeros(passage.BIN_WIDTH)
     tally[5] = 1.0
     samples = rng.uniform(0.5, 1.0, size=(64, 3))
     for k, sample in enumerate(samples):
@@ -153,7 +153,7 @@ def test_bins_keep_means_and_information():
 
 
 def test_a_filter_left_behind_takes_over_the_best():
-    jerks, bank = np.array([1e-3, 1e3]), np.empty((2, passage.ROW))
+    jerks, bank = np.array([1e-3, 1e3]), np.empty((2, passage.FILTER_WIDTH))
     for row in bank:
         passage.start_filter(row, 1.0, 1e-8)
     times, believed = np.arange(1, 1500) * 1e-3, set()
@@ -161,7 +161,7 @@ def test_a_filter_left_behind_takes_over_the_best():
         passage.predict_bank(bank, jerks, 1e-3, 0.998, 0)
         best, expected, rate = passage.correct_bank(bank, value ** 2, 1e-8)
         believed.add(best)
-        assert np.ptp(bank[:, 9]) < passage.SURPRISE + 1e-9
+        assert np.ptp(bank[:, 9]) < passage.MAX_LOG_PENALTY + 1e-9
         assert expected == pytest.approx(value, abs=1e-3)
     assert believed == {0, 1}
     assert rate == pytest.approx(2.0, rel=0.02)

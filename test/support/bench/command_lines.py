@@ -16,6 +16,9 @@ from typing import NamedTuple
 
 import yaml
 
+from liedyn_ros.nodes import PROGRAMS
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+
 PAGES = Path(__file__).parents[3] / 'docs' / 'nodes'
 BLOCKS = re.compile(  # a line, and what it answers
     r'^```sh\n(ros2 (?:service call|topic pub) .*?)```\n(?:\n```yaml\n(.*?)```\n)?',
@@ -84,3 +87,16 @@ def differences(shown, message, path=''):
             yield f'{path}: expected {shown}, got {message}'
     elif shown != message:
         yield f'{path}: expected {shown!r}, got {message!r}'
+
+
+ROOT = Path(__file__).parents[3]
+NODES = {name: module for name, module in PROGRAMS.items()
+         if module.startswith('liedyn_ros.nodes.')}
+
+
+def node_class(name):
+    """Return the class of a node, which its module defines."""
+    module = import_module(NODES[name])
+    found, = (value for value in vars(module).values() if isinstance(value, type)
+              and issubclass(value, ManagedNode) and value.__module__ == module.__name__)
+    return found

@@ -16,7 +16,7 @@ from liedyn_interfaces.msg import (
     BodyWrench, DynamicsQuery, TreeAcceleration, TreeEffort, TreeState)
 from liedyn_interfaces.srv import Dynamics as DynamicsService
 import numpy as np
-from support.machines.model_files import write_yaml
+from support.machines.model_variants import write_yaml
 from support.machines.random_models import random_model
 from transforms3d.quaternions import mat2quat
 

@@ -27,6 +27,7 @@ if 'liedyn_ros' not in get_packages_with_prefixes():
     pytest.skip('liedyn_ros is not built here: launch finds nodes in installed packages only',
                 allow_module_level=True)
 
+WITH_MUJOCO = pytest.mark.skipif(find_spec('mujoco') is None, reason='mujoco is not installed')
 LAUNCH_FILES = Path(__file__).parents[3] / 'launch'
 ROS2_LAUNCH = """
 import ctypes

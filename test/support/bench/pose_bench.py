@@ -17,7 +17,7 @@ from liedyn_interfaces.msg import StewartStatus
 import numpy as np
 from scipy.linalg import expm
 from sensor_msgs.msg import JointState
-from support.platforms.stewart_cases import pose_of
+from support.platforms.stewart_motion import pose_of
 from transforms3d.quaternions import quat2mat
 from visualization_msgs.msg import MarkerArray
 

@@ -10,6 +10,7 @@
 
 from collections import UserList
 from collections.abc import Callable
+from copy import deepcopy
 from itertools import count
 import os
 import time
@@ -30,6 +31,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
 from support.bench.message_numbers import assert_no_nan, may_have_nan
 
+from liedyn_ros.ros.messages import tf
 from liedyn_ros.ros.process.memory import keep_large_blocks_apart
 
 TIMEOUT = 120.0  # s; only a failing test waits that long
@@ -225,3 +227,20 @@ class Bench:
         """Spin until a node has logged a text."""
         self.until(lambda: any(text in line for line in self.logged(node, severity)),
                    f'{text!r} in the log')
+
+
+class Broadcaster:
+    """Keeps what it is given to broadcast."""
+
+    def __init__(self, monkeypatch, listeners=1):
+        """Take the place of that of every node that is configured from now on."""
+        self.pub_tf, self.listeners, self.sent = self, listeners, []
+        monkeypatch.setattr(tf, 'open_broadcaster', lambda _: self)
+
+    def get_subscription_count(self):
+        """Return how many listen."""
+        return self.listeners
+
+    def sendTransform(self, transforms):
+        """Keep the transforms of one message, which the node fills again."""
+        self.sent.append(deepcopy(transforms))

@@ -20,9 +20,10 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.export import write_platform
 from liedyn_ros.stewart import (
-    leg_lengths, length_jacobian, load_geometry, PlatformMeter, PoseCertifier, PoseSolver,
-    StewartDynamics, StewartGeometry, Trivialization)
+    leg_lengths, length_jacobian, load_geometry, PoseCertifier, PoseSolver, StewartDynamics,
+    StewartGeometry, Trivialization)
 from liedyn_ros.stewart.certificate.pose import unproved
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 MASSIVE = 'table_1'  # the platform of plain struts that has masses
 EVERY = (MASSIVE, *ALL)

@@ -6,15 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A platform with masses, a random motion of it in closed form, and its leg forces."""
+"""Platforms: the paper's, one with masses and a random motion, paths through singularities."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from transforms3d.euler import euler2mat
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.stewart import LegMasses, LegPart, PlatformMasses, StewartGeometry
+from liedyn_ros.stewart import (
+    leg_lengths, LegMasses, LegPart, length_jacobian, PlatformMasses, StewartGeometry)
 
 BASE = 0.3 * np.array(
     [[np.cos(t), np.sin(t), 0.0] for t in np.radians([15, 105, 135, 225, 255, 345])])
@@ -107,3 +110,80 @@ def leg_forces(moved: Motion) -> Array:
         rows.append(np.concatenate((np.cross(leg['b'], along), along)))
     result: Array = np.linalg.solve(np.array(rows).T, need)
     return result
+
+
+# The lengths of (Stewart 29) in cm, the last one corrected from 55.9910.
+ROUNDED_LENGTHS_CM = (55.8558, 62.5313, 52.7436, 55.1457, 44.7972, 51.9910)
+
+
+def pose_of(position, roll_pitch_yaw_deg):
+    """Return a pose from a position and R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    pose = np.eye(4)
+    pose[:3, :3] = euler2mat(*np.radians(roll_pitch_yaw_deg), axes='sxyz')
+    pose[:3, 3] = position
+    return pose
+
+
+def noise_covariance(geometry, deviations, pose):
+    """Return J^-1 diag(deviations^2) J^-T (6, 6) at a pose, by numpy."""
+    moves = np.linalg.inv(length_jacobian(geometry, pose)) * np.asarray(deviations)
+    return moves @ moves.T
+
+
+# Start pose, and displacement (rad, m): about the vertical, about a horizontal axis, a screw.
+CROSSINGS = {
+    'turn': (pose_of((0.02, 0.01, 0.5), (3.0, 2.0, 0.0)), (0.0, 0.0, 2.27, 0.0, 0.0, 0.0)),
+    'tilt': (pose_of((0.01, 0.02, 0.5), (20.0, 3.0, 5.0)), (1.22, 0.0, 0.0, 0.0, 0.0, 0.0)),
+    'screw': (pose_of((0.02, 0.01, 0.45), (10.0, 3.0, 5.0)), (1.1, 0.5, 0.4, 0.02, -0.01, 0.02)),
+}
+FIRST_NS = 1_000_000_000
+
+
+def unit_wrenches(geometry, poses):
+    """Return dL/d(body twist) (n, 6, 6) of struts at poses (n, 4, 4): numpy's, all at once."""
+    rotations, joints = poses[:, :3, :3], geometry.platform_joints
+    legs = joints @ rotations.swapaxes(1, 2) + poses[:, None, :3, 3] - geometry.base_joints
+    directions = (legs / np.linalg.norm(legs, axis=-1, keepdims=True)) @ rotations
+    return np.concatenate((np.cross(joints, directions), directions), axis=-1)
+
+
+@cache
+def crossing_path(geometry, name, duration, rate):
+    """Return poses, lengths without noise, the first sample beyond the crossing, and the arc."""
+    start, displacement = CROSSINGS[name]
+    share = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, round(duration * rate) + 1))
+    poses = se3.compose(start, se3.exp(np.multiply.outer(share, displacement)))
+    changes = np.flatnonzero(np.diff(np.sign(np.linalg.det(unit_wrenches(geometry, poses)))))
+    assert len(changes) == 1
+    return poses, leg_lengths(geometry, poses), int(changes[0]) + 1, np.linalg.norm(
+        se3.log(se3.compose(se3.inverse(start), poses)), axis=1)
+
+
+class Crossing:
+    """Samples of one path: stamps (ns), true poses, lengths with noise, and where it crosses."""
+
+    def __init__(self, geometry, name, duration, noise, seed=1, rate=1000):
+        """Compute them all."""
+        self.poses, lengths, self.index, self.arc = crossing_path(geometry, name, duration, rate)
+        self.lengths = lengths + noise * np.random.default_rng(seed).normal(size=lengths.shape)
+        self.stamps = FIRST_NS + np.arange(len(lengths)) * (1_000_000_000 // rate)
+
+    def __len__(self):
+        """Return how many samples there are."""
+        return len(self.stamps)
+
+    def samples(self):
+        """Go through index, stamp and lengths."""
+        return zip(range(len(self)), self.stamps.tolist(), self.lengths)
+
+    def share_of_path(self, index):
+        """Return how far from the crossing a sample is, as a share of the path's length."""
+        return abs(self.arc[index] - self.arc[self.index]) / self.arc[-1]
+
+    def error(self, index, pose):
+        """
+        Return the largest entry of the twist (rad, m) from the true pose to another.
+
+        Of n indices and poses (n, 4, 4) it returns n.
+        """
+        return np.abs(se3.log(se3.compose(se3.inverse(self.poses[index]), pose))).max(axis=-1)

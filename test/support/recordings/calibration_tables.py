@@ -32,7 +32,7 @@ def measured_columns(measured, orientation='rpy'):
     if rotations is not None and orientation == 'rpy':
         turned = np.tile(np.eye(4), (len(rotations), 1, 1))
         turned[:, :3, :3] = rotations
-        angles = np.degrees([SE3.from_matrix(each).rotation.rpy for each in turned])
+        angles = np.degrees([SE3(each).rotation.rpy for each in turned])
         columns |= dict(zip(('roll [deg]', 'pitch [deg]', 'yaw [deg]'), angles.T))
     elif rotations is not None:
         columns |= dict(zip(('qx', 'qy', 'qz', 'qw'), so3.to_quaternion(rotations).T))

@@ -11,7 +11,7 @@
 import csv
 
 import numpy as np
-from support.platforms.stewart_cases import pose_of
+from support.platforms.stewart_motion import pose_of
 from support.recordings.bag_files import joint_state, START_NS
 
 from liedyn_ros.common.resources import config_file

@@ -6,17 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Smooth motions of machines and what sensors record of them, for identification."""
+"""Smooth motions of machines, and what sensors record of them, of an arm too."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.signal import lfilter
+from support.recordings.bag_files import as_messages, START_NS, write_bag
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
-from liedyn_ros.model import Model
+from liedyn_ros.model import Model, ModelBuilder, SpatialInertia, to_urdf, with_inertias
 
 PERIOD = 10.0  # s
 H = 2e-3  # s, of differences
@@ -90,3 +91,54 @@ def coloured(rng: np.random.Generator, shape: tuple[int, int], memory: float) ->
     """Return noise (n, f) of deviation 1, each sample memory times the last, plus white noise."""
     white = rng.normal(size=(shape[0] + 500, shape[1]))
     return lfilter([np.sqrt(1.0 - memory**2)], [1.0, -memory], white, axis=0)[500:]
+
+
+JOINTS = 'base_joint', 'shoulder', 'elbow'
+RATE, SECONDS = 100.0, 24.0
+
+
+def true_arm():
+    """Return an arm of three turning joints with friction."""
+    builder = ModelBuilder('arm')
+    for name, joint, parent, axis in zip(('base', 'upper', 'fore'), JOINTS,
+                                         (None, 'base', 'upper'), ('z', 'y', 'y')):
+        builder.add_body(name, SpatialInertia(
+            2.0, [0.02, 0.01, 0.15], np.diag([0.02, 0.03, 0.01])))
+        place = np.eye(4)
+        place[2, 3] = 0.3 if parent else 0.0
+        builder.add_joint(joint, 'revolute', parent, name, axis=[0, axis == 'y', axis == 'z'],
+                          placement=place, damping=0.3, friction=0.2,
+                          limits={'lower': -3.0, 'upper': 3.0})
+    return builder.build()
+
+
+def wrong_urdf(path, factor=1.3):
+    """Write the URDF with wrong masses, and with a mesh and a comment; return its path."""
+    model = true_arm()
+    wrong = with_inertias(model, {
+        body.name: factor * body.inertia.parameters() for body in model.body_list})
+    text = to_urdf(wrong).replace(
+        '<link name="fore">', '<link name="fore"><!-- the workshop built it --><visual><geometry>'
+        '<mesh filename="package://arm/fore.stl"/></geometry></visual>')
+    path.write_text(text)
+    return path
+
+
+def arm_recording(seed=1, noise=0.02):
+    """Return stamps (n,) ns, and position, velocity and effort (n, 3)."""
+    model = true_arm()
+    rng = np.random.default_rng(seed)
+    time, q, v, _, tau = arm_motion(model, seed, SECONDS, RATE)
+    return (START_NS + np.round(1e9 * time).astype(np.int64), q + 1e-5 * rng.normal(size=q.shape),
+            v, tau + noise * rng.normal(size=q.shape))
+
+
+def arm_bag(path):
+    """Write a bag of the arm."""
+    return write_bag(path, as_messages(JOINTS, *arm_recording()))
+
+
+def forces_error(model, seed=7):
+    """Return the rms error (3,) of the joint forces of a model on another motion, N m."""
+    _, q, v, a, tau = arm_motion(true_arm(), seed, 10.0, 50.0)
+    return np.sqrt(np.mean((Dynamics(model).inverse.batch(q, v, a) - tau)**2, axis=0))

@@ -17,7 +17,7 @@ import numpy as np
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 
 from liedyn_ros.commands.stewart.bag_processing.platform_settings import NODE
-from liedyn_ros.commands.stewart.bag_processing.tracking import Processed, Reported
+from liedyn_ros.commands.stewart.bag_processing.tracking import ProcessedMessage, Reported
 from liedyn_ros.common.stamps import Pace, require_time_of_messages
 from liedyn_ros.stewart import BranchSource, Flag, MonitoredTracker, Start, Status
 from liedyn_ros.stewart.reports.health import (
@@ -86,7 +86,7 @@ class Reporter:
         self._pace = Pace(rate) if rate > 0.0 else None
         self._begun = False
 
-    def report(self, each: Processed, *, last: bool) -> Reported:
+    def report(self, each: ProcessedMessage, *, last: bool) -> Reported:
         """Return the messages of one message; last: whether no other follows."""
         pose: Any = each.pose
         if pose is None:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from liedyn_ros.commands import outputs
-from liedyn_ros.commands.stewart.bag_processing.tracking import platform_of, Processed
+from liedyn_ros.commands.stewart.bag_processing.tracking import platform_of, ProcessedMessage
 from liedyn_ros.stewart import leg_lengths
-from liedyn_ros.view_state import Seen, Solved
+from liedyn_ros.view_state import SolvedPose, ViewInput
 
 STEP_NS = 33_000_000  # between two pictures
 
@@ -47,10 +47,10 @@ class Shown:
         """Take the file and the settings of the platform."""
         self._path = path
         self._geometry, self._home = platform_of(settings)
-        self._shown: list[tuple[float, Seen]] = []
+        self._shown: list[tuple[float, ViewInput]] = []
         self._first_ns = self._due_ns = 0
 
-    def __call__(self, each: Processed) -> None:
+    def __call__(self, each: ProcessedMessage) -> None:
         """Keep one message's pose, or why there is none, if a picture is due."""
         if each.stamp_ns < self._due_ns:
             return
@@ -58,14 +58,14 @@ class Shown:
         self._due_ns = each.stamp_ns + STEP_NS
         pose = each.pose
         if pose is None or not pose.converged:
-            seen = Seen(fault=each.reason)
+            seen = ViewInput(fault=each.reason)
         else:
-            seen = Seen(
+            seen = ViewInput(
                 pose=pose.pose,
                 covariance=None if each.covariance is None else each.covariance[:3, :3],
-                solved=Solved(leg_lengths(self._geometry, pose.pose),
-                              pose.smallest_singular_value, pose.residual, pose.iterations,
-                              0.0, 0.0, pose.branch_source))
+                solved=SolvedPose(leg_lengths(self._geometry, pose.pose),
+                                  pose.smallest_singular_value, pose.residual, pose.iterations,
+                                  0.0, 0.0, pose.branch_source))
         self._shown.append((1e-9 * (each.stamp_ns - self._first_ns), seen))
 
     def close(self) -> None:

@@ -20,19 +20,19 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.recordings.bags import JointStateMessage
+from liedyn_ros.recordings.bags.joint_state_layout import JointStateMessage
 from liedyn_ros.stewart import (
-    in_fixed_axes, LegActuators, load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator,
-    PoseSolver, StewartGeometry)
+    load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator, PoseSolver, StewartGeometry)
 from liedyn_ros.stewart.home import home_of, require_home
-from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
+from liedyn_ros.stewart.input.actuators import DEFAULTS, LegActuators, of_each
 from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
+from liedyn_ros.stewart.tracking.prediction import in_fixed_axes
 from liedyn_ros.stewart.tracking.start_modes import StartModes
 
 Reported = tuple[tuple[str, bytes], ...]  # topics, and messages of them as bytes
 
 
-class Processed(NamedTuple):
+class ProcessedMessage(NamedTuple):
     """
     Result of one message: a pose with its covariance, or the reason for none.
 
@@ -56,7 +56,7 @@ def tracker_of(settings: Mapping[str, Any]) -> MonitoredTracker:
 
 
 def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any],
-              tracker: MonitoredTracker) -> Iterator[Processed]:
+              tracker: MonitoredTracker) -> Iterator[ProcessedMessage]:
     """
     Yield the pose of each message, as the pose node tracks them.
 
@@ -71,7 +71,7 @@ def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any]
             yield _one(each, actuators, tracker, estimator, settings['use_leg_rates'])
             modes.weigh(tracker)
         except LiedynError as error:
-            yield Processed(each.stamp_ns, None, None, str(error))
+            yield ProcessedMessage(each.stamp_ns, None, None, str(error))
 
 
 def actuators_of(settings: Mapping[str, Any]) -> LegActuators:
@@ -93,12 +93,12 @@ def platform_of(settings: Mapping[str, Any]) -> tuple[StewartGeometry, Array]:
 
 
 def _one(each: JointStateMessage, actuators: LegActuators, tracker: MonitoredTracker,
-         estimator: MotionEstimator, use_rates: bool) -> Processed:
+         estimator: MotionEstimator, use_rates: bool) -> ProcessedMessage:
     rates = None
     lengths = actuators.lengths(each.names, each.position)
     if use_rates and len(each.velocity):
         rates = actuators.rates(each.names, each.velocity, lengths)
     pose = tracker.track(each.stamp_ns, lengths, rates)
     covariance = estimator.pose_covariance(pose) if pose.converged else None
-    return Processed(each.stamp_ns, pose, None if covariance is None else in_fixed_axes(
+    return ProcessedMessage(each.stamp_ns, pose, None if covariance is None else in_fixed_axes(
         covariance, pose.pose), '' if pose.converged else pose.status.name.lower())

@@ -18,7 +18,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 
 from liedyn_ros.commands.bags.tables import Cell
 from liedyn_ros.commands.stewart.bag_processing.messages import made, packed, STORE, TYPES
-from liedyn_ros.commands.stewart.bag_processing.tracking import Processed
+from liedyn_ros.commands.stewart.bag_processing.tracking import ProcessedMessage
 from liedyn_ros.lie.kernels.motion import position_quaternion
 
 _UPPER = np.triu_indices(6)
@@ -31,7 +31,7 @@ COLUMNS = (
 TEXTS, INTEGERS = ('status', 'branch source', 'reason'), ('stamp [ns]', 'flags', 'iterations')
 
 
-def row_of(each: Processed) -> list[Cell]:
+def row_of(each: ProcessedMessage) -> list[Cell]:
     """Return the row of a message, in the order of COLUMNS."""
     pose = each.pose
     if pose is None:
@@ -58,7 +58,7 @@ class BagWriter:
         self._connections = {name: self._writer.add_connection(f'/{name}', kind, typestore=STORE)
                              for name, kind in TYPES.items()}
 
-    def __call__(self, each: Processed) -> None:
+    def __call__(self, each: ProcessedMessage) -> None:
         """Write one pose, where there is one, and what is reported of it."""
         for name, data in each.reported:
             self._writer.write(self._connections[name], each.stamp_ns, data)

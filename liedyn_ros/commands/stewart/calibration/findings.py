@@ -16,11 +16,11 @@ import numpy as np
 
 from liedyn_ros.commands.reports import Findings
 from liedyn_ros.commands.stewart.calibration.task import CalibrationTask
-from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import SE3
 from liedyn_ros.stewart.calibration import Calibration, next_poses, NextPoses, Outlier
-from liedyn_ros.stewart.calibration.design import TURN
+from liedyn_ros.stewart.calibration.design import MAX_TURN
 
 MAX_LISTED = 8  # outliers, combinations
 QUANTITIES = 'position, mm', 'rotation, mrad', 'misfit, deviations'
@@ -41,7 +41,8 @@ def findings(found: Calibration, task: CalibrationTask, remark: str = '') -> Fin
     held = found.held_out
     reasons = ['squared misfits of held-out poses change by a factor of '
                f'{math.exp(-held.gain):.3g}',
-               *found.remarks, *(of_outlier(each, task) for each in found.outliers[:MAX_LISTED])]
+               *found.doubts, *found.remarks,
+               *(of_outlier(each, task) for each in found.outliers[:MAX_LISTED])]
     result = list[str]()
     given = found.problem.samples.deviations
     if task.deviations is None:
@@ -52,9 +53,9 @@ def findings(found: Calibration, task: CalibrationTask, remark: str = '') -> Fin
         result.append(f'noise, estimated as equal: {", ".join(parts)}')
     factors = task.samples.factors or (1.0,)
     if found.offered and set(factors) != {1.0}:
-        result.append('actuator_scale takes readings in the unit of the table, '
-                      f'{listed([f"{each:.6g}" for each in dict.fromkeys(factors)])} m or rad '
-                      'each: divide it where your actuators report m or rad')
+        each = ' or '.join(f'{each:.6g}' for each in dict.fromkeys(factors))
+        result.append('actuator_scale is for actuators that report in the unit of the table; '
+                      f'divide it by {each} for those that report {_si_unit(task)}')
     result += [*task.samples.remarks, *found.gauge]
     if len(found.outliers) > MAX_LISTED:
         result.append(f'{len(found.outliers) - MAX_LISTED} more samples are left out')
@@ -67,6 +68,10 @@ def findings(found: Calibration, task: CalibrationTask, remark: str = '') -> Fin
         found.offered, reasons,
         'use the new geometry' if found.offered and not found.unobservable
         else remark or 'measure more poses (--next)', result)
+
+
+def _si_unit(task: CalibrationTask) -> str:
+    return ' or '.join(dict.fromkeys(each.unit for each in task.geometry.leg_types))
 
 
 def of_outlier(outlier: Outlier, task: CalibrationTask) -> str:
@@ -87,7 +92,7 @@ def next_of(found: Calibration, task: CalibrationTask) -> tuple[NextPoses | None
     options = task.options
     if not options.next:
         return None, ''
-    turn = TURN if options.turn is None else math.radians(options.turn)
+    turn = MAX_TURN if options.turn is None else math.radians(options.turn)
     try:
         ahead = next_poses(found, options.next, task.home, turn=turn, shift=options.shift)
     except LimitError as error:
@@ -100,6 +105,6 @@ def next_of(found: Calibration, task: CalibrationTask) -> tuple[NextPoses | None
 
 def as_row(pose: Array) -> list[str]:
     """Return x, y, z in m, and roll, pitch, yaw in degrees of a pose (4, 4)."""
-    value = SE3.from_matrix(pose)
+    value = SE3(pose)
     return [f'{x:.6f}' for x in value.translation] + [
         f'{x:.4f}' for x in np.degrees(value.rotation.rpy)]

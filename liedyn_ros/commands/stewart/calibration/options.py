@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Options of calibrate_stewart."""
+"""Options of liedyn platform calibrate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from liedyn_ros.recordings.pose_tables import FITTING
 from liedyn_ros.stewart.calibration.calibrate import SCALE_TOLERANCE
 
 POSE = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
-COUNT = 10  # of next poses
+NEXT_POSE_COUNT = 10  # of next poses
 OPTIONS_OF_FORMAT = {'table': ('legs', 'points', 'pose', 'unit'),
                      'bag': ('topic', 'measured', 'still', 'stand', 'arrival')}
 
@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument('--scale-tolerance', type=float, default=SCALE_TOLERANCE, help=(
         "deviation of the scale of a leg's readings; 0 where they are exact"))
     ahead = result.add_argument_group('the next poses')
-    ahead.add_argument('--next', type=int, default=COUNT, help='how many; 0 for none')
+    ahead.add_argument('--next', type=int, default=NEXT_POSE_COUNT, help='how many; 0 for none')
     ahead.add_argument('--turn', type=float, help='greatest turn from home, degrees')
     ahead.add_argument('--shift', type=float, help='greatest distance from home, m')
     return result

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Task of calibrate_stewart: geometry, home, actuators, and samples as they are read."""
+"""Task of liedyn platform calibrate: geometry, home, actuators, and samples as they are read."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ from liedyn_ros.common.errors import (
 from liedyn_ros.common.extras import require_extra
 from liedyn_ros.lie import se3
 from liedyn_ros.recordings import pose_table, PoseColumns, PoseSamples
-from liedyn_ros.recordings.tables import TABLES
-from liedyn_ros.stewart import LegActuators, load_geometry, StewartGeometry
+from liedyn_ros.recordings.tables import is_table
+from liedyn_ros.stewart import load_geometry, StewartGeometry
 from liedyn_ros.stewart.calibration import (
     calibrate, Calibration, lengths_only, Measured, measured_orientations, measured_points,
     measured_poses, measured_positions)
 from liedyn_ros.stewart.home import home_of
-from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
+from liedyn_ros.stewart.input.actuators import DEFAULTS, LegActuators, of_each
+from liedyn_ros.stewart.platform.description.leg_types import Crank
 
 REST_DISTANCE = 1e-3  # of the characteristic length
 IDENTITY = np.eye(4)
@@ -68,15 +69,23 @@ class CalibrationTask:
     def calibrate(self) -> Calibration:
         """Return the calibration; errors of calibrate, with the units that would fit."""
         try:
-            return self._calibrate()
+            found = self._calibrate()
         except (LimitError, ConvergenceError) as error:
-            for what, other in self._in_other_units():
-                try:
-                    other._calibrate()
-                except LiedynError:
-                    continue
-                raise LimitError(f'{error} -- {what} that fit: name their unit') from error
+            self._require_units(str(error))
             raise
+        if found.doubts:
+            self._require_units(found.doubts[0])
+        return found
+
+    def _require_units(self, fault: str) -> None:
+        """Refuse samples that fit in other units, by a fault of theirs as they are."""
+        for what, other in self._in_other_units():
+            try:
+                doubts = other._calibrate().doubts
+            except LiedynError:
+                continue
+            if not doubts:
+                raise LimitError(f'{fault} -- {what}')
 
     def measured(self) -> Measured:
         """Return the measured poses, points or turns. Raises NameSetError for unknown points."""
@@ -117,8 +126,15 @@ class CalibrationTask:
                          scales=options.scale_tolerance)
 
     def _in_other_units(self) -> Iterator[tuple[str, CalibrationTask]]:
-        """Yield the task with numbers in other units than was said, and their names."""
+        """Yield sentences on units and orders other than was said, and the task with these."""
         samples = self.samples
+        changed: dict[str, Any] = {}
+        if samples.quaternions is not None:
+            changed['the quaternions fit as w, x, y, z: name their columns in that order'] = {
+                'quaternions': np.roll(samples.quaternions, -1, axis=1)}
+        if any(isinstance(leg, Crank) for leg in self.geometry.leg_types):
+            changed[f'the readings are in degrees: write {samples.names[0]} [deg]'] = {
+                'readings': np.radians(samples.readings)}
         shorter: dict[str, Any] = {
             'readings in mm': {'readings': 1e-3 * samples.readings},
             'positions in mm': {'points': {
@@ -127,7 +143,8 @@ class CalibrationTask:
             key: value for each in shorter.values() for key, value in each.items()}
         if samples.angles is not None:
             shorter['roll, pitch and yaw in degrees'] = {'angles': np.radians(samples.angles)}
-        for what, parts in shorter.items():
+        changed |= {f'{what} that fit: name their unit': parts for what, parts in shorter.items()}
+        for what, parts in changed.items():
             yield what, replace(self, samples=replace(samples, **parts))
 
 
@@ -166,9 +183,9 @@ def _samples(geometry: StewartGeometry, actuators: LegActuators,
              options: argparse.Namespace) -> PoseSamples:
     """Return the samples of a table or a bag."""
     path: Path = options.samples
-    require_taken(options, parser(), {'table' if path.suffix in TABLES else 'bag'},
+    require_taken(options, parser(), {'table' if is_table(path) else 'bag'},
                   OPTIONS_OF_FORMAT)
-    if path.suffix in TABLES:
+    if is_table(path):
         return pose_table(path, actuators.names, PoseColumns(
             options.legs, options.points, dict(options.unit), options.pose))
     require_extra('bags', 'rosbags', 'mcap')

@@ -77,7 +77,7 @@ def report(geometry: StewartGeometry, modes: AssemblyModes, seconds: float) -> N
         return
     rows = []
     for k, mode in enumerate(modes.modes):
-        pose = SE3.from_matrix(mode.pose)
+        pose = SE3(mode.pose)
         rows.append([k + 1, *(f'{value:.4f}' for value in pose.translation),
                      *(f'{value:.2f}' for value in np.degrees(pose.rotation.rpy)),
                      'above' if mode.above else 'below', f'{mode.determinant_sign:+d}',

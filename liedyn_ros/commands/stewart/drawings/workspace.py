@@ -38,15 +38,17 @@ from liedyn_ros.common.tables import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.pictures import new_figure, PAGE, save
-from liedyn_ros.stewart import load_geometry, PlatformMeter, StewartGeometry
+from liedyn_ros.stewart import load_geometry, StewartGeometry
 from liedyn_ros.stewart.home import geometry_home
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
+from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
 
 COARSE_GRID = 25  # positions along each axis, of the search for the box that is mapped
-LEVELS = 5  # horizontal sections that are drawn
-FINER = 6  # positions of a picture from one of the grid to the next
-CLIP = 1.0  # m or rad; a margin is infinite where there is no limit, or where no rod reaches
+DRAWN_SECTIONS = 5  # horizontal sections that are drawn
+SUBDIVISIONS = 6  # positions of a picture from one of the grid to the next
+# m or rad; a margin is infinite where there is no limit, or where no rod reaches
+MAX_MARGIN = 1.0
 REACHABLE: dict[str, Any] = {'color': '0.1', 'linestyle': '--', 'linewidth': 0.8}
 USABLE: dict[str, Any] = {'color': 'tab:red', 'linestyle': '-', 'linewidth': 2.0}
 HOME: dict[str, Any] = {'color': 'white', 'marker': '*', 'markersize': 8,
@@ -61,7 +63,7 @@ class Orientation(NamedTuple):
     options: argparse.Namespace
 
 
-class Mapped(NamedTuple):
+class WorkspaceFiles(NamedTuple):
     """
     Outcome of a map: the rows of its table, and its picture's files by suffix.
 
@@ -99,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if not failed else 2 if failed == len(found) else 1
 
 
-def mapped(asked: Orientation) -> Mapped:
+def mapped(asked: Orientation) -> WorkspaceFiles:
     """Return the map of one orientation with its picture; errors are in the result."""
     geometry, options = asked.geometry, asked.options
     try:
@@ -108,15 +110,15 @@ def mapped(asked: Orientation) -> Mapped:
         require_usable_home(geometry, rotation, axes, options)
         grid = map_workspace(geometry, rotation, options.home, axes, options.threshold, show)
     except LiedynError as error:
-        return Mapped([], {}, 0, str(error))
+        return WorkspaceFiles([], {}, 0, str(error))
     with TemporaryDirectory() as folder:
         path = Path(folder) / f'map.{options.format}'
         save(draw(geometry, rotation, grid, asked), path)
         files = {each.suffix: each.read_bytes() for each in sorted(path.parent.iterdir())}
-    return Mapped(volumes(grid), files, grid.reachable.size)
+    return WorkspaceFiles(volumes(grid), files, grid.reachable.size)
 
 
-def write(asked: Orientation, found: Mapped) -> None:
+def write(asked: Orientation, found: WorkspaceFiles) -> None:
     """Print the volumes of a map and write its picture, or say why there is none."""
     roll, pitch, yaw = asked.degrees
     name = f'roll_{roll:g}_pitch_{pitch:g}_yaw_{yaw:g}'
@@ -131,7 +133,7 @@ def write(asked: Orientation, found: Mapped) -> None:
     print(f'picture in {path}')
 
 
-def table_of(wanted: Sequence[Orientation], found: Sequence[Mapped]) -> str:
+def table_of(wanted: Sequence[Orientation], found: Sequence[WorkspaceFiles]) -> str:
     """Return the volumes of all orientations as CSV."""
     lines = ['roll [deg],pitch [deg],yaw [deg],reachable [m^3],usable [m^3],'
              'smallest singular value of the usable ones']
@@ -221,7 +223,7 @@ def draw(geometry: StewartGeometry, rotation: SO3, grid: WorkspaceMap, asked: Or
     figure, options = new_figure(125.0, PAGE), asked.options
     panels = figure.subplots(2, 3).ravel()
     levels = np.flatnonzero(grid.reachable.any(axis=(0, 1)))
-    chosen = np.unique(levels[np.linspace(0, len(levels) - 1, LEVELS).round().astype(int)])
+    chosen = np.unique(levels[np.linspace(0, len(levels) - 1, DRAWN_SECTIONS).round().astype(int)])
     middle = int(np.abs(grid.axes[1] - options.home[1]).argmin())
     cuts = [(2, int(k)) for k in chosen] + [(1, middle)]
     inside = grid.usable if grid.usable.any() else grid.reachable
@@ -262,11 +264,12 @@ def section(
         axes: Axes, geometry: StewartGeometry, rotation: SO3, grid: WorkspaceMap, across: int,
         at: int, colours: Normalize, options: argparse.Namespace) -> QuadMesh:
     """Draw one section of the map, of which more positions are taken; return its image."""
-    planes = [np.linspace(axis[0], axis[-1], FINER * (len(axis) - 1) + 1) for axis in grid.axes]
+    planes = [np.linspace(axis[0], axis[-1], SUBDIVISIONS * (len(axis) - 1) + 1)
+              for axis in grid.axes]
     planes[across] = grid.axes[across][at:at + 1]
     x, y, z = planes
     fine = map_workspace(geometry, rotation.matrix, options.home, (x, y, z), options.threshold)
-    margins, values = (field.squeeze(axis=across).clip(-CLIP, CLIP)
+    margins, values = (field.squeeze(axis=across).clip(-MAX_MARGIN, MAX_MARGIN)
                        for field in (fine.margins, fine.signed_values))
     shown = [planes[k] for k in range(3) if k != across]
     image = axes.pcolormesh(*shown, np.where(margins >= 0.0, np.abs(values), np.nan).T,
@@ -274,7 +277,8 @@ def section(
     outlines = []
     if grid.usable.any():
         side = np.sign(grid.signed_values[grid.usable][0])
-        depths = np.minimum(margins, np.nan_to_num(side * values - options.threshold, nan=-CLIP))
+        depths = np.minimum(
+            margins, np.nan_to_num(side * values - options.threshold, nan=-MAX_MARGIN))
         outlines.append((np.where(joined(grid, across, at), depths, -np.abs(depths)), USABLE))
     outlines.append((margins, REACHABLE))  # last: thin and dashed on the wide line
     for field, style in outlines:
@@ -287,7 +291,7 @@ def section(
 def joined(grid: WorkspaceMap, across: int, at: int) -> NDArray[np.bool_]:
     """Return whether positions of a section are next to one that is joined to home."""
     near = ndimage.binary_dilation(grid.usable.take(at, axis=across)).astype(float)
-    sizes = [FINER * (n - 1) + 1 for n in near.shape]
+    sizes = [SUBDIVISIONS * (n - 1) + 1 for n in near.shape]
     zoom = [size / n for size, n in zip(sizes, near.shape)]
     return np.asarray(ndimage.zoom(near, zoom, order=1) > 0.0)
 

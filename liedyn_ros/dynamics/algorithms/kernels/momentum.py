@@ -55,3 +55,24 @@ def observe_external(
         else:
             state[0, i], estimate[i] = momentum[i], 0.0
         state[1, i] = drift[i]
+
+
+@kernel
+def observe_motions(
+        momentum: VECTOR, drift: VECTOR, motions: MATRIX, rate: MATRIX, tau: VECTOR, gain: NUMBER,
+        dt: NUMBER, before: MATRIX, reduced: MATRIX, state: MATRIX, estimate: VECTOR):
+    """
+    Write estimates (f,) as observe_external does, at coordinates with the free motions N (n, f).
+
+    momentum, drift and tau are of all n coordinates, tau since the sample before; rate is N'.
+    before (n, f) is N of that sample, and then of this one; reduced (3, f) is a scratch buffer.
+    """
+    for j in range(len(estimate)):
+        total, slope, push = 0.0, 0.0, 0.0
+        for i in range(len(momentum)):
+            total += motions[i, j] * momentum[i]
+            slope += motions[i, j] * drift[i] + rate[i, j] * momentum[i]
+            push += (motions[i, j] + before[i, j]) * tau[i]
+            before[i, j] = motions[i, j]
+        reduced[0, j], reduced[1, j], reduced[2, j] = total, slope, push
+    observe_external(reduced[0], reduced[1], reduced[2], gain, dt, state, estimate)

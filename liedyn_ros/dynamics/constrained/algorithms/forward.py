@@ -11,12 +11,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.constrained.algorithms.orders import WithOrders
 from liedyn_ros.dynamics.constrained.configurations.assembly import projected_velocity
 from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
     ConstrainedForwardPartialDerivatives)
@@ -24,16 +24,17 @@ from liedyn_ros.dynamics.constrained.solver.solution import SolvedArray, with_so
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
-from liedyn_ros.dynamics.tree.orders import order_of_rows
 
 
-class ConstrainedForward:
+class ConstrainedForward(WithOrders[SolvedArray]):
     """
     The accelerations under joint forces, which are unique; called as dynamics.forward.
 
     They solve (Kim 54, 55), by (Kim 67 to 69). Arrays are as ConstrainedDynamics says, and so is
     what is raised.
     """
+
+    _series = 'tau'
 
     def __init__(self, solver: Solver) -> None:
         """Take the solver."""
@@ -45,16 +46,30 @@ class ConstrainedForward:
                  closed: bool = True, project: bool = False,
                  max_error: float = NO_DIGIT) -> SolvedArray:
         """
-        Return a of a state, which has the other parts of its solution as attributes.
+        Return the accelerations under joint forces, which are unique.
 
-        out is written, if it is given. Near singular configurations high orders lose digits.
-        Raises LimitError for the first order whose estimated relative error exceeds max_error;
-        with math.inf there is no estimate.
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            tau: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            out: array that takes the result; by default a new one.
+            closed: whether the state must be on the constraints; else the velocity stays off them
+                as it is.
+            project: move the velocity onto the constraints first, as an impact would.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
 
-        closed False accepts a state off the constraints, as in the stages of an integrator, and as
-        Pinocchio's constraintDynamics does. The accelerations then keep A v as it is. project
-        moves v to the constraints first, as a plastic impact would. Then q is to be closed, and
-        accelerations are those after the impact.
+        Returns:
+            a (nv,), an array with the whole solution in its attribute solution.
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state that is wrong or open.
+
+        >>> linkage.forward(closed, rest, rest).shape
+        (3,)
         """
         if project:
             constraints = self._solver.constraints
@@ -66,21 +81,29 @@ class ConstrainedForward:
 
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
               *, max_error: float = NO_DIGIT) -> SolvedArray:
-        """Return a of q (K, nq), v (K, nv), tau (K, nv) or (K, order + 1, nv)."""
+        """
+        Return the accelerations under joint forces, which are unique of K states.
+
+        Args:
+            q: closed configurations (K, nq); rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+            tau: (K, nv); N m and N.
+            external: wrenches (K, B, 6) on bodies; by default none.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+
+        Returns:
+            the array of one state with a first axis of states.
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state that is wrong or open.
+
+        >>> linkage.forward.batch([closed], [rest], [rest]).shape
+        (1, 3)
+        """
         found = self._solver.solve_batch(self._task, q, v, None, tau, external, max_error)
         return with_solution(found.a, found)
-
-    def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                         external: ArrayLike | None = None, **options: Any) -> SolvedArray:
-        """Return a (r + 1, nv) of tau (r + 1, nv), as of a machine without loops."""
-        order_of_rows('tau', tau, 0)
-        return self(q, v, tau, external, **options)
-
-    def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                               external: ArrayLike | None = None, **options: Any) -> SolvedArray:
-        """Return a (K, r + 1, nv) of tau (K, r + 1, nv), as of a machine without loops."""
-        order_of_rows('tau', tau, 1)
-        return self.batch(q, v, tau, external, **options)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedForwardPartialDerivatives:

@@ -11,21 +11,20 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained.algorithms.orders import WithOrders
 from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import (
     ConstrainedHybridPartialDerivatives)
 from liedyn_ros.dynamics.constrained.solver.solution import pair_of, SolvedPair
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Task
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
-from liedyn_ros.dynamics.tree.orders import order_of_rows
 
 
-class ConstrainedHybrid:
+class ConstrainedHybrid(WithOrders[SolvedPair]):
     """
     The motion where some accelerations are given and the other forces; called as dynamics.hybrid.
 
@@ -36,6 +35,8 @@ class ConstrainedHybrid:
     what is raised.
     """
 
+    _place = 3
+
     def __init__(self, solver: Solver) -> None:
         """Take the solver."""
         self._solver = solver
@@ -44,9 +45,29 @@ class ConstrainedHybrid:
                  tau: ArrayLike, external: ArrayLike | None = None, *,
                  max_error: float = NO_DIGIT) -> SolvedPair:
         """
-        Return a and tau of a state, which have the other parts of the solution as attributes.
+        Return all of a and tau, from what is known of each.
 
-        max_error is as in forward dynamics.
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+
+        Returns:
+            the solution.
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state that is wrong or open.
+
+        >>> linkage.hybrid(closed, rest, linkage.model.actuated, rest, rest).a.shape
+        (3,)
         """
         return pair_of(self._solver.solve(
             self._task(prescribed, tau), q, v, a, tau, external, max_error=max_error))
@@ -55,26 +76,33 @@ class ConstrainedHybrid:
               tau: ArrayLike, external: ArrayLike | None = None, *,
               max_error: float = NO_DIGIT) -> SolvedPair:
         """
-        Return a and tau of q (K, nq), v (K, nv), a and tau (K, nv) or (K, order + 1, nv).
+        Return all of a and tau, from what is known of each of K states.
 
-        All states have the same coordinates prescribed.
+        Args:
+            q: closed configurations (K, nq); rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: (K, nv); rad/s^2 and m/s^2.
+            tau: (K, nv); N m and N.
+            external: wrenches (K, B, 6) on bodies; by default none.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+
+        Returns:
+            the solution, whose arrays have a first axis of states.
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state that is wrong or open.
+
+        >>> driven = linkage.model.actuated
+        >>> orders = [rest]
+        >>> linkage.hybrid.batch([closed], orders, driven, orders, orders).a.shape
+        (1, 3)
         """
         return pair_of(self._solver.solve_batch(
             self._task(prescribed, tau), q, v, a, tau, external, max_error))
-
-    def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                         tau: ArrayLike, external: ArrayLike | None = None, **options: Any
-                         ) -> SolvedPair:
-        """Return a and tau (r + 1, nv) of a and tau (r + 1, nv), as of a machine without loops."""
-        order_of_rows('a', a, 0)
-        return self(q, v, prescribed, a, tau, external, **options)
-
-    def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike,
-                               a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
-                               **options: Any) -> SolvedPair:
-        """Return a and tau (K, r + 1, nv) of K states, as of a machine without loops."""
-        order_of_rows('a', a, 1)
-        return self.batch(q, v, prescribed, a, tau, external, **options)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedHybridPartialDerivatives:

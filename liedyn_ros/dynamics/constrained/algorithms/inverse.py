@@ -11,22 +11,21 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained.algorithms.orders import WithOrders
 from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
     ConstrainedInversePartialDerivatives)
 from liedyn_ros.dynamics.constrained.solver.solution import SolvedArray, with_solution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE, Task
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
-from liedyn_ros.dynamics.tree.orders import order_of_rows
 
 
-class ConstrainedInverse:
+class ConstrainedInverse(WithOrders[SolvedArray]):
     """
     The joint forces of a motion that the constraints allow; called as dynamics.inverse.
 
@@ -55,9 +54,33 @@ class ConstrainedInverse:
                  weights: ArrayLike | None = None, within_limits: bool = False,
                  max_error: float = NO_DIGIT) -> SolvedArray:
         """
-        Return tau of a state, which has the other parts of its solution as attributes.
+        Return the joint forces of a motion. Where several do it, redundancy says which.
 
-        out is written, if it is given. max_error is as in forward dynamics.
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            out: array that takes the result; by default a new one.
+            tau: forces of passive joints, by default zero; N m and N.
+            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
+                of the model.
+            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
+            weights: (nv,) of the squares of joint forces.
+            within_limits: take the least torque within the effort limits of the model.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+
+        Returns:
+            tau (nv,), an array with the whole solution in its attribute solution.
+
+        Raises:
+            ModelError: where the actuators cannot have the motion.
+            LiedynError: for a state that is wrong or open.
+
+        >>> linkage.inverse(closed, rest, rest).shape
+        (3,)
         """
         found = self._solver.solve(self._task(actuated, redundancy, weights, within_limits),
                                    q, v, a, tau, external, max_error=max_error)
@@ -68,26 +91,36 @@ class ConstrainedInverse:
               redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
               within_limits: bool = False, max_error: float = NO_DIGIT) -> SolvedArray:
         """
-        Return tau of q (K, nq), v (K, nv), a and tau (K, nv) or (K, order + 1, nv).
+        Return the joint forces of a motion of K states.
 
-        Actuators, redundancy and weights are the same for all.
+        Args:
+            q: closed configurations (K, nq); rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+            a: (K, nv); rad/s^2 and m/s^2.
+            external: wrenches (K, B, 6) on bodies; by default none.
+            tau: forces of passive joints, by default zero; N m and N.
+            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
+                of the model.
+            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
+            weights: (nv,) of the squares of joint forces.
+            within_limits: take the least torque within the effort limits of the model.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+
+        Returns:
+            the array of one state with a first axis of states.
+
+        Raises:
+            ModelError: where the actuators cannot have the motion.
+            LiedynError: for a state that is wrong or open.
+
+        >>> linkage.inverse.batch([closed], [rest], [rest]).shape
+        (1, 3)
         """
         found = self._solver.solve_batch(
             self._task(actuated, redundancy, weights, within_limits), q, v, a, tau, external,
             max_error)
         return with_solution(found.tau, found)
-
-    def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                         external: ArrayLike | None = None, **options: Any) -> SolvedArray:
-        """Return tau (r + 1, nv) of a (r + 1, nv), as of a machine without loops."""
-        order_of_rows('a', a, 0)
-        return self(q, v, a, external, **options)
-
-    def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                               external: ArrayLike | None = None, **options: Any) -> SolvedArray:
-        """Return tau (K, r + 1, nv) of a (K, r + 1, nv), as of a machine without loops."""
-        order_of_rows('a', a, 1)
-        return self.batch(q, v, a, external, **options)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedInversePartialDerivatives:

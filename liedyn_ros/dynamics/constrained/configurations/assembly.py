@@ -103,10 +103,26 @@ def assemblies(constraints: Constraints | Dynamics, start: ArrayLike | None = No
                held: Held | None = None, attempts: int = ATTEMPTS,
                within_limits: bool = False) -> list[Array]:
     """
-    Return the distinct configurations (nq,) that assemble finds from so many starts.
+    Return the distinct configurations that assemble finds.
 
-    If as many joints as degrees of freedom are held, these are the assembly modes. The first is
-    that of start.
+    If as many joints as degrees of freedom are held, these are the assembly modes.
+
+    Args:
+        constraints: a ConstrainedDynamics, or a Dynamics whose frames are held.
+        start: rough configuration (nq,); rad and m. The first result is the one near it.
+        held: positions by joint, rad or m, and poses (4, 4) by frame, m.
+        attempts: number of starts.
+        within_limits: whether joints keep their position limits.
+
+    Returns:
+        configurations (nq,).
+
+    Raises:
+        ConvergenceError: where none is found.
+        ModelError: for an unknown name.
+
+    >>> len(assemblies(linkage, held={linkage.model.joints[0]: 1.0}))
+    2
     """
     constraints, held = _with_frames_held(constraints, held)
     found: list[Array] = []
@@ -124,7 +140,20 @@ def other_assembly(constraints: Constraints, q: ArrayLike, *,
     """
     Return the nearest other configuration with the same actuated coordinates.
 
-    Raises ConvergenceError where so many starts found none.
+    Args:
+        constraints: a ConstrainedDynamics.
+        q: closed configuration (nq,); rad and m.
+        attempts: number of starts.
+
+    Returns:
+        q (nq,), closed.
+
+    Raises:
+        ConvergenceError: where so many starts found none.
+
+    >>> other = other_assembly(linkage, closed)
+    >>> bool(np.isclose(other[0], closed[0]))
+    True
     """
     model = constraints.model
     q = model.check_configuration(q)
@@ -143,9 +172,24 @@ def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array
     """
     Return the state on the constraints that is nearest to one beside them (12.36).
 
-    Near is by kinetic energy. Raises ConvergenceError where q is so far off that none is found to
-    which q is off across the constraints, not along them. A ProjectionWarning tells the distance
-    where Newton's steps say nothing about it: then another configuration may be nearer (12.36).
+    Nearest is by kinetic energy. A ProjectionWarning tells the distance where Newton's steps say
+    nothing about it: then another configuration may be nearer.
+
+    Args:
+        constraints: a ConstrainedDynamics.
+        q: configuration (nq,); rad and m.
+        v: velocity (nv,); rad/s and m/s.
+
+    Returns:
+        q (nq,) and v (nv,).
+
+    Raises:
+        ConvergenceError: where q is so far off that none is found to which q is off across the
+            constraints, not along them.
+
+    >>> near, rate = project(linkage, closed + 1e-6, rest)
+    >>> bool(np.abs(linkage.residual(near)).max() < 1e-10)
+    True
     """
     model = constraints.model
     start = model.check_configuration(q)
@@ -241,11 +285,26 @@ def corrections(constraints: Constraints, q: Array) -> Iterator[Correction]:
 def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
                       known: ArrayLike | None = None) -> Array:
     """
-    Return v (nv,) whose known coordinates stay and whose others follow (12.33).
+    Return a velocity whose known coordinates stay and whose others follow (12.33).
 
-    known (nv,) are the actuated ones where it is left out. Spins of rods that are not known are
-    zero. Raises ModelError naming coordinates that the known ones do not decide, and where they
-    break a loop.
+    Spins of rods that are not known are zero.
+
+    Args:
+        constraints: a ConstrainedDynamics.
+        q: closed configuration (nq,); rad and m.
+        v: velocity (nv,); rad/s and m/s.
+        known: names, or a mask (nv,), of the known coordinates; by default the actuated ones.
+
+    Returns:
+        v (nv,) on the constraints.
+
+    Raises:
+        ModelError: naming coordinates that the known ones do not decide, and where they break a
+            loop.
+
+    >>> moved = complete_velocity(linkage, closed, [1.0, 0.0, 0.0])
+    >>> bool(np.abs(linkage.jacobian(closed) @ moved).max() < 1e-12)
+    True
     """
     model = constraints.model
     given = model.actuated if known is None else constraints.names.mask('known', known)

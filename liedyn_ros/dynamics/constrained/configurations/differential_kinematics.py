@@ -49,7 +49,11 @@ class DifferentialKinematics:
                  within_limits: bool = True, locked: Sequence[str] = (),
                  acceleration: ArrayLike = np.inf, gain: float = 5.0, damping: float = 1e-6
                  ) -> None:
-        """Lay out the tables."""
+        """
+        Lay out the tables.
+
+        Raises LimitError for an acceleration that is not above 0, LiedynError for unknown names.
+        """
         require_extra('contacts', 'clarabel', reason='differential kinematics is a convex program')
         self._targets = FrameTargets(robot, frames, weights)
         self._loops, self.frames = self._targets.loops, self._targets.kinds
@@ -68,12 +72,26 @@ class DifferentialKinematics:
                  rest: ArrayLike | None = None, twists: Mapping[str, ArrayLike] | None = None
                  ) -> Array:
         """
-        Return the velocity (nv,) to hold for a time dt (s) from a configuration q (nq,).
+        Return the velocity with which frames approach their targets.
 
-        v (nv,) is the velocity before, which acceleration limits count from. rest (nq,) is
-        approached where the targets leave it free. twists (6,) by frame, in its axes, are those of
-        moving targets. Raises ConvergenceError where limits of position and acceleration exclude
-        each other, NameSetError for other frames, and the errors of a pose or a configuration.
+        Args:
+            q: configuration (nq,); rad and m.
+            targets: poses (4, 4) by frame; m.
+            dt: how long the velocity is held; s.
+            v: velocity before (nv,), which acceleration limits count from; by default zero.
+            rest: configuration (nq,), approached where the targets leave it free.
+            twists: (6,) by frame, in its axes, of moving targets; rad/s and m/s.
+
+        Returns:
+            v (nv,); rad/s and m/s.
+
+        Raises:
+            ConvergenceError: where limits of position and acceleration exclude each other.
+            NameSetError: for other frames.
+
+        >>> approach = DifferentialKinematics(robot, 'tool')
+        >>> approach(q, {'tool': robot.frames.pose(q + 0.1, 'tool')}, 0.01).shape
+        (6,)
         """
         model, q, dt = self.model, self.model.check_configuration(q), as_positive('dt', dt)
         before = np.zeros(model.nv) if v is None else as_array('v', v, (model.nv,))

@@ -46,8 +46,19 @@ def mobility(constraints: Constraints, q: ArrayLike | None = None) -> Mobility:
     """
     Return the mobility at a closed configuration, or where the machine is not singular.
 
-    Without q it is that of the largest rank among assemblies near the one at rest. Raises the
-    errors of assembly.assemble.
+    Args:
+        constraints: a ConstrainedDynamics.
+        q: closed configuration (nq,), rad and m; by default that of the largest rank among
+            assemblies near the one at rest.
+
+    Returns:
+        degrees of freedom, rank and redundant constraints.
+
+    Raises:
+        ConvergenceError: where the loops do not close.
+
+    >>> mobility(linkage).degrees_of_freedom
+    1
     """
     if q is None:
         found = assemblies_near(constraints, assemble(constraints))

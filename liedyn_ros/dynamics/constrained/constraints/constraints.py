@@ -31,9 +31,8 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import Frames
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import table_of_bodies
-from liedyn_ros.dynamics.tree.inputs import refuse
+from liedyn_ros.dynamics.tree.inputs import MAX_ORDER, refuse
 from liedyn_ros.dynamics.tree.names import Names
-from liedyn_ros.dynamics.tree.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
 
@@ -72,7 +71,18 @@ class Constraints:
 
     @exclusive
     def reserve(self, order: int) -> bool:
-        """Allocate tables for series to an order; return whether they are new."""
+        """
+        Allocate tables for time derivatives to an order, ahead of the first call.
+
+        Args:
+            order: of the derivatives.
+
+        Returns:
+            whether they are new.
+
+        >>> linkage.reserve(0)
+        False
+        """
         if order <= self.data.order:
             return False
         self.data.reserve(order)
@@ -80,7 +90,26 @@ class Constraints:
         return True
 
     def write_functions(self, q: Array, v: Array) -> Array:
-        """Write rows and bias of functions at a state into the tables; return the residuals."""
+        """
+        Write rows and bias of functions at a state into the tables.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+
+        Returns:
+            the residuals (k,) of the functions.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> row = np.eye(1, 6) - np.eye(1, 6, 1)
+        >>> even = ConstraintFunction('even', 1, lambda q: row @ q, lambda q: row,
+        ...                           bias=lambda q, v: [0.0])
+        >>> held = ld.ConstrainedDynamics(model, functions=[even])
+        >>> held.write_functions(q, v)
+        array([0.])
+        """
         table, at = self.model.link_table, [f.at(q, self.model.nv) for f in self.functions]
         self.data.write_functions(
             np.concatenate([rows for _, rows in at]),
@@ -88,7 +117,23 @@ class Constraints:
         return np.concatenate([residual for residual, _ in at])
 
     def write_function_series(self, q: Array, motion: Array) -> None:
-        """Write how the rows of functions change, given v and its derivatives (K, nv)."""
+        """
+        Write how the rows of functions change along a motion.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            motion: v and its derivatives (K, nv).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> row = np.eye(1, 6) - np.eye(1, 6, 1)
+        >>> even = ConstraintFunction('even', 1, lambda q: row @ q, lambda q: row,
+        ...                           bias=lambda q, v: [0.0])
+        >>> held = ld.ConstrainedDynamics(model, functions=[even])
+        >>> _ = held.reserve(1)
+        >>> held.write_function_series(q, v[None])
+        """
         rate = motion / _FACTORIALS[:len(motion), None]
         table = self.model.link_table
         self.data.write_function_series(np.concatenate(
@@ -109,20 +154,73 @@ class Constraints:
                 *(name for function in self.functions for name in function.row_names))
 
     def residual(self, q: ArrayLike) -> Array:
-        """Return how far each constraint is open (m,), rad and m (12.2)."""
+        """
+        Return how far each constraint is open (12.2).
+
+        Args:
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            (m,); rad and m.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> bool(np.abs(linkage.residual(closed)).max() < 1e-9)
+        True
+        """
         return self.residual_and_jacobian(q)[0]
 
     def jacobian(self, q: ArrayLike) -> Array:
-        """Return A (m, nv) of a closed configuration: A v = 0 (12.1)."""
+        """
+        Return the Jacobian A of the constraints: A v = 0 (12.1).
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+
+        Returns:
+            A (m, nv).
+
+        Raises:
+            LiedynError: for a state that is wrong or open.
+
+        >>> linkage.jacobian(closed).shape
+        (5, 3)
+        """
         return self.residual_and_jacobian(q)[1]
 
     def residual_and_jacobian(self, q: ArrayLike) -> tuple[Array, Array]:
-        """Return the residuals (m,) and their derivative (m, nv), also off the closed set."""
+        """
+        Return how far each constraint is open and its derivative, also off the closed set.
+
+        Args:
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            (m,), rad and m, and (m, nv).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> linkage.residual_and_jacobian(closed)[1].shape
+        (5, 3)
+        """
         return self.residual_and_jacobian_at(self.model.check_configuration(q))
 
     @exclusive
     def residual_and_jacobian_at(self, q: Array) -> tuple[Array, Array]:
-        """Return residual (m,) and Jacobian (m, nv) at a configuration that has been checked."""
+        """
+        Return residual and Jacobian at a configuration that has been checked.
+
+        Args:
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            (m,), rad and m, and (m, nv).
+
+        >>> linkage.residual_and_jacobian_at(closed)[0].shape
+        (5,)
+        """
         f, rows = np.empty(self.m), np.empty((self.m, self.model.nv))
         if not self._residual.call(q, self._nearest.copy(), f, rows):
             refuse(self.model, '', q)
@@ -136,9 +234,18 @@ class Constraints:
     @exclusive
     def rows_and_sizes(self, q: Array) -> tuple[Array, Array]:
         """
-        Return A (m, nv) and the most that its entries can be, without units at the coordinates.
+        Return the Jacobian and the most that its entries can be, without units at the coordinates.
 
         A rotation counts by the angle, a translation by the size of the machine (12.59).
+
+        Args:
+            q: configuration (nq,); rad and m.
+
+        Returns:
+            both (m, nv).
+
+        >>> linkage.rows_and_sizes(closed)[1].shape
+        (5, 3)
         """
         rows, sizes = self.jacobian(q), np.empty((self.m, self.model.nv))
         self._sizes.call(q, sizes)
@@ -156,16 +263,50 @@ class Constraints:
         return table_of_bodies(self.model)
 
     def largest(self, residual: Array) -> float:
-        """Return the largest residual (m,), compared with the sizes of the rows."""
+        """
+        Return the largest of residuals, compared with the sizes of the rows.
+
+        Args:
+            residual: (m,); rad and m.
+
+        Returns:
+            the number, without unit.
+
+        >>> linkage.largest(np.zeros(linkage.m))
+        0.0
+        """
         return float((np.abs(residual) / self.row_sizes).max(initial=0.0))
 
     def require_closed(self, q: ArrayLike, v: ArrayLike) -> None:
-        """Raise LiedynError naming the constraints that a state leaves open."""
+        """
+        Raise the error of a state that is not on the constraints.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+
+        Raises:
+            LiedynError: naming the constraints that it leaves open.
+
+        >>> linkage.require_closed(closed, rest)
+        """
         self.require_closed_state(
             self.model.check_configuration(q), as_array('v', v, (self.model.nv,)))
 
     def require_closed_state(self, q: Array, v: Array, suffix: str = '') -> None:
-        """Require that a checked state is closed; suffix: of the name of a state in a batch."""
+        """
+        Raise the error of a checked state that is not on the constraints.
+
+        Args:
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            suffix: of the name of a state in a batch.
+
+        Raises:
+            LiedynError: naming the constraints that it leaves open.
+
+        >>> linkage.require_closed_state(closed, rest)
+        """
         f, rows = self.residual_and_jacobian_at(q)
         speed = rows @ v
         closed = CLOSED_STATE * self.row_sizes

@@ -27,11 +27,20 @@ from liedyn_ros.common.errors import LiedynError
 
 def taylor_series(function: Callable[[Any], Any]) -> Callable[[Array], Array]:
     """
-    Return the function on Taylor coefficients (K + 1, n) that a function of numbers (n,) is.
+    Return the function on Taylor coefficients that a function of numbers is.
 
-    It returns (K + 1, ...), for a function that returns an array or nested lists (...). The
-    function is called with an object array of TaylorNumber. It may use arithmetic, @, powers,
+    It is called with an object array of TaylorNumber, and may use arithmetic, @, powers,
     comparisons, and numpy's sin, cos, tan, arcsin, arccos, arctan, exp, log and sqrt; not math's.
+
+    Args:
+        function: of numbers (n,), which returns an array or nested lists (...).
+
+    Returns:
+        function of coefficients (K + 1, n) that returns (K + 1, ...).
+
+    >>> taylor_series(lambda q: [q[0] * q[0]])(np.array([[1.0], [2.0]]))
+    array([[1.],
+           [4.]])
     """
     def series(coefficients: Array) -> Array:
         numbers = np.empty(coefficients.shape[1], dtype=object)
@@ -128,11 +137,27 @@ class TaylorNumber:
                           'series, got a conversion to float, which functions of math need')
 
     def sqrt(self) -> TaylorNumber:
-        """Return the square root."""
+        """
+        Return the square root, which numpy's sqrt calls.
+
+        Returns:
+            the number with its coefficients.
+
+        >>> np.sqrt(TaylorNumber([0.25, 1.0])).coefficients.round(6)
+        array([0.5, 1. ])
+        """
         return self**0.5
 
     def exp(self) -> TaylorNumber:
-        """Return e to this power."""
+        """
+        Return the power of e, which numpy's exp calls.
+
+        Returns:
+            the number with its coefficients.
+
+        >>> np.exp(TaylorNumber([0.0, 1.0])).coefficients.round(6)
+        array([1., 1.])
+        """
         x, y = self.coefficients, np.zeros_like(self.coefficients)
         y[0] = np.exp(x[0])
         for k in range(1, len(x)):  # y' = x' y
@@ -140,32 +165,88 @@ class TaylorNumber:
         return TaylorNumber(y)
 
     def log(self) -> TaylorNumber:
-        """Return the natural logarithm."""
+        """
+        Return the natural logarithm, which numpy's log calls.
+
+        Returns:
+            the number with its coefficients.
+
+        >>> np.log(TaylorNumber([1.0, 1.0])).coefficients.round(6)
+        array([0., 1.])
+        """
         return self._integral(np.log(self.coefficients[0]), 1.0 / self)
 
     def sin(self) -> TaylorNumber:
-        """Return the sine."""
+        """
+        Return the sine, which numpy's sin calls.
+
+        Returns:
+            the number with its coefficients.
+
+        >>> np.sin(TaylorNumber([0.0, 1.0])).coefficients.round(6)
+        array([0., 1.])
+        """
         return self._sine_and_cosine()[0]
 
     def cos(self) -> TaylorNumber:
-        """Return the cosine."""
+        """
+        Return the cosine, which numpy's cos calls.
+
+        Returns:
+            the number with its coefficients.
+
+        >>> np.cos(TaylorNumber([0.0, 1.0])).coefficients.round(6)
+        array([ 1., -0.])
+        """
         return self._sine_and_cosine()[1]
 
     def tan(self) -> TaylorNumber:
-        """Return the tangent."""
+        """
+        Return the tangent, which numpy's tan calls.
+
+        Returns:
+            the number with its coefficients.
+
+        >>> np.tan(TaylorNumber([0.0, 1.0])).coefficients.round(6)
+        array([0., 1.])
+        """
         sine, cosine = self._sine_and_cosine()
         return sine / cosine
 
     def arctan(self) -> TaylorNumber:
-        """Return the angle whose tangent this is."""
+        """
+        Return the angle of a tangent, which numpy's arctan calls.
+
+        Returns:
+            the number with its coefficients.
+
+        >>> np.arctan(TaylorNumber([0.0, 1.0])).coefficients.round(6)
+        array([0., 1.])
+        """
         return self._integral(np.arctan(self.coefficients[0]), 1.0 / (1.0 + self * self))
 
     def arcsin(self) -> TaylorNumber:
-        """Return the angle whose sine this is."""
+        """
+        Return the angle of a sine, which numpy's arcsin calls.
+
+        Returns:
+            the number with its coefficients.
+
+        >>> np.arcsin(TaylorNumber([0.0, 1.0])).coefficients.round(6)
+        array([0., 1.])
+        """
         return self._integral(np.arcsin(self.coefficients[0]), (1.0 - self * self)**-0.5)
 
     def arccos(self) -> TaylorNumber:
-        """Return the angle whose cosine this is."""
+        """
+        Return the angle of a cosine, which numpy's arccos calls.
+
+        Returns:
+            the number with its coefficients.
+
+        >>> np.arccos(TaylorNumber([0.0, 1.0])).coefficients.round(6)
+        array([ 1.570796, -1.      ])
+        """
         return 0.5 * np.pi - self.arcsin()
 
     def _sine_and_cosine(self) -> tuple[TaylorNumber, TaylorNumber]:

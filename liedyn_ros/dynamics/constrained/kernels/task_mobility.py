@@ -6,45 +6,81 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How a frame moves under forces at it: mobility and operational-space inertia (12.66)."""
+"""How tasks move under forces at them: mobility and operational-space inertia (12.66)."""
 
 import math
 
 from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
-from liedyn_ros.dynamics.frames.kernels.jacobians import frame_jacobian
 from liedyn_ros.dynamics.mass_matrix.kernels.solve import solve_mass
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import MATRIX, VECTOR, WHOLE
+from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR, WHOLE
+from liedyn_ros.linear_algebra.kernels.cholesky import (
+    factor_cholesky, solve_cholesky_negated)
 from liedyn_ros.linear_algebra.kernels.singular_values import (
     orthogonalize_columns, write_identity)
 from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel
-def task_mobility(
+def tree_mobility(
         model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, tau: VECTOR, external: MATRIX,
-        frame: WHOLE, axes: WHOLE, a: VECTOR, jacobian: MATRIX, response: MATRIX,
-        mobility: MATRIX) -> WHOLE:
+        jacobian: MATRIX, a: VECTOR, response: MATRIX, mobility: MATRIX) -> WHOLE:
     """
-    Write a (nv,), J and (M^-1 J^T)^T (6, nv), and J M^-1 J^T (6, 6); return the code of forward.
+    Write a (nv,), and of tasks J (t, nv) M^-1 J^T transposed and J M^-1 J^T; return a code.
 
     Forward dynamics leaves the factors of M in data.
     """
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
-    if not frame_jacobian(model, q, frame, axes, jacobian):
-        return aba.REFUSED
-    for k in range(6):
+    for k in range(len(jacobian)):
         solve_mass(model, data, jacobian[k], response[k])
-    for k in range(6):
+    return aba.DONE if write_mobility(jacobian, response, mobility) else aba.REFUSED
+
+
+@kernel
+def loop_mobility(mass: MATRIX, motions: MATRIX, jacobian: MATRIX, factor: MATRIX,
+                  response: MATRIX, mobility: MATRIX) -> TRUTH:
+    """
+    Write (P J^T)^T (t, nv) and J P J^T (t, t), P = N mass^-1 N^T; return whether all is well.
+
+    mass (nv, nv) is that of independent coordinates: dependent ones have rows and columns of zeros
+    in it, which get a one on the diagonal, and columns of zeros in N (nv, nv).
+    """
+    n = len(motions)
+    for j in range(n):
+        if motions[j, j] == 0.0:
+            mass[j, j] = 1.0
+    flat = factor.reshape(n * n)
+    if not factor_cholesky(mass[0], mass.reshape(n * n), 0.0, 0.0, flat):
+        return False
+    for k in range(len(jacobian)):
+        push = mass[0]  # no longer needed
+        for j in range(n):
+            total = 0.0
+            for i in range(n):
+                total += motions[i, j] * jacobian[k, i]
+            push[j] = total
+        solve_cholesky_negated(push, flat, push, push)
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total -= motions[i, j] * push[j]
+            response[k, i] = total
+    return write_mobility(jacobian, response, mobility)
+
+
+@kernel
+def write_mobility(jacobian, response, mobility):
+    """Write J R^T (t, t) of responses R (t, nv); return whether it is finite."""
+    for k in range(len(jacobian)):
         for i in range(k + 1):
             total = 0.0
-            for j in range(len(a)):
+            for j in range(jacobian.shape[1]):
                 total += jacobian[k, j] * response[i, j]
             mobility[k, i], mobility[i, k] = total, total
-    return aba.DONE if finite(mobility) else aba.REFUSED
+    return finite(mobility)
 
 
 @kernel

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
+from liedyn_ros.dynamics.constrained.partial_derivatives.batches import Found
 from liedyn_ros.dynamics.constrained.partial_derivatives.digits import require_derivative_digits
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, refuse_rank)
@@ -31,19 +32,18 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
     Blocks, HybridLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, Pull)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
-    ConstrainedProduct, LoopProducts)
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import LoopProducts
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
 from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyStates
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.solution import (
-    ConstrainedSolution, ConstraintStatus)
+    ConstrainedSolution, ConstraintStatus, SolvedArray, with_solution)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Mask, Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
-from liedyn_ros.dynamics.tree.orders import order_of_rows
+from liedyn_ros.dynamics.tree.inputs import order_of_rows
 
 
 class ConstrainedForwardJacobians(NamedTuple):
@@ -60,27 +60,39 @@ class ConstrainedForwardJacobians(NamedTuple):
     """
 
     a: Array
-    multipliers: Array
     by_q: Array
     by_v: Array
     by_tau: Array
+    multipliers: Array
     multipliers_by_q: Array
     multipliers_by_v: Array
     multipliers_by_tau: Array
 
     def by_parameters(self, forces: Array) -> tuple[Array, Array]:
         """
-        Return how a (nv, ...) and the multipliers (m, ...) vary with parameters of the tree.
+        Return how accelerations and multipliers vary with parameters of the tree.
 
-        forces (nv, ...) are as for HybridJacobians, with orders (r + 1, nv, ...). Parameters that
-        place closures, or move joints, change the constraints too: by_kinematics has them.
+        Parameters that place closures, or move joints, change the constraints too: by_kinematics
+        has them.
+
+        Args:
+            forces: derivatives (nv, ...) of inverse dynamics by them, see
+                HybridJacobians.by_parameters; of time derivatives (r + 1, nv, ...).
+
+        Returns:
+            those of a (nv, ...) and of the multipliers (m, ...).
+
+        >>> found = linkage.forward.partial_derivatives(closed, rest, rest)
+        >>> found.by_parameters(np.eye(3))[0].shape
+        (3, 3)
         """
         return -by_parameters(self.by_tau, forces), -by_parameters(self.multipliers_by_tau, forces)
 
 
 class ConstrainedForwardGradient(NamedTuple):
-    """The partial derivatives of y . a + z . multipliers, each (nv,)."""
+    """The accelerations a, and the partial derivatives of y . a + z . multipliers, each (nv,)."""
 
+    a: Array
     by_q: Array
     by_v: Array
     by_tau: Array
@@ -134,12 +146,32 @@ class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None = None, *, closed: bool = True
                  ) -> ConstrainedForwardJacobians:
-        """Return a, the multipliers and all Jacobians, in O(n^3); closed is that of forward."""
+        """
+        Return a and the multipliers, and all Jacobians, in O(n^3).
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            tau: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            closed: whether the state must be on the constraints; else the velocity stays off them
+                as it is.
+
+        Returns:
+            see ConstrainedForwardJacobians.
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> linkage.forward.partial_derivatives(closed, rest, rest).by_q.shape
+        (3, 3)
+        """
         tau = as_array('tau', tau, (self._model.nv,))
         require_series(self._solver.constraints)
         found = self._regular(q, v, tau, external, closed)
-        a, multipliers = self._jacobians(self._task, q, v, found, external)
-        return ConstrainedForwardJacobians(found.a, found.multipliers, *a, *multipliers)
+        return _jacobians_of(found, *self._jacobians(self._task, q, v, found, external))
 
     @exclusive
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
@@ -148,9 +180,29 @@ class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
         """
         Return a and the multipliers with time derivatives to order r, and the Jacobians of each.
 
-        tau is (r + 1, nv), external (r + 1, B, 6). Raises LimitError for the first order of a
-        whose estimated relative error exceeds max_error, or whose Jacobians between states on the
-        constraints do. With math.inf there is no estimate.
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            tau: (r + 1, nv) with time derivatives.
+            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
+            closed: whether the state must be on the constraints; else the velocity stays off them
+                as it is.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+
+        Returns:
+            see ConstrainedForwardJacobians; arrays have a first axis of orders.
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+            LimitError: for r > 30, and for the first order whose estimated error, or that of its
+                Jacobians, exceeds max_error.
+
+        >>> orders = np.zeros((2, 3))
+        >>> derive = linkage.forward.partial_derivatives
+        >>> derive.time_derivatives(closed, rest, orders).by_q.shape
+        (2, 3, 3)
         """
         constraints, n = self._solver.constraints, self._model.nv
         tau = as_array('tau', tau, (order_of_rows('tau', tau, 0) + 1, n))
@@ -165,41 +217,102 @@ class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
             return self._jacobians.series(self._task, at, v, other, external)[:1]
 
         require_derivative_digits(self._solver, (q, v), found, [a], again, max_error)
-        return ConstrainedForwardJacobians(found.a, found.multipliers, *a, *multipliers)
+        return _jacobians_of(found, a, multipliers)
 
     @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 dtau: ArrayLike, external: ArrayLike | None = None, *,
-                parameters: Parameters | None = None) -> ConstrainedProduct:
+                parameters: Parameters | None = None) -> SolvedArray:
         """
-        Return by_q dq + by_v dv + by_tau dtau in O(n + n m): the JVP.
+        Return the change of a and the multipliers along a direction in O(n + n m), the JVP.
 
-        parameters are changes of all parameters of model and external, which add up.
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            tau: joint forces (nv,); N m and N.
+            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
+            dv: change of v (nv,).
+            dtau: change of tau (nv,).
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            parameters: change of parameters of model and wrenches, which counts as well.
+
+        Returns:
+            the change of a (nv,), with a, tau (nv,) and multipliers (m,) as attributes.
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> derive = linkage.forward.partial_derivatives
+        >>> derive.product(closed, rest, rest, rest, rest, rest).shape
+        (3,)
         """
         arrays = self._products.parameter_arrays(q, external, parameters)
         motion = q, v, self._run(q, v, tau, external)
         rest = np.zeros(self._model.nv)
-        return self._products.product(self._task, motion, (dq, dv, rest, dtau), arrays)
+        change = self._products.product(self._task, motion, (dq, dv, rest, dtau), arrays)
+        return with_solution(change.a, change)
 
     @exclusive
     def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
                  external: ArrayLike | None = None, *, z: ArrayLike | None = None,
                  parameters: Parameters | None = None) -> ConstrainedForwardGradient:
         """
-        Return the gradient of y . a + z . multipliers in O(n + n m): the VJP.
+        Return the gradient of y . a + z . multipliers in O(n + n m), the VJP.
 
-        y is (nv,), z (m,), by default zero. The gradient by parameters is written into parameters.
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            tau: joint forces (nv,); N m and N.
+            y: weights (nv,) of the result.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            z: weights (m,) of the multipliers, by default zero.
+            parameters: takes the gradient by parameters of model and wrenches.
+
+        Returns:
+            a, by_q, by_v and by_tau, each (nv,).
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> linkage.forward.partial_derivatives.gradient(closed, rest, rest, rest).by_q.shape
+        (3,)
         """
         arrays = self._products.parameter_arrays(q, external, parameters)
         motion = q, v, self._run(q, v, tau, external)
         by_q, by_v, _, by_tau = self._products.gradient(self._task, motion, y, z, arrays)
-        return ConstrainedForwardGradient(by_q, by_v, by_tau)
+        return ConstrainedForwardGradient(motion[2], by_q, by_v, by_tau)
 
     @exclusive
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                            external: ArrayLike | None = None, *, closed: bool = True
                            ) -> ConstrainedForwardSecondDerivatives:
-        """Return all second derivatives by q, v and tau, in O(n^4); closed is that of forward."""
+        """
+        Return all second derivatives by q, v and what is given, in O(n^4).
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            tau: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            closed: whether the state must be on the constraints; else the velocity stays off them
+                as it is.
+
+        Returns:
+            each (nv, nv, nv), of the multipliers (m, nv, nv).
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> derive = linkage.forward.partial_derivatives
+        >>> derive.second_derivatives(closed, rest, rest).by_qq.shape
+        (3, 3, 3)
+        """
         constraints, n = self._solver.constraints, self._model.nv
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         tau = as_array('tau', tau, (n,))
@@ -215,7 +328,25 @@ class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
         """
         Return how a and the multipliers vary with kinematic parameters, such as link lengths.
 
-        It takes a call of forward dynamics, and n + m gradients: see kinematic_jacobians.
+        It takes a call of forward dynamics, and n + m gradients.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            tau: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            see LoopKinematicJacobians.
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> derive = linkage.forward.partial_derivatives
+        >>> derive.by_kinematics(closed, rest, rest).a.by_axis.shape[0]
+        3
         """
         products, tau = self._products, as_array('tau', tau, (self._model.nv,))
 
@@ -236,14 +367,13 @@ class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
     def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Mask]:
         found, (a, multipliers) = self._batches.jacobians(
             task, states, [self._model.nv, self._solver.constraints.m])
-        return ConstrainedForwardJacobians(
-            found.a, found.multipliers, a[:, 0], a[:, 1], a[:, 2], multipliers[:, 0],
-            multipliers[:, 1], multipliers[:, 2]), found.good
+        return _jacobians_of(
+            found, np.moveaxis(a, 1, 0), np.moveaxis(multipliers, 1, 0)), found.good
 
     def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
                        ) -> tuple[Any, Mask]:
         found = self._batches.gradients(task, states, y)
-        return ConstrainedForwardGradient(*(
+        return ConstrainedForwardGradient(found.a, *(
             found.derivatives[:, k] for k in (0, 1, 3))), found.good
 
     @cached_property
@@ -270,3 +400,11 @@ class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
         if found.status is ConstraintStatus.SINGULAR:
             refuse_rank(self._solver, found.rank)
         return found
+
+
+def _jacobians_of(found: ConstrainedSolution | Found, a: Any, multipliers: Any
+                  ) -> ConstrainedForwardJacobians:
+    """Return the result of blocks by q, v and tau."""
+    return ConstrainedForwardJacobians(
+        found.a, a[0], a[1], a[2], found.multipliers, multipliers[0], multipliers[1],
+        multipliers[2])

@@ -33,19 +33,17 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
     Blocks, HybridLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, Pull, rows_of)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
-    ConstrainedProduct, LoopProducts)
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import LoopProducts
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
 from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyStates
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.solution import (
-    ConstrainedSolution, ConstraintStatus)
+    ConstrainedSolution, ConstraintStatus, pair_of, SolvedPair)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Mask, Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
-from liedyn_ros.dynamics.tree.inputs import copied
-from liedyn_ros.dynamics.tree.orders import order_of_rows
+from liedyn_ros.dynamics.tree.inputs import copied, order_of_rows
 
 
 class ConstrainedHybridJacobians(NamedTuple):
@@ -62,23 +60,32 @@ class ConstrainedHybridJacobians(NamedTuple):
 
     a: Array
     tau: Array
-    multipliers: Array
     a_by_q: Array
     a_by_v: Array
     a_by_given: Array
     tau_by_q: Array
     tau_by_v: Array
     tau_by_given: Array
+    prescribed: Mask
+    multipliers: Array
     multipliers_by_q: Array
     multipliers_by_v: Array
     multipliers_by_given: Array
-    prescribed: Mask
 
     def by_parameters(self, forces: Array) -> tuple[Array, Array, Array]:
         """
-        Return how a, tau (nv, ...) and the multipliers (m, ...) vary with parameters of the tree.
+        Return how accelerations, joint forces and multipliers vary with parameters of the tree.
 
-        forces are as for ConstrainedForwardJacobians.by_parameters.
+        Args:
+            forces: as for ConstrainedForwardJacobians.by_parameters.
+
+        Returns:
+            those of a, of tau (nv, ...) and of the multipliers (m, ...).
+
+        >>> driven, derive = linkage.model.actuated, linkage.hybrid.partial_derivatives
+        >>> found = derive(closed, rest, driven, rest, rest)
+        >>> found.by_parameters(np.eye(3))[1].shape
+        (3, 3)
         """
         known = self.prescribed.reshape(-1, *(1,) * (np.ndim(forces) - self.a.ndim))
         needed = np.where(known, 0.0, forces)
@@ -88,8 +95,10 @@ class ConstrainedHybridJacobians(NamedTuple):
 
 
 class ConstrainedHybridGradient(NamedTuple):
-    """The partial derivatives of y . x + z . multipliers, each (nv,), x being the unknowns."""
+    """a, tau, and the partial derivatives of y . x + z . multipliers, each (nv,); x: unknowns."""
 
+    a: Array
+    tau: Array
     by_q: Array
     by_v: Array
     by_given: Array
@@ -145,7 +154,30 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
     @exclusive
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                  tau: ArrayLike, external: ArrayLike | None = None) -> ConstrainedHybridJacobians:
-        """Return the solution and all Jacobians, in O(n^3); a and tau are (nv,)."""
+        """
+        Return a and tau and the multipliers, and all Jacobians, in O(n^3).
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            see ConstrainedHybridJacobians.
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> driven = linkage.model.actuated
+        >>> linkage.hybrid.partial_derivatives(closed, rest, driven, rest, rest).a_by_q.shape
+        (3, 3)
+        """
         known = self._solver.constraints.names.mask('prescribed', prescribed)
         a, tau = (as_array(name, x, known.shape) for name, x in (('a', a), ('tau', tau)))
         require_series(self._solver.constraints)
@@ -158,9 +190,33 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
                          tau: ArrayLike, external: ArrayLike | None = None, *,
                          max_error: float = NO_DIGIT) -> ConstrainedHybridJacobians:
         """
-        Return the solution with its time derivatives to order r, and the Jacobians of each.
+        Return a, tau and the multipliers with time derivatives to order r, and their Jacobians.
 
-        a and tau are (r + 1, nv), external (r + 1, B, 6); max_error is as in forward dynamics.
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: (r + 1, nv) with time derivatives.
+            tau: (r + 1, nv) with time derivatives.
+            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+
+        Returns:
+            see ConstrainedHybridJacobians; arrays have a first axis of orders.
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+            LimitError: for r > 30, and for the first order whose estimated error, or that of its
+                Jacobians, exceeds max_error.
+
+        >>> driven = linkage.model.actuated
+        >>> orders = np.zeros((2, 3))
+        >>> derive = linkage.hybrid.partial_derivatives
+        >>> derive.time_derivatives(closed, rest, driven, orders, orders).a_by_q.shape
+        (2, 3, 3)
         """
         constraints, n = self._solver.constraints, self._model.nv
         shape = order_of_rows('a', a, 0) + 1, n
@@ -184,19 +240,42 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
     def product(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                 tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, given: ArrayLike,
                 external: ArrayLike | None = None, *, parameters: Parameters | None = None
-                ) -> ConstrainedProduct:
+                ) -> SolvedPair:
         """
-        Return by_q dq + by_v dv + by_given given in O(n + n m): the JVP.
+        Return the change of a, tau and the multipliers along a direction in O(n + n m), the JVP.
 
-        given (nv,) is the change of the acceleration where it is prescribed, of the force
-        elsewhere. parameters are changes of all parameters of model and external, which add up.
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: joint forces (nv,); N m and N.
+            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
+            dv: change of v (nv,).
+            given: change (nv,) of the prescribed accelerations and of the other forces.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            parameters: change of parameters of model and wrenches, which counts as well.
+
+        Returns:
+            the changes of a and tau (nv,), with that of multipliers (m,) as an attribute.
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> driven = linkage.model.actuated
+        >>> derive = linkage.hybrid.partial_derivatives
+        >>> derive.product(closed, rest, driven, rest, rest, rest, rest, rest).a.shape
+        (3,)
         """
         arrays = self._products.parameter_arrays(q, external, parameters)
         known, found = self._run(q, v, prescribed, a, tau, external)
         given = as_array('given', given, known.shape)
-        return self._products.product(
-            hybrid_task(~known), (q, v, found), (dq, dv, np.where(known, given, 0.0),
-                                                 np.where(known, 0.0, given)), arrays)
+        return pair_of(self._products.product(
+            hybrid_task(~known), (q, v, found.a), (dq, dv, np.where(known, given, 0.0),
+                                                   np.where(known, 0.0, given)), arrays))
 
     @exclusive
     def gradient(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
@@ -204,22 +283,71 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
                  z: ArrayLike | None = None, parameters: Parameters | None = None
                  ) -> ConstrainedHybridGradient:
         """
-        Return the gradient of y . x + z . multipliers in O(n + n m): the VJP.
+        Return the gradient of y .
 
-        x is tau where a is prescribed, else a. y is (nv,), z (m,), by default zero. The gradient
-        by parameters is written into parameters.
+        x + z . multipliers in O(n + n m), the VJP. x is tau where a is prescribed, else a.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: joint forces (nv,); N m and N.
+            y: weights (nv,) of the result.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            z: weights (m,) of the multipliers, by default zero.
+            parameters: takes the gradient by parameters of model and wrenches.
+
+        Returns:
+            a, tau, by_q, by_v and by_given, each (nv,).
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> driven = linkage.model.actuated
+        >>> derive = linkage.hybrid.partial_derivatives
+        >>> derive.gradient(closed, rest, driven, rest, rest, rest).by_q.shape
+        (3,)
         """
         arrays = self._products.parameter_arrays(q, external, parameters)
         known, found = self._run(q, v, prescribed, a, tau, external)
         by_q, by_v, by_a, by_tau = self._products.gradient(
-            hybrid_task(~known), (q, v, found), y, z, arrays)
-        return ConstrainedHybridGradient(by_q, by_v, np.where(known, by_a, by_tau))
+            hybrid_task(~known), (q, v, found.a), y, z, arrays)
+        return ConstrainedHybridGradient(
+            found.a, found.tau, by_q, by_v, np.where(known, by_a, by_tau))
 
     @exclusive
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                            tau: ArrayLike, external: ArrayLike | None = None
                            ) -> ConstrainedHybridSecondDerivatives:
-        """Return all second derivatives by q, v and what is given, in O(n^4)."""
+        """
+        Return all second derivatives by q, v and what is given, in O(n^4).
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            each (nv, nv, nv), of the multipliers (m, nv, nv).
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> driven = linkage.model.actuated
+        >>> derive = linkage.hybrid.partial_derivatives
+        >>> derive.second_derivatives(closed, rest, driven, rest, rest).a_by_qq.shape
+        (3, 3, 3)
+        """
         constraints, n = self._solver.constraints, self._model.nv
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         a, tau = as_array('a', a, (n,)), as_array('tau', tau, (n,))
@@ -235,9 +363,31 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
                       tau: ArrayLike, external: ArrayLike | None = None
                       ) -> HybridKinematicJacobians:
         """
-        Return how the solution varies with kinematic parameters, such as link lengths.
+        Return how a, tau and the multipliers vary with kinematic parameters.
 
-        It takes a call of hybrid dynamics, and n + m gradients: see kinematic_jacobians.
+        Such are lengths of links. It takes a call of hybrid dynamics, and n + m gradients.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
+                acceleration is given; tau gives the force of the others.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            see LoopKinematicJacobians.
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> driven = linkage.model.actuated
+        >>> derive = linkage.hybrid.partial_derivatives
+        >>> derive.by_kinematics(closed, rest, driven, rest, rest).tau.by_axis.shape[0]
+        3
         """
         products = self._products
         known = self._solver.constraints.names.mask('prescribed', prescribed)
@@ -269,14 +419,16 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
                 [np.zeros((n, n)), np.zeros((n, n)), np.eye(n)]), (count, 1, 1, 1)))
         a, tau, multipliers = (np.moveaxis(each, 1, 0) for each in blocks)
         return ConstrainedHybridJacobians(
-            found.a, found.tau, found.multipliers, a[0], a[1], a[2], tau[0], tau[1], tau[2],
-            multipliers[0], multipliers[1], multipliers[2], np.tile(mask, (count, 1))), found.good
+            found.a, found.tau, a[0], a[1], a[2], tau[0], tau[1], tau[2],
+            np.tile(mask, (count, 1)), found.multipliers, multipliers[0], multipliers[1],
+            multipliers[2]), found.good
 
     def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
                        ) -> tuple[Any, Mask]:
         found = self._batches.gradients(task, states, y)
         by_q, by_v, by_a, by_tau = np.moveaxis(found.derivatives, 1, 0)
-        return ConstrainedHybridGradient(by_q, by_v, np.where(mask, by_a, by_tau)), found.good
+        return ConstrainedHybridGradient(
+            found.a, found.tau, by_q, by_v, np.where(mask, by_a, by_tau)), found.good
 
     @cached_property
     def _jacobians(self) -> HybridLoopJacobians:
@@ -292,20 +444,20 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
             blocks.insert(1, [by_q, by_v, given])
         a, tau, (by_q, by_v, given) = blocks
         return ConstrainedHybridJacobians(
-            found.a, found.tau, found.multipliers, a[0], a[1], a[2], tau[0], tau[1], tau[2], by_q,
-            by_v, given, known)
+            found.a, found.tau, a[0], a[1], a[2], tau[0], tau[1], tau[2], known, found.multipliers,
+            by_q, by_v, given)
 
     @cached_property
     def _products(self) -> LoopProducts:
         return LoopProducts(self._solver)
 
     def _run(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-             tau: ArrayLike, external: ArrayLike | None) -> tuple[Mask, Array]:
-        """Run hybrid dynamics at order zero; return the mask and all accelerations."""
+             tau: ArrayLike, external: ArrayLike | None) -> tuple[Mask, ConstrainedSolution]:
+        """Run hybrid dynamics at order zero; return the mask and the solution."""
         known = self._solver.constraints.names.mask('prescribed', prescribed)
         a, tau = copied('a', a, known.shape), copied('tau', tau, known.shape)
         require_series(self._solver.constraints)
-        return known, self._regular(q, v, known, a, tau, external).a
+        return known, self._regular(q, v, known, a, tau, external)
 
     def _regular(self, q: ArrayLike, v: ArrayLike, known: Mask, a: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None, max_error: float = NO_DIGIT) -> ConstrainedSolution:

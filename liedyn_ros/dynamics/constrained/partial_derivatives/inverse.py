@@ -34,21 +34,21 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
     Blocks, InverseLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, Pull)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
-    ConstrainedProduct, LoopProducts)
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import LoopProducts
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
     least_force_seconds, least_torque_seconds, tree_forces)
 from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyStates
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
-from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
+from liedyn_ros.dynamics.constrained.solver.solution import (
+    ConstrainedSolution, SolvedArray, with_solution)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import (
     inverse_task, LEAST_TORQUE, Mask, Task)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
-from liedyn_ros.dynamics.tree.orders import order_of_rows
+from liedyn_ros.dynamics.tree.inputs import order_of_rows
 
 
 class ConstrainedInverseJacobians(NamedTuple):
@@ -64,13 +64,13 @@ class ConstrainedInverseJacobians(NamedTuple):
     two. Entry [k, j] is tau^(k) by order j, zero for j > k.
     """
 
-    tau: Array
-    multipliers: Array
     by_q: Array
     by_v: Array
     by_a: Array
     by_tau: Array
     by_need: Array
+    tau: Array
+    multipliers: Array
     multipliers_by_q: Array
     multipliers_by_v: Array
     multipliers_by_a: Array
@@ -79,9 +79,17 @@ class ConstrainedInverseJacobians(NamedTuple):
 
     def by_parameters(self, forces: Array) -> tuple[Array, Array]:
         """
-        Return how tau (nv, ...) and the multipliers (m, ...) vary with parameters of the tree.
+        Return how joint forces and multipliers vary with parameters of the tree.
 
-        forces are as for ConstrainedForwardJacobians.by_parameters.
+        Args:
+            forces: as for ConstrainedForwardJacobians.by_parameters.
+
+        Returns:
+            those of tau (nv, ...) and of the multipliers (m, ...).
+
+        >>> found = linkage.inverse.partial_derivatives(closed, rest, rest)
+        >>> found.by_parameters(np.eye(3))[0].shape
+        (3, 3)
         """
         return (by_parameters(self.by_need, forces),
                 by_parameters(self.multipliers_by_need, forces))
@@ -146,7 +154,31 @@ class ConstrainedInversePartialDerivatives(ManyStates, TimeDerivativeProducts):
                  *, tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
                  redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None
                  ) -> ConstrainedInverseJacobians:
-        """Return tau, the multipliers and all Jacobians, in O(n^3); a and tau are (nv,)."""
+        """
+        Return tau and the multipliers, and all Jacobians, in O(n^3).
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            tau: forces of passive joints (nv,), by default zero; N m and N.
+            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
+                of the model.
+            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
+            weights: (nv,) of the squares of joint forces.
+
+        Returns:
+            see ConstrainedInverseJacobians.
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> linkage.inverse.partial_derivatives(closed, rest, rest).by_q.shape
+        (3, 3)
+        """
         a = as_array('a', a, (self._model.nv,))
         require_series(self._solver.constraints)
         driven, task, found = self._regular(
@@ -162,7 +194,32 @@ class ConstrainedInversePartialDerivatives(ManyStates, TimeDerivativeProducts):
         """
         Return tau and the multipliers with time derivatives to order r, and the Jacobians of each.
 
-        a and tau are (r + 1, nv), external (r + 1, B, 6). max_error is as in forward dynamics.
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: (r + 1, nv) with time derivatives.
+            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
+            tau: forces of passive joints (r + 1, nv), by default zero; N m and N.
+            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
+                of the model.
+            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
+            weights: (nv,) of the squares of joint forces.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+
+        Returns:
+            see ConstrainedInverseJacobians; arrays have a first axis of orders.
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+            LimitError: for r > 30, and for the first order whose estimated error, or that of its
+                Jacobians, exceeds max_error.
+
+        >>> orders = np.zeros((2, 3))
+        >>> derive = linkage.inverse.partial_derivatives
+        >>> derive.time_derivatives(closed, rest, orders).by_q.shape
+        (2, 3, 3)
         """
         constraints, n = self._solver.constraints, self._model.nv
         a = as_array('a', a, (order_of_rows('a', a, 0) + 1, n))
@@ -186,18 +243,44 @@ class ConstrainedInversePartialDerivatives(ManyStates, TimeDerivativeProducts):
                 da: ArrayLike, external: ArrayLike | None = None, *, dtau: ArrayLike | None = None,
                 tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-                parameters: Parameters | None = None) -> ConstrainedProduct:
+                parameters: Parameters | None = None) -> SolvedArray:
         """
-        Return by_q dq + by_v dv + by_a da + by_tau dtau in O(n + n m): the JVP.
+        Return the change of tau and the multipliers along a direction in O(n + n m), the JVP.
 
-        dtau (nv,), by default zero, is read where joints are passive. parameters are changes of
-        all parameters of model and external, which add up.
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
+            dv: change of v (nv,).
+            da: change of a (nv,).
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            dtau: change of the forces of passive joints (nv,), by default zero.
+            tau: forces of passive joints (nv,), by default zero; N m and N.
+            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
+                of the model.
+            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
+            weights: (nv,) of the squares of joint forces.
+            parameters: change of parameters of model and wrenches, which counts as well.
+
+        Returns:
+            the change of tau (nv,), with a, tau (nv,) and multipliers (m,) as attributes.
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> derive = linkage.inverse.partial_derivatives
+        >>> derive.product(closed, rest, rest, rest, rest, rest).shape
+        (3,)
         """
         arrays = self._products.parameter_arrays(q, external, parameters)
         passive, task = self._run(q, v, a, tau, actuated, redundancy, weights, external)
         given = np.zeros(len(passive)) if dtau is None else as_array('dtau', dtau, passive.shape)
-        return self._products.product(
+        change = self._products.product(
             task, (q, v, a), (dq, dv, da, np.where(passive, given, 0.0)), arrays)
+        return with_solution(change.tau, change)
 
     @exclusive
     def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike,
@@ -206,10 +289,32 @@ class ConstrainedInversePartialDerivatives(ManyStates, TimeDerivativeProducts):
                  redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
                  parameters: Parameters | None = None) -> ConstrainedInverseGradient:
         """
-        Return the gradient of y . tau + z . multipliers in O(n + n m): the VJP.
+        Return the gradient of y . tau + z . multipliers in O(n + n m), the VJP.
 
-        y is (nv,), z (m,), by default zero. The gradient by parameters is written into parameters.
-        by_tau is zero where joints are actuated.
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            y: weights (nv,) of the result.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            z: weights (m,) of the multipliers, by default zero.
+            tau: forces of passive joints (nv,), by default zero; N m and N.
+            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
+                of the model.
+            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
+            weights: (nv,) of the squares of joint forces.
+            parameters: takes the gradient by parameters of model and wrenches.
+
+        Returns:
+            by_q, by_v and by_a, each (nv,).
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> linkage.inverse.partial_derivatives.gradient(closed, rest, rest, rest).by_q.shape
+        (3,)
         """
         arrays = self._products.parameter_arrays(q, external, parameters)
         passive, task = self._run(q, v, a, tau, actuated, redundancy, weights, external)
@@ -223,7 +328,32 @@ class ConstrainedInversePartialDerivatives(ManyStates, TimeDerivativeProducts):
                            actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
                            weights: ArrayLike | None = None
                            ) -> ConstrainedInverseSecondDerivatives:
-        """Return all second derivatives by q, v, a and tau, in O(n^4)."""
+        """
+        Return all second derivatives by q, v and what is given, in O(n^4).
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            tau: forces of passive joints (nv,), by default zero; N m and N.
+            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
+                of the model.
+            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
+            weights: (nv,) of the squares of joint forces.
+
+        Returns:
+            each (nv, nv, nv), of the multipliers (m, nv, nv).
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> derive = linkage.inverse.partial_derivatives
+        >>> derive.second_derivatives(closed, rest, rest).by_qq.shape
+        (3, 3, 3)
+        """
         constraints, n = self._solver.constraints, self._model.nv
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         a = as_array('a', a, (n,))
@@ -248,7 +378,30 @@ class ConstrainedInversePartialDerivatives(ManyStates, TimeDerivativeProducts):
         """
         Return how tau and the multipliers vary with kinematic parameters, such as link lengths.
 
-        It takes a call of inverse dynamics, and n + m gradients: see kinematic_jacobians.
+        It takes a call of inverse dynamics, and n + m gradients.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            tau: forces of passive joints (nv,), by default zero; N m and N.
+            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
+                of the model.
+            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
+            weights: (nv,) of the squares of joint forces.
+
+        Returns:
+            see LoopKinematicJacobians.
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> derive = linkage.inverse.partial_derivatives
+        >>> derive.by_kinematics(closed, rest, rest).tau.by_axis.shape[0]
+        3
         """
         products, a = self._products, as_array('a', a, (self._model.nv,))
 
@@ -276,8 +429,8 @@ class ConstrainedInversePartialDerivatives(ManyStates, TimeDerivativeProducts):
         by_tau, multipliers_by_tau = (-each[:, 3] * ~mask for each in (forces, multipliers))
         by_tau[:, ~mask, ~mask] += 1.0
         return ConstrainedInverseJacobians(
-            found.tau, found.multipliers, forces[:, 0], forces[:, 1], forces[:, 2], by_tau,
-            forces[:, 3], multipliers[:, 0], multipliers[:, 1], multipliers[:, 2],
+            forces[:, 0], forces[:, 1], forces[:, 2], by_tau, forces[:, 3], found.tau,
+            found.multipliers, multipliers[:, 0], multipliers[:, 1], multipliers[:, 2],
             multipliers_by_tau, multipliers[:, 3]), found.good
 
     def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
@@ -329,5 +482,5 @@ def _with_given(found: ConstrainedSolution, driven: Mask, by_forces: Blocks,
         (by_tau[k, k] if by_tau.ndim > 2 else by_tau)[passive, passive] += 1.0
     (by_q, by_v, by_a, by_need), (m_by_q, m_by_v, m_by_a, m_by_need) = by_forces, by_multipliers
     return ConstrainedInverseJacobians(
-        found.tau, found.multipliers, by_q, by_v, by_a, by_tau, by_need, m_by_q, m_by_v, m_by_a,
+        by_q, by_v, by_a, by_tau, by_need, found.tau, found.multipliers, m_by_q, m_by_v, m_by_a,
         multipliers_by_tau, m_by_need)

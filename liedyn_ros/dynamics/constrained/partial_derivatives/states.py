@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LiedynError, ShapeError
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.partial_derivatives.batches import LoopBatches
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
@@ -41,20 +41,50 @@ class ManyStates:
     _solver: Solver
     _inverse = False
 
-    def batch(self, *arguments: Any, external: ArrayLike | None = None, **options: Any) -> Any:
-        """Return the Jacobians of K states; external is (K, B, 6)."""
+    def batch(self, *arguments: Any, **options: Any) -> Any:
+        """
+        Return the Jacobians of K states.
+
+        Args:
+            arguments: those of the call of one state, each with a first axis of K states.
+            options: the same by name.
+
+        Returns:
+            the arrays of one state with a first axis of states.
+
+        Raises:
+            LiedynError: naming the first state that is wrong or open.
+
+        >>> linkage.forward.partial_derivatives.batch([closed], [rest], [rest]).by_q.shape
+        (1, 3, 3)
+        """
         call: Callable[..., Any] = self.__call__  # type: ignore[operator]
-        given, wrenches = _rows(arguments, external)
+        given, wrenches, options = _parted(call, arguments, options)
         known = self._known(given, wrenches, options)
         if known is None:
             return of_states(call, given, wrenches, options)
         return self._completed(*self._all_jacobians(*known), call, given, wrenches, options)
 
-    def gradient_batch(self, *arguments: Any, external: ArrayLike | None = None,
-                       **options: Any) -> Any:
-        """Return the gradients of K states, y (K, nv) being the last argument."""
+    def gradient_batch(self, *arguments: Any, **options: Any) -> Any:
+        """
+        Return the gradients of K states.
+
+        Args:
+            arguments: those of gradient, each with a first axis of K states.
+            options: the same by name.
+
+        Returns:
+            the arrays of one state with a first axis of states.
+
+        Raises:
+            LiedynError: naming the first state that is wrong or open.
+
+        >>> derive = linkage.forward.partial_derivatives
+        >>> derive.gradient_batch([closed], [rest], [rest], [rest]).by_q.shape
+        (1, 3)
+        """
         call: Callable[..., Any] = self.gradient  # type: ignore[attr-defined]
-        given, wrenches = _rows(arguments, external)
+        given, wrenches, options = _parted(call, arguments, options)
         known = self._known(given[:-1], wrenches, options)
         if known is None or given[-1].shape != (len(given[0]), self._solver.model.nv):
             return of_states(call, given, wrenches, options)
@@ -118,17 +148,23 @@ def _of_state(call: Callable[..., Any], s: int, given: list[Any], external: Arra
         raise
 
 
-def _rows(arguments: tuple[Any, ...], external: ArrayLike | None
-          ) -> tuple[list[Any], Array | None]:
-    """Return arguments as arrays, or raise ShapeError where they differ in the number of rows."""
-    given = [each if _is_mask(each) else as_array(f'argument {i}', each, (-1, -1))
-             for i, each in enumerate(arguments)]
-    wrenches = None if external is None else as_array('external', external, (-1, -1, 6))
-    rows = {len(each) for each in (*given, *([] if wrenches is None else [wrenches]))
-            if isinstance(each, np.ndarray) and each.ndim > 1}
-    if len(rows) != 1:
-        raise ShapeError(f'arguments: expected as many states in each, got {sorted(rows)}')
-    return given, wrenches
+def _parted(call: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
+            ) -> tuple[list[Any], Array | None, dict[str, Any]]:
+    """
+    Return a call's arguments as arrays, wrenches, and options of its names alone.
+
+    Raises ShapeError for other than the rows of q, TypeError as the call itself does.
+    """
+    of = signature(call)
+    bound = of.bind(*arguments, **options).arguments
+    external = bound.pop('external', None)
+    options = {name: bound.pop(name) for name, each in of.parameters.items()
+               if each.kind is each.KEYWORD_ONLY and name in bound}
+    count = len(as_array('q', bound['q'], (-1, -1)))
+    given = [each if _is_mask(each) else as_array(name, each, (count, -1))
+             for name, each in bound.items()]
+    wrenches = None if external is None else as_array('external', external, (count, -1, 6))
+    return given, wrenches, options
 
 
 def _is_mask(value: Any) -> bool:

@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
-from liedyn_ros.dynamics.tree.orders import MAX_ORDER
+from liedyn_ros.dynamics.tree.inputs import MAX_ORDER
 from liedyn_ros.model.configuration import with_unit_quaternions
 
 

@@ -75,7 +75,19 @@ class ConstrainedSolutions(NamedTuple):
     actuation_inverse_condition_number: Array | None = None
 
     def state(self, s: int) -> ConstrainedSolution:
-        """Return the solution of one state."""
+        """
+        Return the solution of one state.
+
+        Args:
+            s: its place.
+
+        Returns:
+            the solution.
+
+        >>> many = linkage.forward.batch([closed], [rest], [rest])
+        >>> many.solution.state(0).a.shape
+        (3,)
+        """
         actuation = self.actuation_inverse_condition_number
         return ConstrainedSolution(
             self.a[s], self.tau[s], self.multipliers[s], self.wrenches[s], int(self.rank[s]),
@@ -84,7 +96,7 @@ class ConstrainedSolutions(NamedTuple):
 
 
 class _WithSolution:
-    """Base of results with the attributes of a ConstrainedSolution or ConstrainedSolutions."""
+    """Base of results that have the parts of a named tuple, their solution, as attributes."""
 
     solution: Any = None
     if TYPE_CHECKING:
@@ -106,7 +118,7 @@ class _WithSolution:
 
 class SolvedArray(_WithSolution, np.ndarray[Any, np.dtype[np.float64]]):
     """
-    The joint forces of inverse dynamics, or the accelerations of forward dynamics.
+    The joint forces of inverse dynamics, the accelerations of forward dynamics, or their change.
 
     It is the array that a tree without loops returns, and has the parts of its `solution` besides:
     a, tau, multipliers, wrenches, rank, status. Arithmetic and slices give plain arrays.
@@ -137,8 +149,7 @@ class SolvedPair(_WithSolution, tuple[Array, Array]):
 Solved: TypeAlias = ConstrainedSolution | SolvedArray | SolvedPair
 
 
-def with_solution(array: Array, solution: ConstrainedSolution | ConstrainedSolutions | None,
-                  out: Array | None = None) -> SolvedArray:
+def with_solution(array: Array, solution: Any, out: Array | None = None) -> SolvedArray:
     """Return an array of a solution, written into out if given, with its other parts."""
     if out is not None:
         output(out, array.shape)[...] = array
@@ -147,7 +158,7 @@ def with_solution(array: Array, solution: ConstrainedSolution | ConstrainedSolut
     return result
 
 
-def pair_of(solution: ConstrainedSolution | ConstrainedSolutions) -> SolvedPair:
+def pair_of(solution: Any) -> SolvedPair:
     """Return a and tau of a solution, which have its other parts as attributes."""
     result = SolvedPair((solution.a, solution.tau))
     result.solution = solution

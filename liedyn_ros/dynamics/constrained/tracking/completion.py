@@ -34,11 +34,26 @@ from liedyn_ros.jit.bound_kernel import BoundKernel
 def complete_acceleration(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                           known: ArrayLike | None = None) -> Array:
     """
-    Return a whose known coordinates stay and whose others follow, with derivatives if a has them.
+    Return accelerations whose known coordinates stay and whose others follow (12.33).
 
-    a is (nv,) or (order + 1, nv); known are the actuated coordinates where it is left out. Masses
-    play no part. Raises what complete_velocity raises, LiedynError for a state that is not closed,
-    and LimitError for an order above 30 (12.33).
+    Masses play no part.
+
+    Args:
+        dynamics: a ConstrainedDynamics.
+        q: closed configuration (nq,); rad and m.
+        v: velocity (nv,) on the constraints; rad/s and m/s.
+        a: accelerations (nv,), or with time derivatives (order + 1, nv).
+        known: names, or a mask (nv,), of the known coordinates; by default the actuated ones.
+
+    Returns:
+        the same shape.
+
+    Raises:
+        ModelError: naming coordinates that the known ones do not decide.
+        LiedynError: for a state that is not closed.
+
+    >>> complete_acceleration(linkage, closed, rest, [1.0, 0.0, 0.0])[0].item()
+    1.0
     """
     given = dynamics.model.actuated if known is None else dynamics.names.mask('known', known)
     complete_velocity(dynamics, q, v, given)

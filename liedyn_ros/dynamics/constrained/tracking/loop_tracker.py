@@ -125,7 +125,11 @@ class LoopTracker:
         return self._tables, *self._points
 
     def reset(self) -> None:
-        """Forget the branch: the next sample is assembled from the start again."""
+        """
+        Forget the branch: the next sample is assembled from the start again.
+
+        >>> ld.LoopTracker(linkage).reset()
+        """
         self._begun = False
 
     def update(self, positions: ArrayLike, velocities: ArrayLike | None = None,
@@ -187,7 +191,21 @@ class LoopTracker:
         return tuple(self._dynamics.model.coordinate_names[i] for i in beyond)
 
     def time_to_singularity(self, velocities: ArrayLike) -> float:
-        """Return the time (s) from the last sample to a singularity, at joint velocities."""
+        """
+        Return the time from the last sample to a singularity.
+
+        Args:
+            velocities: of the measured joints (n,); rad/s and m/s.
+
+        Returns:
+            s; infinite where there is none ahead, and before the first sample.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> ld.LoopTracker(linkage).time_to_singularity([1.0])
+        inf
+        """
         if not self._begun:
             return math.inf
         return self._look(self._checked('velocities', velocities))
@@ -302,8 +320,22 @@ def complete_trajectory(
     """
     Return the motion of all joints, given that of some.
 
-    positions, velocities and accelerations are (T, n) of the n measured joints; the other
-    arguments are those of LoopTracker. Raises what it raises, naming the sample.
+    Args:
+        dynamics: a ConstrainedDynamics.
+        positions: (T, n) of the measured joints; rad and m.
+        velocities: (T, n); by default unknown.
+        accelerations: (T, n); by default unknown.
+        measured: names of joints of one coordinate; by default the actuated ones.
+        start: rough configuration (nq,) that selects the assembly.
+
+    Returns:
+        the states of all joints, with an axis of T samples.
+
+    Raises:
+        LiedynError: naming the sample that no closed configuration has.
+
+    >>> complete_trajectory(linkage, [[1.0], [1.1]]).q.shape
+    (2, 3)
     """
     tracker = LoopTracker(dynamics, measured, start=start)
     shape = (-1, len(tracker.measured))

@@ -8,8 +8,7 @@
 
 """MJCF documents with all that they include, compiled by MuJoCo, which says what they mean."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from importlib.util import find_spec
 import math
 import os
@@ -21,11 +20,12 @@ from xml.etree import ElementTree
 import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.description import parse_number
+from liedyn_ros.common.description import parse_number, Place
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.xml_reader import Element, is_document, MAX_NODES, read
+from liedyn_ros.model.io.xml_parts import unused
 from liedyn_ros.model.parts.geometry import quaternion_pose
 
 MAX_FILES = 1000  # that a document includes or names
@@ -34,7 +34,8 @@ MAX_DEPTH = 200  # of elements in each other, which MuJoCo reads by recursion
 _COUNTS = 'count', 'params', 'cellcount'  # of elements that make others
 _IDLE = 'size', 'custom', 'sensor', 'visual', 'statistic'  # of the root; some take memory
 _SIZES = 'actdim', 'nsample'  # of an actuator
-_LOOKS = {'texture', 'skin', 'hfield'}
+_LEAST = {'texture': {'type': '2d', 'builtin': 'flat', 'width': '1', 'height': '1'},
+          'hfield': {'nrow': '2', 'ncol': '2'}, 'skin': {}}
 
 
 class Document:
@@ -47,9 +48,7 @@ class Document:
 
     def __init__(self, source: str | os.PathLike[str]) -> None:
         """Read the files of XML. Raises DescriptionError."""
-        self.root = read(source, 'MJCF')
-        if self.root.value.tag != 'mujoco':
-            self.root.fail('a root element mujoco', self.root.value.tag)
+        self.root = read(source, 'MJCF', 'mujoco')
         self.name = self.root.path.removesuffix(': mujoco')
         self._folders = [] if is_document(source) else [Path(source).absolute().parent]
         self._files = self._bytes = self._nodes = 0
@@ -74,7 +73,9 @@ class Document:
                 path = self._find(inner, inner.text('file'), '', folders)
                 content += list(self._opened(path, folders[:1], depth, copies).value)
                 continue
-            made = copies * _copies(inner)
+            counts = [max(1.0, parse_number(text) or 1.0) for key in _COUNTS
+                      for text in xml.get(key, '').split()]
+            made = copies * int(min(math.prod(counts), MAX_NODES + 1.0))
             if made > MAX_NODES:
                 inner.fail(f'at most {MAX_NODES} elements made', 'more')
             if xml.tag == 'model' and 'file' in xml.attrib:
@@ -88,8 +89,13 @@ class Document:
                 inner.fail(f'at most {MAX_FILES} as {" and ".join(_SIZES)}', 'more')
             elif xml.tag in _IDLE and element.value.tag == 'mujoco':
                 continue
-            elif xml.tag in _LOOKS and element.value.tag in ('asset', 'deformable'):
-                content += _looks(xml)
+            elif xml.tag in _LEAST and element.value.tag in ('asset', 'deformable'):
+                # The least in place of what is for the screen and for contacts, which need files.
+                name = xml.get('name') or Path(xml.get('file', '')).stem
+                size = {'size': xml.get('size', '1 1 1 1')} if xml.tag == 'hfield' else {}
+                if xml.tag != 'skin' and name:
+                    content.append(ElementTree.Element(
+                        xml.tag, _LEAST[xml.tag] | size | {'name': name}))
                 continue
             self._prepare(inner, folders, depth + 1, made)
             content.append(xml)
@@ -102,15 +108,11 @@ class Document:
         return root
 
     def _find(self, element: Element, name: str, beside: str, folders: list[Path]) -> Path:
-        """
-        Return the path of a file: in the document's folder, or else beside the one that names it.
-
-        beside is its name there.
-        """
+        """Return the path of a file in the document's folder, or beside the one that names it."""
         if not folders:
             element.fail('an MJCF file, not a text, where it names another', name)
-        tried = [Path(os.path.normpath(place / (beside or name))) for place in folders]
-        tried[0] = Path(os.path.normpath(folders[0] / name))
+        tried = [Path(os.path.normpath(each)) for each in (
+            folders[0] / name, *(place / (beside or name) for place in folders[1:]))]
         path = next((each for each in tried if each.exists()), tried[0])
         allowed = self._folders[0].parent
         if not path.is_relative_to(allowed):
@@ -120,22 +122,6 @@ class Document:
         if self._files > MAX_FILES or self._bytes > MAX_TOTAL:
             element.fail(f'at most {MAX_FILES} files of {MAX_TOTAL} bytes in all', 'more')
         return path
-
-
-def _copies(element: Element) -> int:
-    """Return how many elements one makes."""
-    counts = [max(1.0, parse_number(text) or 1.0) for key in _COUNTS
-              for text in element.value.get(key, '').split()]
-    return int(min(math.prod(counts), MAX_NODES + 1.0))
-
-
-def _looks(xml: ElementTree.Element) -> Iterator[ElementTree.Element]:
-    """Replace assets for the screen and for contacts, which need files, by the least."""
-    name = xml.get('name') or Path(xml.get('file', '')).stem
-    least = {'texture': {'type': '2d', 'builtin': 'flat', 'width': '1', 'height': '1'}, 'hfield': {
-        'nrow': '2', 'ncol': '2', 'size': xml.get('size', '1 1 1 1')}}.get(xml.tag)
-    if name and least:
-        yield ElementTree.Element(xml.tag, least | {'name': name})
 
 
 _TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
@@ -213,43 +199,32 @@ def compiled(document: Document) -> Compiled:
     import mujoco
 
     remarks: list[str] = []
-    with _listening(mujoco, remarks):
-        try:
+    before = mujoco.get_mju_user_warning()  # which would write to a file in the working folder
+    mujoco.set_mju_user_warning(remarks.append)
+    try:
+        with warnings.catch_warnings(record=True) as others:
+            warnings.simplefilter('always')
             spec = mujoco.MjSpec.from_string(
                 ElementTree.tostring(document.root.value, encoding='unicode'),
                 include=document.models)
             unread = _provide(spec, document)
             model = spec.compile()
-        except DescriptionError:
-            raise
-        except Exception as error:  # of MuJoCo's own classes, ValueError too
-            words = ' '.join(str(error).split()) or type(error).__name__
-            raise DescriptionError(f'{document.name}: expected a file that MuJoCo '
-                                   f'{mujoco.__version__} compiles, got: {words}') from error
+    except DescriptionError:
+        raise
+    except Exception as error:  # of MuJoCo's own classes, ValueError too
+        words = ' '.join(str(error).split()) or type(error).__name__
+        raise DescriptionError(f'{document.name}: expected a file that MuJoCo '
+                               f'{mujoco.__version__} compiles, got: {words}') from error
+    finally:
+        mujoco.set_mju_user_warning(before)
+    remarks += [str(each.message) for each in others]
     found = Compiled(mujoco, model, [None], [], remarks, unread)
     for kind, names, count in (('BODY', found.bodies, model.nbody),
                                ('JOINT', found.joints, model.njnt)):
         given = [found.name(kind, i) for i in range(count)]
-        for i in range(len(names), count):
-            name = f'{kind.lower()}_{i}'
-            while name in given:
-                name += '_'
-            names.append(given[i] or name)
+        names += [given[i] or unused(f'{kind.lower()}_{i}', given)
+                  for i in range(len(names), count)]
     return found
-
-
-@contextmanager
-def _listening(mujoco: Any, remarks: list[str]) -> Iterator[None]:
-    """Collect MuJoCo's warnings, which it would write to a file in the working folder."""
-    before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(remarks.append)
-    try:
-        with warnings.catch_warnings(record=True) as others:
-            warnings.simplefilter('always')
-            yield
-            remarks += [str(each.message) for each in others]
-    finally:
-        mujoco.set_mju_user_warning(before)
 
 
 def _provide(spec: Any, document: Document) -> dict[str, tuple[str, str]]:
@@ -258,7 +233,12 @@ def _provide(spec: Any, document: Document) -> dict[str, tuple[str, str]]:
 
     spec.compiler.fusestatic = False
     spec.compiler.LRopt.mode = int(mujoco.mjtLRMode.mjLRMODE_NONE)
-    needed = _meshes_with_mass(spec)
+    rule, (first, last) = int(spec.compiler.inertiafromgeom), spec.compiler.inertiagrouprange
+    needed = {  # of shapes that the compiler takes masses from
+        geom.meshname for geom in spec.geoms if geom.meshname
+        and geom.parent.name != 'world' and rule != 0 and first <= geom.group <= last
+        and (rule == 1 or not geom.parent.explicitinertial)
+        and not (geom.mass == 0.0 or (np.isnan(geom.mass) and geom.density == 0.0))}
     assets, unread = {}, {}
     for i, mesh in enumerate(spec.meshes):
         if not mesh.file:
@@ -270,19 +250,7 @@ def _provide(spec: Any, document: Document) -> dict[str, tuple[str, str]]:
             continue
         name = PurePath(file).name if spec.strippath else file
         mesh.file = f'{i}{PurePath(name).suffix.lower()}'
-        try:
+        with Place(None, f'{document.name}: mesh {mesh.name}, {name}').context():
             assets[mesh.file] = read_file(document.path(name, spec.meshdir or ''))
-        except DescriptionError as error:
-            raise DescriptionError(
-                f'{document.name}: mesh {mesh.name}, {name}: {error}') from error
     spec.assets = assets
     return unread
-
-
-def _meshes_with_mass(spec: Any) -> set[str]:
-    """Return the meshes of shapes that the compiler takes masses from."""
-    rule, (first, last) = int(spec.compiler.inertiafromgeom), spec.compiler.inertiagrouprange
-    return {geom.meshname for geom in spec.geoms if geom.meshname
-            and geom.parent.name != 'world' and rule != 0 and first <= geom.group <= last
-            and (rule == 1 or not geom.parent.explicitinertial)
-            and not (geom.mass == 0.0 or (np.isnan(geom.mass) and geom.density == 0.0))}

@@ -8,10 +8,12 @@
 
 """MJCF, the model format of MuJoCo, with its equality constraints."""
 
+from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,20 +23,16 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.mjcf.compiler import Compiled, compiled, Document, placed
-from liedyn_ros.model.io.xml_parts import mesh_reach, model_of_file
+from liedyn_ros.model.io.xml_parts import mesh_reach, model_of_file, unused
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, pose
 from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.plausibility import Shape
 
 _TYPES = 'free', 'spherical', 'prismatic', 'revolute'  # by MuJoCo's numbers
-_SIZES = (7, 6), (4, 3), (1, 1), (1, 1)  # in q and in v
-_START = 'qpos0'
 _UNREAD = 'not read: write it as a closure or a coupling with annotate'
-_AS_FUNCTION = 'give ConstrainedDynamics the functions of mjcf_functions'
 _SAME = 1e-9  # m: what numbers written in full may differ by
 _Sum = tuple[dict[str, float], float]  # factors of joints, and the value where the file has them
-_NONE: _Sum = {}, 0.0
 _AXIAL = 2  # joints from this number on have one axis: slide, hinge
 _TENDON = {  # what a tendon may have, what it is, and the flags that turn it off
     'stiffness': ('spring', 'SPRING', 'PASSIVE'), 'damping': ('damper', 'DAMPER', 'PASSIVE'),
@@ -66,12 +64,24 @@ def load_mjcf(source: str | os.PathLike[str], *, gravity: ArrayLike | None = Non
     `configurations`. gravity (3,) is that of the file by default. Whatever else would change the
     dynamics has a DescriptionWarning.
 
-    Raises DescriptionError naming the file, with MuJoCo's words for what it refuses, and where
-    the package mujoco is not installed.
+    Args:
+        source: path of the file, or its text.
+        gravity: acceleration (3,) in the ground, m/s^2; by default that of the file.
+
+    Returns:
+        the model.
+
+    Raises:
+        DescriptionError: naming the file, with MuJoCo's words for what it refuses, and where the
+            package mujoco is not installed.
+
+    >>> text = '<mujoco><worldbody><body><joint/><geom size=".1"/></body></worldbody></mujoco>'
+    >>> load_mjcf(text).nv
+    1
     """
     document = Document(source)
     there = compiled(document)
-    return model_of_file(document.name, lambda: _Reader(there, document, gravity).model(),
+    return model_of_file(document.root, lambda: _Reader(there, document, gravity).model(),
                          lambda body: _shapes(there, document, body))
 
 
@@ -95,7 +105,7 @@ class _Reader:
         self._builder = ModelBuilder(document.root.value.get('model') or 'MuJoCo Model', gravity)
         # Joints that actuators drive, and what those add to joints of one axis, by gear squared.
         self._driven = set[int]()
-        self._motors: dict[tuple[str, int], float] = {}
+        self._motors = defaultdict[tuple[str, int], float](float)
         self._beyond = list[bool]()  # for each actuator, whether it adds to other things
         for i in range(len(there.actuator_trntype)):
             way = compiled.moved_by(i)
@@ -105,8 +115,7 @@ class _Reader:
             axial = len(way) == 1 and there.jnt_type[way[0][0]] >= _AXIAL
             for key, values in given.items() if axial else ():
                 (joint, gear), = way
-                self._motors[key, joint] = self._motors.get(
-                    (key, joint), 0.0) + gear**2 * float(values[0])
+                self._motors[key, joint] += gear**2 * float(values[0])
             self._beyond.append(not axial and any(values.any() for values in given.values()))
         self.polynomials: list[Polynomial] = []
 
@@ -114,7 +123,13 @@ class _Reader:
         there, builder = self._there.model, self._builder
         for i, name in enumerate(self._there.bodies):
             if name is not None:
-                builder.add_body(name, _inertia(there, i))
+                mass, moments = float(there.body_mass[i]), there.body_inertia[i]
+                at = placed(there.body_ipos[i], there.body_iquat[i])
+                about = at[:3, :3] @ np.diag(moments) @ at[:3, :3].T
+                # boundinertia gives moments without mass, too
+                builder.add_body(name, SpatialInertia(
+                    mass, at[:3, 3], 0.5 * (about + about.T), physical=False)
+                    if mass or moments.any() else None)
                 self._move(i, name)
         self._add_equalities()
         builder.add_warning(*_unread(self._there, self._beyond))
@@ -122,10 +137,11 @@ class _Reader:
         for i in range(there.nsite):
             name = self._there.name('SITE', i)
             if name:
-                used = name in model.frames or name in model.joints
-                model = model.with_frame(
-                    f'{name}/site' if used else name, *self._there.site(i))
-        return replace(model, configurations=_configurations(self._there))
+                used = model.frames, model.joints
+                model = model.with_frame(unused(
+                    f'{name}/site' if any(name in each for each in used) else name, *used),
+                    *self._there.site(i))
+        return replace(model, configurations=_configurations(self._there, model))
 
     def _move(self, number: int, body: str) -> None:
         """Add the joints of a body, with massless bodies between them."""
@@ -140,13 +156,14 @@ class _Reader:
                 return
             offset = pose(there.jnt_pos[i] * (kind != 'prismatic'))
             last = i == first + count - 1 and not offset[:3, 3].any()
-            child = body if last else f'{body}/{name}'
+            child = body if last else unused(f'{body}/{name}', self._there.bodies)
             self._add_joint(i, parent, child, placement @ offset)
             if last:
                 return
             builder.add_body(child, None)
             parent, placement = child, se3.inverse(offset)
-        builder.add_joint(f'{body}/fixed', 'fixed', parent, body, placement=placement)
+        builder.add_joint(unused(f'{body}/fixed', self._there.joints), 'fixed', parent, body,
+                          placement=placement)
 
     def _add_joint(self, i: int, parent: str | None, child: str, placement: Array) -> None:
         """Add a joint; its coordinate is ref where the file draws it."""
@@ -156,7 +173,7 @@ class _Reader:
         forces = {'friction': 0.0 if self._there.is_off('FRICTIONLOSS', 'CONSTRAINT')
                   else float(there.dof_frictionloss[at]),
                   'damping': 0.0 if self._there.is_off('DAMPER', 'PASSIVE')
-                  else float(there.dof_damping[at]) + self._motors.get(('damping', i), 0.0)}
+                  else float(there.dof_damping[at]) + self._motors['damping', i]}
         axis, limits, spring = None, dict[str, float](), dict[str, float]()
         if kind in ('revolute', 'prismatic'):
             axis = np.array(there.jnt_axis[i])
@@ -169,8 +186,7 @@ class _Reader:
                 kind = 'continuous'
             if there.jnt_actfrclimited[i]:
                 limits['effort'] = float(abs(there.jnt_actfrcrange[i]).max())
-            spring = {'armature': float(
-                there.dof_armature[at] + self._motors.get(('armature', i), 0.0))}
+            spring = {'armature': float(there.dof_armature[at] + self._motors['armature', i])}
             if not self._there.is_off('SPRING', 'PASSIVE'):
                 spring |= {'stiffness': float(there.jnt_stiffness[i]),
                            'rest': float(there.qpos_spring[there.jnt_qposadr[i]])}
@@ -186,23 +202,19 @@ class _Reader:
             return
         for i in range(there.neq):
             kind = self._there.lib.mjtEq(there.eq_type[i]).name.removeprefix('mjEQ_').lower()
-            name = self._there.name('EQUALITY', i) or f'{kind}_{i}'
-            left = self._read(i, kind, name) if there.eq_active0[i] else 'not active, left out'
+            name, terms = self._there.name('EQUALITY', i) or f'{kind}_{i}', there.eq_data[i, :5]
+            pair = int(there.eq_obj1id[i]), int(there.eq_obj2id[i])
+            left: str | None = _UNREAD
+            if not there.eq_active0[i]:
+                left = 'not active, left out'
+            elif kind in ('connect', 'weld'):
+                left = self._add_closure(i, name, kind == 'weld', pair)
+            elif kind in ('joint', 'tendon'):
+                of, by = (self._sum(each, kind == 'tendon') for each in pair)
+                left = self._add_distance(name, terms.tolist(), pair) if (
+                    of is None or by is None) else self._add_coupling(name, terms.tolist(), of, by)
             if left:
                 self._builder.add_warning(f'equality {name} of type {kind}: {left}')
-
-    def _read(self, i: int, kind: str, name: str) -> str | None:
-        """Add a constraint, or return why it is left out."""
-        there = self._there.model
-        pair, terms = (int(there.eq_obj1id[i]), int(there.eq_obj2id[i])), there.eq_data[i, :5]
-        if kind in ('connect', 'weld'):
-            return self._add_closure(i, name, kind == 'weld', pair)
-        if kind not in ('joint', 'tendon'):
-            return _UNREAD
-        of, by = map(self._joint if kind == 'joint' else self._tendon, pair)
-        if of is None or by is None:
-            return self._add_distance(name, terms.tolist(), pair)
-        return self._add_coupling(name, terms.tolist(), of, by)
 
     def _add_closure(self, i: int, name: str, weld: bool, pair: tuple[int, int]) -> str | None:
         """Add a connect or a weld; a weld whose torquescale is zero holds its point alone."""
@@ -222,11 +234,7 @@ class _Reader:
         return None
 
     def _add_coupling(self, name: str, terms: list[float], of: _Sum, by: _Sum) -> str | None:
-        """
-        Add a relation of two sums of joints where it is linear.
-
-        y - y0 = a + b (x - x0), where y0 and x0 are their values in the pose of the file.
-        """
+        """Add a relation of two sums of joints, as a Polynomial has it, where it is linear."""
         (first, y0), (second, x0) = of, by
         factors = {joint: -factor for joint, factor in first.items()}
         for joint, factor in second.items():
@@ -238,7 +246,7 @@ class _Reader:
             self.polynomials.append(Polynomial(name, of, by, tuple(terms)))
             return ('not linear in joints, not read: ' if any(terms[2:]) else 'it holds one joint '
                     'still, not read: lock the joint with ModelBuilder.lock_joint, or '
-                    ) + _AS_FUNCTION
+                    ) + 'give ConstrainedDynamics the functions of mjcf_functions'
         scale = -1.0 / factors[follower]
         (leader, factor), *further = leaders
         self._builder.add_coupling(follower, leader, scale * factor,
@@ -246,21 +254,15 @@ class _Reader:
                                    {joint: scale * factor for joint, factor in further})
         return None
 
-    def _joint(self, number: int) -> _Sum:
-        there = self._there.model
-        return _NONE if number < 0 else (
-            {self._there.joints[number]: 1.0}, float(there.qpos0[there.jnt_qposadr[number]]))
-
-    def _tendon(self, number: int) -> _Sum | None:
-        """Return the joints of a fixed tendon, or None for another."""
-        parts = self._there.sum_of(number) if number >= 0 else []
-        if not parts:
-            return None if parts is None else _NONE
-        factors: dict[str, float] = {}
-        for joint, factor in parts:
-            name = self._there.joints[joint]
+    def _sum(self, number: int, tendon: bool) -> _Sum | None:
+        """Return the joints of a fixed tendon, or one joint; None for another tendon."""
+        factors, value, there = dict[str, float](), 0.0, self._there
+        parts = [] if number < 0 else there.sum_of(number) if tendon else [(number, 1.0)]
+        for joint, factor in parts or []:
+            name = there.joints[joint]
             factors[name] = factors.get(name, 0.0) + factor
-        return factors, float(self._there.model.tendon_length0[number])
+            value += factor * float(there.model.qpos0[there.model.jnt_qposadr[joint]])
+        return None if parts is None else (factors, value)
 
     def _ends(self, number: int) -> list[tuple[str | None, Array]]:
         """Return the two sites of a tendon between two, none for another."""
@@ -281,32 +283,19 @@ class _Reader:
         length = float(lengths[pair[0]] + terms[0])
         if body_a == body_b or not length > 0.0:
             return left
-        if pair[1] < 0:
-            self._builder.add_closure(name, 'rod', body_a, body_b, placement_a=frame_a,
-                                      placement_b=frame_b, length=length)
-            return None
-        if len(others) != 2 or terms[1] != 1.0 or abs(length - lengths[pair[1]]) > _SAME:
-            return left
-        (again_a, image), (again_b, same) = others
-        if (body_a, body_b) != (again_a, again_b) or abs((same - frame_b)[:3, 3]).max() > _SAME:
-            return left
-        normal = frame_a[:3, 3] - image[:3, 3]
-        normal = normal / np.linalg.norm(normal)
-        plane = pose(0.5 * (frame_a[:3, 3] + image[:3, 3]))
-        plane[:3, :3] = axis_frame(normal, perpendicular(normal))
-        self._builder.add_closure(name, 'point_on_plane', body_a, body_b, placement_a=plane,
-                                  placement_b=pose(frame_b[:3, 3]))
+        kind = 'rod' if pair[1] < 0 else 'point_on_plane'
+        if kind == 'point_on_plane':
+            if [each for each, _ in others] != [body_a, body_b] or terms[1] != 1.0 or (
+                    abs(length - lengths[pair[1]]) > _SAME
+                    or abs((others[1][1] - frame_b)[:3, 3]).max() > _SAME):
+                return left
+            above, below = frame_a[:3, 3], others[0][1][:3, 3]
+            normal = (above - below) / np.linalg.norm(above - below)
+            frame_a, frame_b = pose(0.5 * (above + below)), pose(frame_b[:3, 3])
+            frame_a[:3, :3] = axis_frame(normal, perpendicular(normal))
+        self._builder.add_closure(name, kind, body_a, body_b, placement_a=frame_a,
+                                  placement_b=frame_b, length=length * (kind == 'rod'))
         return None
-
-
-def _inertia(there: Any, number: int) -> SpatialInertia | None:
-    """Return the inertia of a body, from its principal moments."""
-    mass = float(there.body_mass[number])
-    if not (mass or there.body_inertia[number].any()):  # boundinertia gives one without mass, too
-        return None
-    at = placed(there.body_ipos[number], there.body_iquat[number])
-    about = at[:3, :3] @ np.diag(there.body_inertia[number]) @ at[:3, :3].T
-    return SpatialInertia(mass, at[:3, 3], 0.5 * (about + about.T), physical=False)
 
 
 def _shapes(compiled: Compiled, document: Document, body: str) -> Iterator[Shape]:
@@ -320,30 +309,22 @@ def _shapes(compiled: Compiled, document: Document, body: str) -> Iterator[Shape
             yield np.array(there.geom_pos[i]), float(there.geom_rbound[i])
             continue
         file, folder = compiled.unread[name]
-        try:
-            reach = mesh_reach(document.path(file, folder), there.mesh_scale[mesh])
-        except DescriptionError:
-            continue
         at = placed(there.geom_pos[i], there.geom_quat[i]) @ se3.inverse(
             placed(there.mesh_pos[mesh], there.mesh_quat[mesh]))
-        yield at[:3, 3], reach
+        with suppress(DescriptionError):
+            yield at[:3, 3], mesh_reach(document.path(file, folder), there.mesh_scale[mesh])
 
 
-def _configurations(compiled: Compiled) -> dict[str, Array]:
+def _configurations(compiled: Compiled, model: Model) -> dict[str, Array]:
     """Return the named configurations (nq,) of a file, and the one in which it is drawn."""
-    there = compiled.model
-    rows = {_START: there.qpos0, **{compiled.name('KEY', i) or f'key_{i}': there.key_qpos[i]
-                                    for i in range(there.nkey)}}
-    found = {}
-    for name, row in rows.items():
-        q = np.array(row)
-        for kind, at in zip(there.jnt_type, there.jnt_qposadr):
-            end = at + _SIZES[kind][0]
-            if end - at > 1:  # a quaternion, w first
-                turn = np.roll(q[end - 4:end], -1)
-                q[end - 4:end] = turn / np.linalg.norm(turn)
+    there, order = compiled.model, np.arange(model.nq)
+    for at in model.link_table.quaternions:  # w first in MuJoCo
+        order[at:at + 4] = np.roll(order[at:at + 4], -1)
+    found = {'qpos0': there.qpos0[order], **{
+        compiled.name('KEY', i) or f'key_{i}': there.key_qpos[i][order]
+        for i in range(there.nkey)}}
+    for q in found.values():
         q.setflags(write=False)
-        found[name] = q
     return found
 
 
@@ -365,6 +346,8 @@ def _unread(compiled: Compiled, beyond: list[bool]) -> Iterator[str]:
              'damping beyond its first number not read'),
             ('joint', getattr(there, 'jnt_stiffnesspoly', ()),
              'stiffness beyond its first number not read'),
+            ('joint', there.jnt_actfrclimited * (there.jnt_actfrcrange.sum(axis=1) != 0.0),
+             'actuatorfrcrange of two sizes: the larger is the limit of effort both ways'),
             ('joint', several & (there.jnt_limited != 0),
              'the range of a ball joint is not read'),
             *(('body', there.body_gravcomp == value,
@@ -391,16 +374,11 @@ def _unread(compiled: Compiled, beyond: list[bool]) -> Iterator[str]:
     laws = there.actuator_biastype
     left = [f'laws of actuators {named("ACTUATOR", laws)} (add their efforts to tau)'
             ] if np.any(laws) else []
-    if not compiled.is_off('CONTACT', 'CONSTRAINT') and _touch(there):
+    kinds = {*zip(there.geom_contype.tolist(), there.geom_conaffinity.tolist())}
+    touch = len(set(there.geom_bodyid)) > 1 and any(a[0] & b[1] for a in kinds for b in kinds)
+    if (touch or there.npair) and not compiled.is_off('CONTACT', 'CONSTRAINT'):
         left.append('contacts (see docs/guides/contacts.md)')
     if there.neq and not compiled.is_off('EQUALITY', 'CONSTRAINT'):
         left.append('softness of equality constraints, which are exact here')
     if left:
         yield f'not read: {"; ".join(left)}'
-
-
-def _touch(there: Any) -> bool:
-    """Return whether two shapes of different bodies may touch."""
-    kinds = {(int(a), int(b)) for a, b in zip(there.geom_contype, there.geom_conaffinity)}
-    return len(set(there.geom_bodyid)) > 1 and any(
-        a[0] & b[1] or b[0] & a[1] for a in kinds for b in kinds)

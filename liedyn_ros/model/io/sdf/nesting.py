@@ -23,12 +23,17 @@ from liedyn_ros.lie import se3
 from liedyn_ros.model.io.loops import SCOPE
 from liedyn_ros.model.io.sdf_writer import add_pose, to_sdf
 from liedyn_ros.model.io.urdf import load_urdf
-from liedyn_ros.model.io.xml_parts import with_leaves
+from liedyn_ros.model.io.xml_parts import Vocabulary, with_leaves
 from liedyn_ros.model.parts.geometry import IDENTITY, pose, quaternion_pose
 
 MAX_FILES, MAX_DEPTH = 100, 20  # of a model, and of models in each other
 MODEL, WORLD = '__model__', 'world'
-_MOVED = 'link', 'joint', 'frame', 'gripper'
+WORDS, NEWEST = Vocabulary('sdf'), '1.12'  # version of the format
+_MOVED = 'link', 'joint', 'frame', 'gripper', 'plugin'
+_NAMES = {  # attributes that name links, joints and frames
+    'link': ('name',), 'joint': ('name', 'parent', 'child', 'gearbox_reference_body'),
+    'frame': ('name', 'attached_to'), 'gripper': ('name',), 'pose': ('relative_to', 'frame'),
+    'xyz': ('expressed_in',), 'mimic': ('joint',)}
 
 
 def text_of(element: Element, key: str, default: str | None = None) -> str:
@@ -81,10 +86,8 @@ class NamedFramePoses:
                 if name in self._given or name in self._found:
                     each.fail('a name not yet used', repr(name))
                 to, at = pose_of(each)
-                if not to and default == 'child':
-                    to = text_of(each, 'child')
-                elif not to and default:
-                    to = each.value.get(default, '').strip()
+                if not to and default:
+                    to = text_of(each, default, None if tag == 'joint' else '').strip()
                 self._given[name] = each, to or MODEL, at
 
     def __getitem__(self, name: str) -> Array:
@@ -149,8 +152,7 @@ class Nesting:
         for of_file in (False, True):  # static models say so here, or in their file
             if len(chosen) > 1 and name is None:
                 chosen = [each for each in chosen if not is_true(
-                    self._included(each[1], self._folder)[0]
-                    if of_file and each[1].value.tag == 'include' else each[1], 'static')]
+                    self._opened(each[1], self._folder)[0] if of_file else each[1], 'static')]
         if len(chosen) != 1:
             holder.fail('one element model that is not static, or the name of one as sdf_model',
                         listed([each[0] for each in models]) if models else 'none')
@@ -158,33 +160,42 @@ class Nesting:
             self.remarks.append(
                 f'models {listed([each[0] for each in models if each is not chosen[0]])} of the '
                 'world left out')
-        model, folder = chosen[0][1], self._folder
-        if model.value.tag == 'include':
-            model, folder = self._included(model, self._folder)
-        self.unite(model, folder)
+        model, folder = self._opened(chosen[0][1], self._folder)
+        self._unite(model, folder, 0)
         return model
 
-    def unite(self, model: Element, folder: Path | None = None, depth: int = 0) -> None:
+    def _unite(self, model: Element, folder: Path | None, depth: int) -> None:
         """Unite a model with all in it; raises DescriptionError for what cannot be found."""
         if depth > MAX_DEPTH:
             model.fail(f'at most {MAX_DEPTH} models in each other', 'more')
-        folder = self._folder if folder is None else folder
-        for include in list(model.each('include')):
-            inner, place = self._included(include, folder)
-            self.unite(inner, place, depth + 1)
-            _move(model, inner, '' if is_true(include, 'merge') else f'{inner.text("name")}::')
-            model.value.remove(include.value)
-        for inner in list(model.each('model')):
-            self.unite(inner, folder, depth + 1)
-            _move(model, inner, f'{inner.text("name")}::')
-            model.value.remove(inner.value)
+        for each in (*model.each('include'), *model.each('model')):
+            inner, place = self._opened(each, folder)
+            self._unite(inner, place, depth + 1)
+            rest = Xml('model', inner.value.attrib)
+            rest.extend(part for part in inner.value if part.tag not in _MOVED)
+            self.remarks += WORDS.unread(rest)
+            merged = each.value.tag == 'include' and is_true(each, 'merge')
+            _move(model, inner, '' if merged else f'{inner.text("name")}::')
+            model.value.remove(each.value)
 
-    def _included(self, include: Element, folder: Path | None) -> tuple[Element, Path]:
-        """Return a copy of an included model with the name and pose of its place."""
+    def _opened(self, include: Element, folder: Path | None) -> tuple[Element, Path | None]:
+        """Return a model, copied with name and pose where it is included, and its folder."""
+        if include.value.tag != 'include':
+            return include, folder
+        self.remarks += WORDS.unread(include.value)
         self._files += 1
         if self._files > MAX_FILES:
             include.fail(f'at most {MAX_FILES} included files', 'more')
-        path = _found(include, text_of(include, 'uri'), folder)
+        uri = text_of(include, 'uri')
+        if uri.partition('://')[0] not in ('model', 'package', 'file') and '://' in uri:
+            include.fail('a uri of a file here, model://name or a path', repr(uri))
+        beside = () if folder is None else (folder / uri, folder.parent / uri)
+        paths = (*beside, *candidates(uri, folder), *candidates(f'model://{uri}', folder))
+        path = next((file for path in paths for file in (
+            path / 'model.sdf' if path.is_dir() else path,) if file.is_file()), None)
+        if path is None:
+            include.fail(f'a model beside the file or in a folder of {PATHS[1]}',
+                         f'{uri!r}, which is in none')
         root = read(path, 'SDF')
         if root.value.tag == 'robot':  # a URDF, as Gazebo includes it too
             grounded = root.value.find(f"link[@name='{WORLD}']") is not None  # as in Gazebo
@@ -193,7 +204,7 @@ class Nesting:
                 root = read(to_sdf(load_urdf(path, floating=not grounded)), 'SDF').take('world')
             self.remarks += [str(each.message) for each in found]
             root.value.tag = 'sdf'
-        upgraded(root)
+        upgraded(root, self.remarks)
         models = list(root.each('model'))
         if root.value.tag != 'sdf' or len(models) != 1:
             root.fail('an element sdf with one element model', f'{len(models)}')
@@ -206,39 +217,27 @@ class Nesting:
         return Element(inner, f'/model[{inner.get("name")}]', include), path.parent
 
 
-def _found(include: Element, uri: str, folder: Path | None) -> Path:
-    """Return the file of a URI: beside the including file, or in Gazebo's folders of models."""
-    if uri.partition('://')[0] not in ('model', 'package', 'file') and '://' in uri:
-        include.fail('a uri of a file here, model://name or a path', repr(uri))
-    beside = () if folder is None else (folder / uri, folder.parent / uri)
-    for path in (*beside, *candidates(uri, folder), *candidates(f'model://{uri}', folder)):
-        if path.is_dir():
-            path = path / 'model.sdf'
-        if path.is_file():
-            return path
-    return include.fail(
-        f'a model beside the file or in a folder of {PATHS[1]}', f'{uri!r}, which is in none')
-
-
-def upgraded(root: Element) -> Element:
+def upgraded(root: Element, remarks: list[str]) -> Element:
     """
     Return a document as of SDF 1.6, as sdformat converts it, its texts as attributes.
 
     To 1.4 axes are along the frame of their model, to 1.5 gravity is in physics. Older ones than
     1.2 have attributes for elements and are refused.
     """
-    version = root.version('1.6')
+    version = root.version('1.6', NEWEST, remarks.append)
     if version < (1, 2):
         root.fail('SDF 1.2 or newer (convert it: gz sdf -p)', root.value.get('version'))
-    if version < (1, 5):
-        for axis in (*root.value.iter('axis'), *root.value.iter('axis2')):
-            SubElement(axis, 'use_parent_model_frame').text = 'true'
     if version < (1, 6):
         for world in root.value.findall('world'):
             world.extend(world.findall('physics/gravity')[:1])
             for physics in world.findall('physics'):
                 physics[:] = [each for each in physics if each.tag != 'gravity']
-    return with_leaves(root)
+    for axis in (*with_leaves(root).value.iter('axis'), *root.value.iter('axis2')):
+        old = axis.get('use_parent_model_frame', 'false').lower() in ('true', '1')
+        for xyz in axis.findall('xyz') or [SubElement(axis, 'xyz')]:
+            if version < (1, 5) or old:
+                xyz.set('expressed_in', MODEL)
+    return root
 
 
 def _move(model: Element, inner: Element, prefix: str) -> None:
@@ -255,38 +254,23 @@ def _move(model: Element, inner: Element, prefix: str) -> None:
     to, at = placed(inner)
     add_pose(place, at, to or MODEL)
     place.set('pose', str(place[0].text))
-    for each in [part for tag in _MOVED for part in inner.value.findall(tag)]:
-        _rename(each, prefix, frame)
-        model.value.append(each)
-    for each in inner.value.findall('plugin'):
-        each.set(SCOPE, prefix + each.get(SCOPE, ''))
+    for each in [part for part in inner.value if part.tag in _MOVED]:
+        if each.tag == 'plugin':
+            each.set(SCOPE, prefix + each.get(SCOPE, ''))
+        else:
+            _rename(each, prefix, frame)
         model.value.append(each)
 
 
 def _rename(each: Xml, prefix: str, frame: str) -> None:
     """Give an element the names of the model around its own."""
-    def outer(name: str | None) -> str:
-        name = (name or '').strip()
-        return frame if name == MODEL else name if name in ('', WORLD) else prefix + name
-
-    each.set('name', outer(each.get('name')))
-    at = each.find('pose')
-    if each.tag == 'link' and at is None:
-        at = SubElement(each, 'pose')
-    if at is not None:
-        relative = outer(at.attrib.pop('frame', at.get('relative_to')))
-        if relative or each.tag == 'link':
-            at.set('relative_to', relative or frame)
     if each.tag == 'frame':
-        each.set('attached_to', outer(each.get('attached_to')) or frame)
-    for side in ('parent', 'child', 'gearbox_reference_body') if each.tag == 'joint' else ():
-        if side in each.attrib:
-            each.set(side, outer(each.get(side)))
-    for axis in (*each.findall('axis'), *each.findall('axis2')):
-        for xyz in axis.findall('xyz'):
-            if xyz.get('expressed_in', '').strip():
-                xyz.set('expressed_in', outer(xyz.get('expressed_in')))
-            if axis.attrib.pop('use_parent_model_frame', '').lower() in ('true', '1'):
-                xyz.set('expressed_in', frame)
-        for mimic in axis.findall('mimic'):
-            mimic.set('joint', outer(mimic.get('joint')))
+        each.set('attached_to', each.get('attached_to', '').strip() or MODEL)
+    elif each.tag == 'link':
+        for at in each.findall('pose') or [SubElement(each, 'pose')]:
+            at.set('relative_to', (at.attrib.pop('frame', '').strip()
+                                   or at.get('relative_to', '').strip() or MODEL))
+    for part in each.iter():
+        for key in _NAMES.get(part.tag, ()):
+            if (name := part.get(key, '').strip()) not in ('', WORLD):
+                part.set(key, frame if name == MODEL else prefix + name)

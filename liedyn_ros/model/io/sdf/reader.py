@@ -20,17 +20,17 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.meshes import surfaces
-from liedyn_ros.common.packages import candidates
+from liedyn_ros.common.packages import found_file
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.loops import add_plugins, CLOSURES
 from liedyn_ros.model.io.sdf.nesting import (
-    is_true, MODEL, NamedFramePoses, Nesting, placed, pose_of, text_of, upgraded, WORLD)
-from liedyn_ros.model.io.sdf_writer import TYPES
+    is_true, MODEL, NamedFramePoses, Nesting, placed, pose_of, text_of, upgraded, WORDS, WORLD)
+from liedyn_ros.model.io.sdf_writer import FORCES, TYPES
 from liedyn_ros.model.io.xml_parts import (
-    DRAKE, given_limits, inertia_in, is_off, model_of_file, MOMENTS, Remarks, shapes_of,
-    Vocabulary)
+    given_limits, inertia_in, is_off, model_of_file, MOMENTS, Remarks, shapes_of,
+    unused)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import IDENTITY
 from liedyn_ros.model.parts.inertia import SpatialInertia
@@ -42,8 +42,6 @@ _NO_PITCH = 1.0  # m a turn, by default
 _AWAY = 1e-6  # m, from which on a frame is elsewhere
 _AXES = 'axis', 'axis2'
 _BOUNDS = {'lower': -np.inf, 'upper': np.inf, 'velocity': np.inf, 'effort': np.inf}
-NEWEST = '1.12'  # version of the format
-WORDS = Vocabulary('sdf')
 
 
 def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
@@ -60,12 +58,26 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
     that of the world by default. Whatever else would change the dynamics has a DescriptionWarning,
     and so have mass properties that no rigid body has, which strict refuses.
 
-    Raises DescriptionError naming the file, the element, the expected and the given value.
+    Args:
+        source: path of the file, or its text.
+        floating: whether the first link floats; by default where no joint holds it.
+        strict: whether mass properties that no rigid body has are refused.
+        gravity: acceleration (3,) in the ground, m/s^2; by default that of the world.
+        sdf_model: name of one of several models.
+
+    Returns:
+        the model.
+
+    Raises:
+        DescriptionError: naming the file, the element, the expected and the given value.
+
+    >>> load_sdf(to_sdf(linkage.model, closed)).nv
+    3
     """
-    root, folder = read(source, 'SDF'), None if is_document(source) else Path(source).parent
+    root = read(source, 'SDF', 'sdf', 'gazebo')  # gazebo to version 1.2
+    folder = None if is_document(source) else Path(source).parent
     reader = _Reader(root, folder, strict)
-    return model_of_file(root.path.removesuffix(f': {root.value.tag}'),
-                         lambda: reader.model(floating, gravity, sdf_model),
+    return model_of_file(root, lambda: reader.model(floating, gravity, sdf_model),
                          lambda body: shapes_of(reader.links[body], folder,
                                                 lambda each: pose_of(each)[1]))
 
@@ -74,15 +86,14 @@ class _Reader:
     """Reads the one model of a document."""
 
     def __init__(self, root: Element, folder: Path | None, strict: bool) -> None:
-        if root.value.tag not in ('sdf', 'gazebo'):  # gazebo to version 1.2
-            root.fail('a root element sdf', root.value.tag)
         self._root, self._folder, self._strict = root, folder, strict
         self._remarks, self.links = Remarks(), dict[str, Element]()
         self._held, self._swapped = set[str](), set[str]()  # links, and joints read backwards
+        self._kinds = dict[str, str]()  # of joints, by name
 
     def model(self, floating: bool | None, gravity: ArrayLike | None, name: str | None) -> Model:
-        world = upgraded(self._root).optional('world')
-        nesting, given, unread = Nesting(self._folder), _GRAVITY, list[str]()
+        nesting, given = Nesting(self._folder), _GRAVITY
+        world = upgraded(self._root, nesting.remarks).optional('world')
         holder = self._root if world is None else world
         self._model, self._floating = nesting.one(holder, name), floating
         frames, name = NamedFramePoses(holder, IDENTITY), self._model.text('name')
@@ -91,11 +102,11 @@ class _Reader:
             beside = XML('world', world.value.attrib)
             beside.extend(each for each in world.value
                           if each.tag not in ('model', 'include', 'physics'))
-            unread += WORDS.unread(beside)
+            nesting.remarks += WORDS.unread(beside)
             if world.value.find('physics/gravity') is not None:
-                unread.append('gravity of physics not read: from SDF 1.6 on it is of the world')
+                nesting.remarks.append(
+                    'gravity of physics not read: from SDF 1.6 on it is of the world')
         self._builder = ModelBuilder(name, given if gravity is None else gravity)
-        self._root.version('1.6', NEWEST, self._builder.add_warning)
         to, at = placed(self._model)
         self._frames = NamedFramePoses(self._model, frames[to or MODEL] @ at)
         self.links.update((link.text('name'), link) for link in self._model.each('link'))
@@ -105,28 +116,29 @@ class _Reader:
             self._builder.add_body(link.text('name'), inertia_of(
                 link, self._folder, self._strict, self._remarks))
         joints = [each for each in self._model.each('joint')
-                  if each.value.get('type') != 'gearbox']
-        if is_true(self._model, 'static'):
-            self._remarks.add('joint', 'the model is static, so that Gazebo does not move them: '
-                              'they move here', *(each.text('name') for each in joints
-                                                  if each.value.get('type') != 'fixed'))
-        followers = {joint.text('name') for joint in joints
-                     for tag in _AXES if joint.value.find(f'{tag}/mimic') is not None}
+                  if each.value.get('type', '').strip() != 'gearbox']
+        for joint in joints:
+            kind = self._kinds[joint.text('name')] = joint.text('type').strip()
+            if kind not in TYPES:
+                joint.fail(f'a type of {listed(list(TYPES))}', repr(kind))
+        self._remarks.add(
+            'joint', 'the model is static, so that Gazebo does not move them: they move here', *(
+                each.text('name') for each in joints
+                if is_true(self._model, 'static') and self._kinds[each.text('name')] != 'fixed'))
         ends = [self._ends(joint) for joint in joints]
         backwards = _tree(list(self.links), ends)
-        for i, (joint, sides) in enumerate(zip(joints, ends)):
+        for i in sorted(range(len(joints)), key=lambda i: i not in backwards):
+            joint, sides = joints[i], ends[i]
             if i in backwards:
-                self._add_joint(joint, sides[::-1] if backwards[i] else sides,
-                                joint.text('name') not in followers, backwards[i])
-        for i, (joint, sides) in enumerate(zip(joints, ends)):
-            if i not in backwards:
+                self._add_joint(joint, sides[::-1] if backwards[i] else sides, backwards[i])
+            else:
                 self._add_closure(joint, *sides)
         self._add_roots()
         self._add_couplings()
         add_plugins([plugin for each in (self._model, world) if each is not None
                      for plugin in each.each('plugin')], self._builder, list(self.links), name)
         self._builder.add_warning(
-            *self._remarks, *nesting.remarks, *unread, *WORDS.unread(self._model.value))
+            *self._remarks, *dict.fromkeys(nesting.remarks), *WORDS.unread(self._model.value))
         return self._builder.build()
 
     def _ends(self, joint: Element) -> tuple[str | None, str | None]:
@@ -138,14 +150,14 @@ class _Reader:
                        repr(text_of(joint, 'child')))
         return parent, child
 
-    def _add_joint(self, joint: Element, ends: tuple[str | None, str | None], actuated: bool,
-                   backwards: bool) -> None:
+    def _add_joint(self, joint: Element, ends: tuple[str | None, str | None], backwards: bool
+                   ) -> None:
         """
         Add a joint, at its frame, and the link behind it where that is elsewhere.
 
         ends are the links before and behind it; one that is backwards has its child before it.
         """
-        name, kind, (base, link) = joint.text('name'), text_type(joint), ends
+        name, kind, (base, link) = joint.text('name'), self._kinds[joint.text('name')], ends
         at = self._frames[name]
         away = float(np.linalg.norm((self._frames[text_of(joint, 'parent')] - at)[:3, 3]))
         if away > _AWAY and text_of(joint, 'parent') not in (*self.links, WORLD):
@@ -156,10 +168,11 @@ class _Reader:
         held = se3.inverse(at) @ behind
         beside = not np.allclose(held, IDENTITY, atol=1e-12) and kind != 'fixed'
         placement = se3.inverse(self._frames[base or WORLD]) @ (behind if kind == 'fixed' else at)
-        body = f'{link}/{name}' if beside else str(link)
+        body = unused(f'{link}/{name}', self.links) if beside else str(link)
         if beside:
             self._builder.add_body(body, None)
-            self._builder.add_joint(f'{name}/link', 'fixed', body, str(link), placement=held)
+            self._builder.add_joint(unused(f'{name}/link', self._kinds), 'fixed', body, str(link),
+                                    placement=held)
         self._held.add(str(link))
         if kind != 'fixed':
             self._name_lost(joint, kind, _tags(kind))
@@ -167,7 +180,8 @@ class _Reader:
             self._swapped.add(name)
         with joint.context():
             self._builder.add_joint(
-                name, TYPES[kind], base, body, placement=placement, actuated=actuated,
+                name, TYPES[kind], base, body, placement=placement,
+                actuated=all(joint.value.find(f'{tag}/mimic') is None for tag in _AXES),
                 **self._axes(joint, kind, backwards), **self._forces(joint, kind, backwards))
 
     def _forces(self, joint: Element, kind: str, backwards: bool) -> dict[str, Any]:
@@ -178,30 +192,34 @@ class _Reader:
             axis = joint.take(tag)
             limit, dynamics = axis.optional('limit'), axis.optional('dynamics')
             bounds = {} if limit is None else {
-                key: value for key in keys
+                key: value for key in _BOUNDS
                 if abs(value := limit.number(key, np.inf, infinite=True)) < _UNLIMITED and not (
                     key in ('velocity', 'effort') and value < 0.0)}
-            limits += [_BOUNDS | given_limits(name, bounds, self._remarks)]
-            for key, own in (('damping', 'damping'), ('friction', 'friction'),
-                             ('stiffness', 'spring_stiffness'), ('rest', 'spring_reference')):
+            limits += [_BOUNDS | given_limits(name, bounds, self._remarks, kind == 'continuous')]
+            for key, own in FORCES.items():
                 values.setdefault(key, []).append(
                     0.0 if dynamics is None else dynamics.number(own, 0.0))
         if len(limits) == 1:  # the inertia of a rotor, as Drake has it
-            values['armature'] = [joint.number(f'{DRAKE}rotor_inertia', 0.0)
-                                  * joint.number(f'{DRAKE}gear_ratio', 1.0)**2]
+            values['armature'] = [joint.number('drake:rotor_inertia', 0.0)
+                                  * joint.number('drake:gear_ratio', 1.0)**2]
         return {**values, 'limits': {
             key: [each[key] for each in limits] for key in keys} if limits else {}}
 
     def _axes(self, joint: Element, kind: str, backwards: bool = False) -> dict[str, Any]:
         """Return the axes of a joint, in its frame, and its pitch, by the names of the builder."""
         turn, sign = self._frames[joint.text('name')][:3, :3].T, -1.0 if backwards else 1.0
-        return {name: sign * turn @ self._direction(joint, tag) for tag, name in zip(
-            _tags(kind)[::int(sign)], ('axis', 'second_axis'))} | (
-                {'pitch': _pitch(joint)} if kind == 'screw' else {})
+        axes: dict[str, Any] = {name: sign * turn @ self._direction(joint, tag) for tag, name in
+                                zip(_tags(kind)[::int(sign)], ('axis', 'second_axis'))}
+        if kind == 'screw':
+            old = joint.number('thread_pitch', 0.0)  # rad/m, in the other sense; or m a turn
+            axes['pitch'] = (
+                -1.0 / old if old and 'screw_thread_pitch' not in joint.value.attrib else
+                joint.number('screw_thread_pitch', _NO_PITCH) / (2.0 * np.pi))
+        return axes
 
     def _add_closure(self, joint: Element, parent: str | None, child: str | None) -> None:
         """Add a joint that holds a link for the second time."""
-        name, kind = joint.text('name'), text_type(joint)
+        name, kind = joint.text('name'), self._kinds[joint.text('name')]
         a, b = (se3.inverse(self._frames[link or WORLD]) @ self._frames[name]
                 for link in (parent, child))
         with joint.context():
@@ -216,7 +234,7 @@ class _Reader:
         lost = [tag for tag in ('dynamics', 'limit') if any(
             not is_off(each.text) for axis in set(_AXES).difference(tags)
             for part in joint.value.findall(f'{axis}/{tag}') for each in part.iter())]
-        rotor = len(tags) != 1 and joint.number(f'{DRAKE}rotor_inertia', 0.0)
+        rotor = len(tags) != 1 and joint.number('drake:rotor_inertia', 0.0)
         if lost := lost + ['drake:rotor_inertia'] * bool(rotor):
             self._remarks.add('joint', f'{listed(lost)} not read, which a {kind} has not',
                               joint.text('name'))
@@ -227,20 +245,18 @@ class _Reader:
         for i, name in enumerate(each for each in self.links if each not in self._held):
             floats = free if self._floating is None or i else self._floating
             self._builder.add_joint(
-                f'{name}/root_joint' if i else 'root_joint', 'free' if floats else 'fixed', None,
-                name, placement=self._frames[name])
+                unused(f'{name}/root_joint' if i else 'root_joint', self._kinds),
+                'free' if floats else 'fixed', None, name, placement=self._frames[name])
 
     def _add_couplings(self) -> None:
         """Add mimic axes and gearboxes."""
-        kinds = {joint.text('name'): joint.text('type') for joint in self._model.each('joint')}
-
         def coordinate(name: str, axis: str) -> str:
             second = (axis == 'axis2') != (name in self._swapped)
             return f'{name}/{"second" if second else "first"}' if TYPES.get(
-                kinds.get(name, '')) == 'universal' else name
+                self._kinds.get(name, '')) == 'universal' else name
 
         for joint in self._model.each('joint'):
-            if joint.value.get('type') == 'gearbox':
+            if joint.text('name') not in self._kinds:
                 self._add_gearbox(joint)
             for tag, mimic in ((key, each) for key in _AXES for axis in joint.each(key)
                                for each in axis.each('mimic')):
@@ -267,7 +283,7 @@ class _Reader:
                 (joint.text('name'), float(np.sign(along @ self._direction(joint, 'axis'))) * (
                     1.0 if text_of(joint, 'parent') == reference else -1.0))
                 for joint in self._model.each('joint')
-                if joint.value.get('type') in ('revolute', 'continuous')
+                if self._kinds.get(joint.text('name')) in ('revolute', 'continuous')
                 and {text_of(joint, 'parent'), text_of(joint, 'child')} == ends][:1]
         if len(turns) != 2 or not all(sign for _, sign in turns):
             self._builder.add_warning(
@@ -283,11 +299,8 @@ class _Reader:
     def _direction(self, joint: Element, tag: str) -> Array:
         """Return an axis of a joint in the ground, as drawn."""
         axis = joint.take(tag)
-        xyz = axis.value.find('xyz')
-        frame = MODEL if is_true(axis, 'use_parent_model_frame') else '' if xyz is None else (
-            xyz.get('expressed_in', '').strip())
-        along = axis.numbers('xyz', 3, (0.0, 0.0, 1.0))
-        return self._frames[frame or joint.text('name')][:3, :3] @ np.array(along)
+        frame = axis.take('xyz').value.get('expressed_in', '').strip() or joint.text('name')
+        return self._frames[frame][:3, :3] @ np.array(axis.numbers('xyz', 3, (0.0, 0.0, 1.0)))
 
 
 def _tree(links: list[str], ends: list[tuple[str | None, str | None]]) -> dict[int, bool]:
@@ -316,22 +329,6 @@ def _tree(links: list[str], ends: list[tuple[str | None, str | None]]) -> dict[i
     return tree
 
 
-def text_type(joint: Element) -> str:
-    """Return the type of a joint, one of TYPES."""
-    kind = joint.text('type').strip()
-    if kind not in TYPES:
-        joint.fail(f'a type of {listed(list(TYPES))}', repr(kind))
-    return kind
-
-
-def _pitch(joint: Element) -> float:
-    """Return the travel of a screw, m/rad: screw_thread_pitch is m a turn."""
-    old = joint.number('thread_pitch', 0.0)  # rad/m, in the other sense
-    if old and 'screw_thread_pitch' not in joint.value.attrib:
-        return -1.0 / old
-    return joint.number('screw_thread_pitch', _NO_PITCH) / (2.0 * np.pi)
-
-
 def _tags(kind: str) -> tuple[str, ...]:
     return () if kind in ('fixed', 'ball') else _AXES if TYPES[kind] == 'universal' else _AXES[:1]
 
@@ -351,35 +348,26 @@ def inertia_of(link: Element, folder: Path | None, strict: bool, remarks: Remark
     if inertial is None:
         remarks.add('link', 'without an inertial, so of 1 kg and 1 kg m^2 as in Gazebo', name)
         return SpatialInertia(1.0, [0.0, 0.0, 0.0], np.eye(3))
-    if is_true(inertial, 'auto'):
-        return _computed(link, inertial, folder)
-    inertia = inertial.optional('inertia')
-    moments = [float(key[1] == key[2]) if inertia is None else inertia.number(
-        key, float(key[1] == key[2])) for key in MOMENTS]
-    relative, at = pose_of(inertial)
-    if relative not in ('', name):
-        inertial.fail(f'a pose in the frame of its link, {name}', repr(relative))
-    return inertia_in(inertial, name, inertial.number('mass', 1.0), moments, at, strict, remarks)
+    if is_true(inertial, 'auto'):  # of collisions by their densities, scaled to a mass it says
+        total, density = np.zeros(10), inertial.number('density', DENSITY)
+        for each in link.each('collision'):
+            total += each.number('density', density) * _solid(
+                each.take('geometry'), folder).parameters(_pose_in(link, each))
+        if not total[0] > 0.0:
+            link.fail('collisions with a volume, for an inertial that is auto', 'none')
+        return inertia_of_parameters(inertial.number('mass', float(total[0])) / total[0] * total)
+    inertia = inertial.optional('inertia') or Element(XML('inertia'), '/inertia', inertial)
+    moments = [inertia.number(key, float(key[1] == key[2])) for key in MOMENTS]
+    return inertia_in(inertial, name, inertial.number('mass', 1.0), moments,
+                      _pose_in(link, inertial), strict, remarks)
 
 
-def _computed(link: Element, inertial: Element, folder: Path | None) -> SpatialInertia:
-    """
-    Return the inertia of the solids of a link's collisions, each by its density.
-
-    Where the inertial says a mass, all is scaled to it. Raises DescriptionError for a link without
-    collisions with a volume, for shapes that are no solid, and for meshes that cannot be read.
-    """
-    total, density = np.zeros(10), inertial.number('density', DENSITY)
-    for collision in link.each('collision'):
-        relative, placement = pose_of(collision)
-        if relative not in ('', link.text('name')):
-            collision.fail('a pose in the frame of its link, for an inertial that is auto',
-                           repr(relative))
-        total += collision.number('density', density) * _solid(
-            collision.take('geometry'), folder).parameters(placement)
-    if not total[0] > 0.0:
-        link.fail('collisions with a volume, for an inertial that is auto', 'none')
-    return inertia_of_parameters(inertial.number('mass', float(total[0])) / total[0] * total)
+def _pose_in(link: Element, part: Element) -> Array:
+    """Return the pose (4, 4) of a part of a link, which must be in the frame of that."""
+    relative, at = pose_of(part)
+    if relative not in ('', link.text('name')):
+        part.fail(f'a pose in the frame of its link, {link.text("name")}', repr(relative))
+    return at
 
 
 def _solid(geometry: Element, folder: Path | None) -> SpatialInertia:
@@ -410,7 +398,7 @@ def _solid(geometry: Element, folder: Path | None) -> SpatialInertia:
 def _mesh(mesh: Element, folder: Path | None) -> SpatialInertia:
     """Return the inertia of a closed surface with 1 kg/m^3 in it, as trimesh has it."""
     uri = text_of(mesh, 'uri')
-    path = next((each for each in candidates(uri, folder) if each.is_file()), None)
+    path = found_file(uri, folder)
     if path is None or path.suffix.lower() not in _MESHES:
         mesh.fail(f'a file of {" ".join(_MESHES)} beside the file or in a known package',
                   repr(uri))

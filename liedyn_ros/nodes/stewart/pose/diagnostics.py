@@ -17,7 +17,7 @@ from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
 from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.age_statistics import AgeStatistics
-from liedyn_ros.stewart.reports.health import Level, Live, PartHealth, PoseHealth
+from liedyn_ros.stewart.reports.health import Level, LiveCounts, PartHealth, PoseHealth
 
 
 class StewartDiagnostics:
@@ -57,7 +57,7 @@ class StewartDiagnostics:
             self.clear()
         lost = self._legs.lost - self._lost_before
         self._lost_before += lost
-        parts = self.health.parts(period, Live(
+        parts = self.health.parts(period, LiveCounts(
             passed_over, lost, time.monotonic() - began, ages.report(), ages.greatest))
         if sensor is not None:
             fault, counts = sensor

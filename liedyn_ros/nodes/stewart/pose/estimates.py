@@ -18,8 +18,8 @@ from liedyn_ros.common.stamps import Pace
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.stewart import (
-    in_fixed_axes, linear_first, MonitoredPose, MotionEstimator)
+from liedyn_ros.stewart import linear_first, MonitoredPose, MotionEstimator
+from liedyn_ros.stewart.tracking.prediction import in_fixed_axes
 
 UNKNOWN = np.zeros(36)  # a covariance, as messages say it
 

@@ -26,7 +26,7 @@ from liedyn_ros.ros.messages.packed import JointStateReader
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import Stream
-from liedyn_ros.stewart import ActuatorSynchronizer, LegActuators, Reading
+from liedyn_ros.stewart.input.actuators import ActuatorSynchronizer, LegActuators, Reading
 
 OnSet = Callable[[int, Array, Array | None], None]
 OnFault = Callable[[int, LiedynError], None]

@@ -6,22 +6,29 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The platform's picture as RViz markers."""
+"""The platform as RViz markers, and as a robot model with joint states for any other tool."""
 
 from collections.abc import Sequence
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point
 import numpy as np
-from std_msgs.msg import ColorRGBA
+from sensor_msgs.msg import JointState
+from std_msgs.msg import ColorRGBA, String
 from visualization_msgs.msg import Marker, MarkerArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.common.errors import NameSetError
+from liedyn_ros.model import to_urdf
+from liedyn_ros.nodes.stewart.platform import LEG_STATES, Platform
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.stewart import PlatformPicture
+from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.qos import LATCHED
+from liedyn_ros.stewart import TrackedPose
+from liedyn_ros.stewart.description import PlatformTree
 from liedyn_ros.stewart.platform.picture import (
-    along, GREY, JOINT, LIGHT, MIDDLE, ROD, STEEL, TUBE)
+    along, GREY, JOINT, LIGHT, MIDDLE, PlatformPicture, ROD, STEEL, TUBE)
 
 SHORTEST = 1e-3  # of a tube, by the characteristic length: RViz warns of one without height
 
@@ -91,3 +98,36 @@ def _points(points: Array) -> list[Point]:
 def _color(rgb: Array) -> ColorRGBA:
     red, green, blue = rgb.tolist()
     return ColorRGBA(r=red, g=green, b=blue, a=1.0)
+
+
+JOINT_STATES = 'joint_states'
+
+
+class StewartDescription:
+    """Publishes the URDF once, latched, and the joint states of poses where someone listens."""
+
+    def __init__(self, node: ManagedNode, platform: Platform, prefix: str) -> None:
+        """Open the publishers. Raises NameSetError where the node would read its own states."""
+        if node.resolve_topic_name(LEG_STATES) == node.resolve_topic_name(JOINT_STATES):
+            raise NameSetError(
+                f'{JOINT_STATES}: expected another topic than that of {LEG_STATES}, got '
+                f'{node.resolve_topic_name(JOINT_STATES)} for both: remap one of them')
+        self._tree = PlatformTree(
+            platform.geometry, platform.home, base=platform.base_frame,
+            platform=platform.platform_frame, prefix=prefix)
+        self._description = String(data=to_urdf(self._tree.model))
+        self._descriptions = node.open_publisher(String, 'robot_description', LATCHED)
+        names = list(self._tree.joints)
+        self._joints = PackedPublisher(
+            node.open_publisher(JointState, JOINT_STATES),
+            JointState(name=names, position=[0.0] * len(names)), (*STAMP, 'position'))
+
+    def describe(self) -> None:
+        """Publish the URDF; the node is active."""
+        self._descriptions.publish(self._description)
+
+    def publish(self, tracked: TrackedPose) -> None:
+        """Publish the joint states of a pose."""
+        if self._joints.heard:
+            self._joints.publish((*divmod(tracked.stamp_ns, SECOND),
+                                  *self._tree.joint_values(tracked.pose).tolist()))

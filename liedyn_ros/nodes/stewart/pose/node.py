@@ -18,16 +18,14 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, SilenceError
 from liedyn_ros.nodes.stewart.parameters import POSE, SIMULATORS
 from liedyn_ros.nodes.stewart.platform import Platform
-from liedyn_ros.nodes.stewart.pose.description import StewartDescription
 from liedyn_ros.nodes.stewart.pose.diagnostics import StewartDiagnostics
 from liedyn_ros.nodes.stewart.pose.estimates import StewartEstimates
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
+from liedyn_ros.nodes.stewart.pose.markers import StewartDescription
 from liedyn_ros.nodes.stewart.pose.outputs import StewartOutputs
 from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput, sensor_of
-from liedyn_ros.nodes.stewart.pose.services.assembly_modes import StewartModes
-from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
-from liedyn_ros.nodes.stewart.pose.services.prove_path import StewartPaths
-from liedyn_ros.nodes.stewart.pose.services.solve import StewartServices
+from liedyn_ros.nodes.stewart.pose.services import (
+    StewartModes, StewartPaths, StewartPrediction, StewartServices)
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.input_gate import AgeGate
@@ -41,7 +39,7 @@ from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
 UNKNOWN = '_NODE_NAME_UNKNOWN_'  # which rclpy calls a node for a moment after it was found
-REFUSING = 2.0  # s after a refusal, in which silence is reported as refused input
+REFUSAL_TIME = 2.0  # s after a refusal, in which silence is reported as refused input
 EVENTS = int(Flag.BRANCH_CROSSED | Flag.RESTARTED)  # reported once, of samples passed over too
 
 
@@ -206,7 +204,7 @@ class StewartPoseNode(ManagedNode):
             if not (self.active and self._gate.silent):
                 return
             refused = self._refused
-            refusing = refused and time.monotonic() - self._refused_at < REFUSING
+            refusing = refused and time.monotonic() - self._refused_at < REFUSAL_TIME
         if refusing:
             kind, reason = 'refused', f'all samples were refused, the last one: {refused}'
         else:
@@ -222,10 +220,10 @@ class StewartPoseNode(ManagedNode):
         error = SilenceError(f'{self._gate.missing("leg lengths")}: {reason}')
         self._outputs.reject(self._gate.now_ns, str(error), age=0.0, passed_over=0)
         self._health.silent(str(error))
-        if self._gate.heard:
-            self.complain(error)
-        else:
+        if not self._gate.heard:
             self.wait_for(error, kind)
+        elif kind != 'refused':  # each refusal is told by itself
+            self.complain(error)
 
     def _warn_of_geometry(self) -> None:
         """Warn once where the default geometry is used without a simulator."""

@@ -8,6 +8,8 @@
 
 """The publishers of the pose node: pose, twist, status, markers, TF."""
 
+from collections.abc import Mapping
+from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TransformStamped, TwistStamped
 from liedyn_interfaces.msg import StewartStatus
@@ -16,7 +18,6 @@ from visualization_msgs.msg import MarkerArray
 
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.markers import StewartMarkers
-from liedyn_ros.nodes.stewart.status import fill
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
 from liedyn_ros.ros.messages.tf import Transforms
@@ -127,3 +128,9 @@ class StewartOutputs:
         if self._markers.get_subscription_count():
             self._markers.publish(self._picture.at(
                 conversions.stamp_of(tracked.stamp_ns), tracked.pose, tracked.lengths))
+
+
+def fill(status: StewartStatus, fields: Mapping[str, Any]) -> None:
+    """Write fields, as functions of stewart.reports.health return them, into a status."""
+    for name, value in fields.items():
+        setattr(status, name, value)

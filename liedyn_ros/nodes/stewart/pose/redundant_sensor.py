@@ -22,7 +22,7 @@ from liedyn_ros.ros.parameters.parameter_set import ParameterSet
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.stream import Stream
-from liedyn_ros.stewart import LengthSensor, OrientationSensor, Sensor
+from liedyn_ros.stewart.tracking.sensor_monitor import LengthSensor, OrientationSensor, Sensor
 
 NO_ORIENTATION = -1.0  # the first number of its covariance in an Imu without one (sensor_msgs)
 

@@ -18,7 +18,7 @@ from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
 # places, PLACES an interval, and states and rates their rows in parts of the limits.
 PLAN = Bundle('Plan', spans=MATRIX, times=VECTOR, states=CUBE, rates=CUBE)
 plan_of = PLAN.view
-BEGIN, Z, DZ, DDZ, FIRST = 0, 1, 2, 3, 4
+START_TIME, Z, DZ, DDZ, START_P = 0, 1, 2, 3, 4
 PLACES, HALF = 11, 5  # of an interval, both ends included; steps to its middle
 TERMS = 12  # of the series of an instant's place
 
@@ -30,7 +30,7 @@ def interval_at(plan, time):
     low, high = 0, spans.shape[0]
     while high - low > 1:
         middle = (low + high) // 2
-        if spans[middle, BEGIN] <= time:
+        if spans[middle, START_TIME] <= time:
             low = middle
         else:
             high = middle
@@ -41,7 +41,7 @@ def interval_at(plan, time):
 def place_in_interval(plan, interval, time):
     """Return p less that of the interval, and z, z': exact, as p'' is linear in p (15.13)."""
     spans = plan_of(plan).spans
-    t, z = time - spans[interval, BEGIN], spans[interval, Z]
+    t, z = time - spans[interval, START_TIME], spans[interval, Z]
     dz, ddz = spans[interval, DZ], spans[interval, DDZ]
     x, odd, even = 0.5 * ddz * t * t, 1.0, 1.0
     for k in range(TERMS, 0, -1):

@@ -19,28 +19,30 @@ import math
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import NUMBER, VECTOR
 from liedyn_ros.retiming.online.kernels.plan import (
-    BEGIN, DDZ, FIRST, interval_at, level_used, nearest_place, place_in_interval, PLACES,
-    plan_of, share_used)
+    DDZ, interval_at, level_used, nearest_place, place_in_interval, PLACES, plan_of,
+    share_used, START_P, START_TIME)
 
 # The instant of the plan, u and its derivatives by time, and p and its derivatives.
-TIME, SHARE, RATE, JERK, P, P1, P2, P3 = range(8)
+TIME, SPEED, SPEED_RATE, SPEED_ACCELERATION, P, P1, P2, P3 = range(8)
 # The scaling that was taken: time since, u and its rate then, level and duration. The largest
 # part of a limit that it uses, and the row.
-SINCE, FROM, FROM_RATE, LEVEL, DURATION, USED, ROW = range(8, 15)
+ELAPSED, START_SPEED, START_RATE, END_SPEED, DURATION, LIMIT_USE, LIMIT_ROW = range(8, 15)
 # The highest level ahead, the instant that limits it, and the row there.
-HIGHEST, UNTIL, LIMITING = range(15, 18)
+SPEED_AHEAD, LIMIT_TIME, ROW_AHEAD = range(15, 18)
 # Whether limits have changed; the part of the work that comes next; the tries that come next.
-CHANGED, PART, RUNG, TRIED = range(18, 22)
-JUDGE, LOOK, TAKE = 0.0, 1.0, 2.0
+CHANGED, NEXT_STEP, DOUBLING, NEXT_TRIAL = range(18, 22)
+CHECK_SCALING, LOOK_AHEAD, TAKE_SCALING = 0.0, 1.0, 2.0
 NUMBERS = 22
 TOLERANCE = 1e-3  # of a limit
-SHORTEST, RUNGS = 16.0, 8  # cycles of the shortest cubic; each further one takes twice as long
-LONGEST = 2.0  # times the plan's duration, up to which there are cubics of slow plans
-FEWEST, DENSITY, MANY = 8, 4, 192  # samples of a cubic, in an interval, and in a cycle
-TRIES = 5  # of shorter cubics, one a cycle
-BACKWARD = -1e-9  # u below which a scaling runs backward
+# Cycles of the shortest cubic; each further one takes twice as long
+MIN_CYCLES, DOUBLINGS = 16.0, 8
+MAX_DURATIONS = 2.0  # times the plan's duration, up to which there are cubics of slow plans
+# Samples of a cubic, in an interval, and in a cycle
+MIN_SAMPLES, SAMPLES_PER_INTERVAL, SAMPLES_PER_CYCLE = 8, 4, 192
+TRIALS = 5  # of shorter cubics, one a cycle
+MIN_SPEED = -1e-9  # u below which a scaling runs backward
 HALVINGS = 20
-SLOWEST = 1e-3  # u above rest
+MIN_HELD_SPEED = 1e-3  # u above rest
 
 
 @kernel
@@ -61,10 +63,10 @@ def cubic_share(t, share, rate, level, duration):
 
 @inlined
 def sample_count(plan, share, level, duration):
-    """Return the samples of a cubic: DENSITY in an interval of the plan (15.14)."""
+    """Return the samples of a cubic: SAMPLES_PER_INTERVAL in one of the plan (15.14)."""
     view = plan_of(plan)
     width = view.times[view.times.shape[0] - 1] / view.spans.shape[0]
-    return FEWEST + int(DENSITY * duration * max(share, level) / width)
+    return MIN_SAMPLES + int(SAMPLES_PER_INTERVAL * duration * max(share, level) / width)
 
 
 @kernel
@@ -85,9 +87,9 @@ def cubic_used(plan, raised, time, share, rate, level, duration, enough):
         at = time + passed
         if at >= end:
             return most, row
-        if u < BACKWARD:
+        if u < MIN_SPEED:
             return math.inf, row
-        while interval + 1 < intervals and spans[interval + 1, BEGIN] <= at:
+        while interval + 1 < intervals and spans[interval + 1, START_TIME] <= at:
             interval += 1
             for place in (PLACES * interval - 1, PLACES * interval):  # both sides of a knot
                 most, row = share_used(plan, raised, place, u, du, ddu, most, row)
@@ -103,7 +105,7 @@ def held_used(plan, raised, state, level, duration, most, row, enough):
     """Return the largest part of a limit, of a cubic and its level, and the row (15.14)."""
     if most > enough or level == 0.0:
         return most, row
-    passed = cubic_share(duration, state[SHARE], state[RATE], level, duration)[0]
+    passed = cubic_share(duration, state[SPEED], state[SPEED_RATE], level, duration)[0]
     held, held_row, _ = level_used(plan, raised, state[TIME] + passed, level, enough)
     return (held, held_row) if held > most else (most, row)
 
@@ -111,8 +113,8 @@ def held_used(plan, raised, state, level, duration, most, row, enough):
 @kernel
 def scaling_used(plan, raised, state, level, duration, enough):
     """Return the largest part of a limit from now on: of a cubic, and of the level (15.14)."""
-    most, row = cubic_used(plan, raised, state[TIME], state[SHARE], state[RATE], level, duration,
-                           enough)
+    most, row = cubic_used(plan, raised, state[TIME], state[SPEED], state[SPEED_RATE], level,
+                           duration, enough)
     return held_used(plan, raised, state, level, duration, most, row, enough)
 
 
@@ -137,7 +139,7 @@ def level_ahead(plan, raised, time):
                 low = middle
             else:
                 high = middle
-        level = low if low > SLOWEST else 0.0
+        level = low if low > MIN_HELD_SPEED else 0.0
     return level, until, row
 
 
@@ -148,39 +150,40 @@ def take_scaling(plan, raised, state, level, cycle):
 
     Where there is none, and what was taken exceeds them, take one that exceeds them less.
     """
-    share, spent, rung = state[SHARE], 0, int(state[RUNG])
-    enough = max(state[USED] * (1.0 - TOLERANCE), 1.0 + TOLERANCE)
-    times, duration = plan_of(plan).times, cycle * SHORTEST * 2.0**rung
-    while rung < RUNGS or duration < LONGEST * times[times.shape[0] - 1]:
+    share, spent, rung = state[SPEED], 0, int(state[DOUBLING])
+    enough = max(state[LIMIT_USE] * (1.0 - TOLERANCE), 1.0 + TOLERANCE)
+    times, duration = plan_of(plan).times, cycle * MIN_CYCLES * 2.0**rung
+    while rung < DOUBLINGS or duration < MAX_DURATIONS * times[times.shape[0] - 1]:
         samples = sample_count(plan, share, level, duration)
-        if spent > 0 and spent + samples > MANY:
-            state[RUNG] = rung
+        if spent > 0 and spent + samples > SAMPLES_PER_CYCLE:
+            state[DOUBLING] = rung
             return
         spent += samples
         rung += 1
         used, row = cubic_used(
-            plan, raised, state[TIME], share, state[RATE], level, duration, enough)
+            plan, raised, state[TIME], share, state[SPEED_RATE], level, duration, enough)
         if used <= enough:
             used, row = held_used(plan, raised, state, level, duration, used, row, enough)
             if used <= enough:
                 write_scaling(state, level, duration, used, row)
             break
         duration *= 2.0
-    state[RUNG] = 0
+    state[DOUBLING] = 0
 
 
 @inlined
 def write_scaling(state, level, duration, used, row):
     """Write a scaling that begins now (15.12)."""
-    state[SINCE], state[FROM], state[FROM_RATE] = 0.0, state[SHARE], state[RATE]
-    state[LEVEL], state[DURATION], state[USED], state[ROW] = level, duration, used, row
+    state[ELAPSED], state[START_SPEED], state[START_RATE] = 0.0, state[SPEED], state[SPEED_RATE]
+    state[END_SPEED], state[DURATION] = level, duration
+    state[LIMIT_USE], state[LIMIT_ROW] = used, row
 
 
 @kernel
 def shorten_scaling(plan, raised, state, left):
     """Try one shorter cubic to the same level, and take it where it keeps the limits (15.14)."""
-    state[TRIED] = (state[TRIED] + 1.0) % TRIES
-    level, duration = state[LEVEL], left * (1.0 + state[TRIED]) / (1.0 + TRIES)
+    state[NEXT_TRIAL] = (state[NEXT_TRIAL] + 1.0) % TRIALS
+    level, duration = state[END_SPEED], left * (1.0 + state[NEXT_TRIAL]) / (1.0 + TRIALS)
     used, row = scaling_used(plan, raised, state, level, duration, 1.0 + TOLERANCE)
     if used <= 1.0 + TOLERANCE:
         write_scaling(state, level, duration, used, row)
@@ -193,21 +196,23 @@ def choose_scaling(plan, raised, state, target, cycle):
 
     Each is the work of a cycle, so that none takes long.
     """
-    left = max(state[DURATION] - state[SINCE], 0.0)
-    if state[PART] == JUDGE and state[CHANGED] != 0.0:
-        state[USED], state[ROW] = scaling_used(
-            plan, raised, state, state[LEVEL], max(left, cycle), math.inf)
-        state[UNTIL], state[CHANGED], state[RUNG], state[PART] = -1.0, 0.0, 0.0, LOOK
+    left = max(state[DURATION] - state[ELAPSED], 0.0)
+    if state[NEXT_STEP] == CHECK_SCALING and state[CHANGED] != 0.0:
+        state[LIMIT_USE], state[LIMIT_ROW] = scaling_used(
+            plan, raised, state, state[END_SPEED], max(left, cycle), math.inf)
+        state[LIMIT_TIME], state[CHANGED], state[DOUBLING] = -1.0, 0.0, 0.0
+        state[NEXT_STEP] = LOOK_AHEAD
         return
-    if state[PART] != TAKE and state[TIME] > state[UNTIL]:
-        state[HIGHEST], state[UNTIL], state[LIMITING] = level_ahead(plan, raised, state[TIME])
-        state[PART] = TAKE
+    if state[NEXT_STEP] != TAKE_SCALING and state[TIME] > state[LIMIT_TIME]:
+        state[SPEED_AHEAD], state[LIMIT_TIME], state[ROW_AHEAD] = level_ahead(
+            plan, raised, state[TIME])
+        state[NEXT_STEP] = TAKE_SCALING
         return
-    state[PART] = JUDGE
-    level = min(target, state[HIGHEST])
-    if level != state[LEVEL] or state[USED] > 1.0 + TOLERANCE:
+    state[NEXT_STEP] = CHECK_SCALING
+    level = min(target, state[SPEED_AHEAD])
+    if level != state[END_SPEED] or state[LIMIT_USE] > 1.0 + TOLERANCE:
         take_scaling(plan, raised, state, level, cycle)
-    elif left > SHORTEST * cycle:
+    elif left > MIN_CYCLES * cycle:
         shorten_scaling(plan, raised, state, left)
 
 
@@ -224,20 +229,20 @@ def scale_plan(plan: VECTOR, raised: VECTOR, state: VECTOR, target: NUMBER, cycl
     times, spans = view.times, view.spans
     end = times[times.shape[0] - 1]
     if state[TIME] >= end:
-        state[SHARE], state[RATE], state[JERK] = 0.0, 0.0, 0.0
+        state[SPEED], state[SPEED_RATE], state[SPEED_ACCELERATION] = 0.0, 0.0, 0.0
         state[P1], state[P2], state[P3] = 0.0, 0.0, 0.0
         return 0.0
-    before = cubic_share(state[SINCE], state[FROM], state[FROM_RATE], state[LEVEL],
+    before = cubic_share(state[ELAPSED], state[START_SPEED], state[START_RATE], state[END_SPEED],
                          state[DURATION])[0]
-    state[SINCE] += cycle
+    state[ELAPSED] += cycle
     passed, u, du, ddu = cubic_share(
-        state[SINCE], state[FROM], state[FROM_RATE], state[LEVEL], state[DURATION])
+        state[ELAPSED], state[START_SPEED], state[START_RATE], state[END_SPEED], state[DURATION])
     state[TIME] = min(state[TIME] + (passed - before), end)  # at rest it stays to the bit
-    state[SHARE], state[RATE], state[JERK] = u, du, ddu
+    state[SPEED], state[SPEED_RATE], state[SPEED_ACCELERATION] = u, du, ddu
     interval = interval_at(plan, state[TIME])
     p, z, dz = place_in_interval(plan, interval, state[TIME])
     root, ddz = math.sqrt(z), spans[interval, DDZ]
-    state[P] = min(spans[interval, FIRST] + p, 1.0)
+    state[P] = min(spans[interval, START_P] + p, 1.0)
     state[P1], state[P2] = u * root, du * root + 0.5 * u * u * dz
     state[P3] = root * (ddu + 0.5 * u * u * u * ddz) + 1.5 * u * du * dz
     if state[TIME] >= end:

@@ -184,7 +184,21 @@ class StewartGeometry:
         return np.array([leg.radius if isinstance(leg, Crank) else 1.0 for leg in self.leg_types])
 
     def require_values(self, values: Array) -> Array:
-        """Return drive coordinates (..., n); raise LimitError where a strut's is not positive."""
+        """
+        Return drive coordinates that a platform can have.
+
+        Args:
+            values: (..., n); m, of cranks rad.
+
+        Returns:
+            the values.
+
+        Raises:
+            LimitError: where a strut's is not positive.
+
+        >>> geometry.require_values(np.full(6, 0.5)).shape
+        (6,)
+        """
         lengths = np.array([leg.positive for leg in self.leg_types])
         bad = np.argwhere((values <= 0.0) & lengths)
         if len(bad):
@@ -195,12 +209,36 @@ class StewartGeometry:
         return values
 
     def within_limits(self, lengths: ArrayLike) -> NDArray[np.bool_]:
-        """Return for each drive coordinate (..., n), m or rad, whether it is within its limits."""
+        """
+        Return for each drive coordinate whether it is within its limits.
+
+        Args:
+            lengths: (..., n); m, of cranks rad.
+
+        Returns:
+            (..., n).
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> geometry.within_limits([0.5] * 6).all().item()
+        True
+        """
         lengths = checks.as_numbers('lengths', lengths)
         return (self.length_limits[:, 0] <= lengths) & (lengths <= self.length_limits[:, 1])
 
     def require_within_limits(self, lengths: Array) -> None:
-        """Raise LimitError naming the first leg whose drive coordinate is beyond its limits."""
+        """
+        Raise the error of drive coordinates beyond their limits.
+
+        Args:
+            lengths: (n,); m, of cranks rad.
+
+        Raises:
+            LimitError: naming the first leg that is beyond.
+
+        >>> geometry.require_within_limits(np.full(6, 0.5))
+        """
         within = self.within_limits(lengths)
         if not within.all():
             leg = int(np.argmin(within))
@@ -208,8 +246,11 @@ class StewartGeometry:
             leg_type = self.leg_types[leg]
             driven = {Rail: 'position', Stage: 'position', Crank: 'angle'}
             what = driven.get(type(leg_type), 'length')
+            unit, factor = ('degrees', math.radians(1.0)) if what == 'angle' else ('mm', 1e-3)
+            hint = f', which looks like {unit}: actuator_scale {factor:.6g}' if (
+                self.within_limits(factor * lengths).all()) else ''
             raise LimitError(f'{what} of {self.leg_names[leg]}: expected {least} to {most} '
-                             f'{leg_type.unit}, got {lengths[leg]}',
+                             f'{leg_type.unit}, got {lengths[leg]}{hint}',
                              names=(self.leg_names[leg],), expected=(float(least), float(most)),
                              got=float(lengths[leg]), indices=(leg,))
 
@@ -225,14 +266,39 @@ class StewartGeometry:
         return np.asarray(noise ** -2.0)
 
     def require_six(self, what: str) -> None:
-        """Raise GeometryError where there are more than six legs; what: what needs six."""
+        """
+        Raise the error of what only platforms of six legs have.
+
+        Args:
+            what: the word for it.
+
+        Raises:
+            GeometryError: where there are more legs.
+
+        >>> geometry.require_six('energy')
+        """
         if self.redundant:
             raise GeometryError(f'{what}: expected a platform of six legs, got '
                                 f'{list(self.leg_names)}; `six` chooses six of them',
                                 names=self.leg_names, expected=6, got=len(self.leg_names))
 
     def six(self, names: ArrayLike) -> StewartGeometry:
-        """Return the platform of six of the legs, by name. Raises NameSetError, GeometryError."""
+        """
+        Return the platform of six of the legs.
+
+        Args:
+            names: of the six.
+
+        Returns:
+            the geometry.
+
+        Raises:
+            NameSetError: for an unknown leg.
+            GeometryError: for other than six.
+
+        >>> geometry.six(geometry.leg_names).leg_names == geometry.leg_names
+        True
+        """
         chosen = [str(name) for name in np.atleast_1d(names)]
         for name in chosen:
             if name not in self.leg_names:
@@ -289,9 +355,18 @@ class StewartGeometry:
 
     def table(self, unit: float = 1.0) -> Array:
         """
-        Return the kernels' table of the legs, lengths in a unit (m).
+        Return the kernels' table of the legs.
 
-        The kernels write the positions of the legs' ends into it: one for each thread.
+        Kernels write the positions of the legs' ends into it: one for each thread.
+
+        Args:
+            unit: of its lengths; m.
+
+        Returns:
+            the table.
+
+        >>> geometry.table().dtype
+        dtype('float64')
         """
         return self._in_metres.copy() if unit == 1.0 else self._table(unit)
 

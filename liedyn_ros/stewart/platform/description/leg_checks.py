@@ -21,19 +21,19 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, NameSetError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.description.leg_types import Crank, LegType, Stage, Wire
-from liedyn_ros.stewart.platform.kernels.leg_rows import FEWEST, MOST
+from liedyn_ros.stewart.platform.kernels.leg_rows import MAX_LEGS, MIN_LEGS
 
 LONGEST_LATENCY = 1.0  # s
 COINCIDENT = 1e-9  # of the platform's size, below which joints are at one point
 
 
 def checked_names(value: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of legs, which must be different and FEWEST to MOST."""
+    """Return the names of legs, which must be different and MIN_LEGS to MAX_LEGS."""
     names = tuple(value)
-    if not FEWEST <= len(names) <= MOST or len(set(names)) != len(names) or not all(
+    if not MIN_LEGS <= len(names) <= MAX_LEGS or len(set(names)) != len(names) or not all(
             isinstance(name, str) and name for name in names):
-        raise NameSetError(f'leg_names: expected {FEWEST} to {MOST} different names, '
-                           f'got {list(names)}', names=names, expected=FEWEST, got=len(names))
+        raise NameSetError(f'leg_names: expected {MIN_LEGS} to {MAX_LEGS} different names, '
+                           f'got {list(names)}', names=names, expected=MIN_LEGS, got=len(names))
     return names
 
 
@@ -145,8 +145,7 @@ def checked_latency(names: Sequence[str], value: ArrayLike) -> Array:
 
 def checked_home(value: ArrayLike | None) -> Array | None:
     """Return a home pose (4, 4), m, or None. Raises the errors of `require_pose`."""
-    return None if value is None else se3.require_pose(
-        'home', checks.as_array('home', value, (4, 4)))
+    return None if value is None else se3.require_pose('home', value, (4, 4))
 
 
 def checked_forces(

@@ -97,7 +97,18 @@ class PlatformMasses:
         self.spatial_inertia()
 
     def spatial_inertia(self) -> SpatialInertia:
-        """Return the inertia of the platform in its frame; raise where no body has it."""
+        """
+        Return the inertia of the platform in its frame.
+
+        Returns:
+            the inertia.
+
+        Raises:
+            InertiaError: where no body has it.
+
+        >>> geometry.masses.spatial_inertia().mass == geometry.masses.mass
+        True
+        """
         xx, yy, zz, xy, xz, yz = self.inertia
         return SpatialInertia(
             self.mass, self.center_of_mass, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -29,8 +29,21 @@ def with_tool(geometry: StewartGeometry, pose_platform_tool: ArrayLike) -> Stewa
     Return the machine's geometry with the tool's frame for the platform's.
 
     pose_platform_tool: (4, 4), m. All that is fixed to the platform is seen from the tool: joints,
-    axes, cones, masses and home. So poses, twists and covariances are those of the tool. Raises
-    ShapeError, NotFiniteError or NotInGroupError.
+    axes, cones, masses and home. So poses, twists and covariances are those of the tool.
+
+    Args:
+        geometry: a StewartGeometry.
+        pose_platform_tool: pose (4, 4) of the tool in the platform's frame; m.
+
+    Returns:
+        the geometry.
+
+    Raises:
+        NotInGroupError: for a matrix that is no pose.
+
+    >>> tool = with_tool(geometry, ld.pose([0.0, 0.0, 0.1]))
+    >>> (geometry.platform_joints - tool.platform_joints)[0].round(9)
+    array([0. , 0. , 0.1])
     """
     tool = se3.require_pose('pose_platform_tool', pose_platform_tool)
     rotation, position = tool[:3, :3], tool[:3, 3]

@@ -37,7 +37,6 @@ from liedyn_ros.stewart.platform.description.tool_frame import with_tool
 
 MAX_SIZE = 20.0  # m, of a platform; beyond it numbers are taken for mm
 RAISES = {'raises': 1.0, 'lowers': -1.0}  # what a positive turn of a crank does
-WHOLE_TURN = 2.0 * math.pi  # rad; beyond it the angles of a frame are taken for degrees
 _LEGS = re.compile(rb'^legs\s*:', re.MULTILINE)
 
 
@@ -88,9 +87,22 @@ def load_geometry(path: str | Path) -> StewartGeometry:
 
 def geometry_of(mapping: Any) -> StewartGeometry:
     """
-    Return the geometry of a file's content, in m and rad.
+    Return the geometry of a file's content.
 
-    Raises DescriptionError, or the errors of the geometry.
+    Args:
+        mapping: what YAML reads; lengths in m, angles in rad.
+
+    Returns:
+        the geometry.
+
+    Raises:
+        DescriptionError: for content that is no geometry.
+        GeometryError: for a geometry that cannot be built.
+
+    >>> import yaml
+    >>> text = config_file('stewart_geometry.yaml').read_text()
+    >>> geometry_of(yaml.safe_load(text)).leg_names == geometry.leg_names
+    True
     """
     return _geometry(Node(mapping, 'geometry'))
 
@@ -136,7 +148,7 @@ def _leg(leg: Node) -> dict[str, Any]:
         cone = leg.optional(key)
         row[f'{key}s'] = unlimited_cones(usual, 1)[0]
         if cone is not None:
-            row[f'{key}s'] = [*cone.take('axis').numbers(3), cone.take('angle').number()]
+            row[f'{key}s'] = [*cone.take('axis').numbers(3), cone.take('angle').angle()]
             cone.finish()
     row |= {f'leg_{key}': leg.take(key, 0.0).number() for key in ('noise', 'latency')}
     row['force_limits'] = leg.take('force', list(usual_forces(leg_type))).numbers(
@@ -172,9 +184,6 @@ def tool_of(node: Node) -> Array:
         return SE3.from_rotation_translation(rotation, position).matrix
     rpy = node.take('rpy', origin).angles(3)
     node.finish()
-    if max(map(abs, rpy)) > WHOLE_TURN:
-        warn(f'{node.path}/rpy: {rpy} rad is more than a whole turn; degrees are written '
-             "as '30 deg'", DescriptionWarning)
     return SE3.from_rotation_translation(SO3.from_rpy(*rpy), position).matrix
 
 
@@ -199,7 +208,9 @@ def _leg_type(leg: Node) -> tuple[LegType, list[float]]:
     drive = leg.take(given[0])
     with drive.context():
         leg_type = DRIVES[given[0]](drive)
-    limits = drive.take('travel', [-math.inf, math.inf]).numbers(2, infinite=True)
+    travel = drive.take('travel', [-math.inf, math.inf])
+    limits = (travel.angles(2, travel=True) if isinstance(leg_type, Crank)
+              else travel.numbers(2, infinite=True))
     drive.finish()
     return leg_type, limits
 
@@ -271,8 +282,20 @@ def updated_geometry(source: str | Path, geometry: StewartGeometry) -> str:
     """
     Return the text of a geometry file with the joints and the covariance of readings of it.
 
-    Limits, leg types, masses and the tool stay; comments are lost. Raises GeometryError for a
-    geometry whose legs are others, or for a file that cannot be read.
+    Limits, leg types, masses and the tool stay; comments are lost.
+
+    Args:
+        source: the file, or its text.
+        geometry: the new one.
+
+    Returns:
+        the text.
+
+    Raises:
+        DescriptionError: for a file that is no geometry.
+
+    >>> updated_geometry(config_file('stewart_geometry.yaml'), geometry)[:1] != ''
+    True
     """
     if load_geometry(source).leg_names != geometry.leg_names:
         raise GeometryError(f'{source}: expected the legs {list(geometry.leg_names)}, got '

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Maps by J^-1 (11.4): the covariance of a pose or a twist, and a twist's change with the pose."""
+"""The inverse of J (11.4), and how the twist of rates changes with the pose."""
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import MATRIX, VECTOR
@@ -15,7 +15,6 @@ from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 
-RATES_WORK = 72  # numbers in a workspace: J and its inverse
 RATES_DIFFERENCE = 1e-5  # of differences, rad and m
 
 
@@ -91,26 +90,6 @@ def rates_change(joints, r, p, twist, change, jacobian):
             for i in range(n):
                 for j in range(6):
                     change[6 * i + k] += 0.5 / step * jacobian[6 * i + j] * twist[j]
-
-
-@kernel
-def covariance(joints: VECTOR, pose: MATRIX, variances: VECTOR, out: MATRIX, work: VECTOR):
-    """
-    Write J^-1 diag(variances) J^-T, 6 by 6, at a pose 4 by 4: body twist coordinates, rad, m.
-
-    variances: (6,), of the lengths, m^2. Returns False where J has no inverse.
-    """
-    inverse = work[36:72]
-    if not inverse_jacobian(joints, pose, work):
-        return False
-    for i in range(6):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(6):
-                total += inverse[6 * i + k] * variances[k] * inverse[6 * j + k]
-            out[i, j] = total
-            out[j, i] = total
-    return True
 
 
 @kernel

@@ -16,9 +16,9 @@ twelve legs, so the size of a table tells how many, and whether it has rows.
 
 from liedyn_ros.jit.decorators import kernel
 
-FEWEST, MOST = 6, 12  # legs
+MIN_LEGS, MAX_LEGS = 6, 12  # legs
 END = 6  # numbers of a leg's two ends
-ENDS = FEWEST * END  # of six legs: the whole table of plain struts
+ENDS = MIN_LEGS * END  # of six legs: the whole table of plain struts
 
 STRUT, OFFSET, RAIL, CRANK, WIRE, STAGE, CARRIED_STAGE = 0, 1, 2, 3, 4, 5, 6
 
@@ -35,7 +35,7 @@ KIND, BASE, PLATFORM, UNIT, SIZE, FIRST, SECOND, LENGTH, OTHER, SIDE, VALUE, RAT
 GUIDE, PITCH, PHASE, SHIFT, TARGET = 20, 23, 24, 25, 26
 TURN = GUIDE  # rad, of a screw at home from PHASE on: it turns by less than half a turn from there
 ROW = 27
-SMALLEST = FEWEST * (END + ROW)  # table with rows
+SMALLEST = MIN_LEGS * (END + ROW)  # table with rows
 
 
 @kernel

@@ -25,14 +25,15 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.flags import Flag
-from liedyn_ros.stewart.platform.kernels.leg_rows import MOST
+from liedyn_ros.stewart.platform.kernels.leg_rows import MAX_LEGS
 from liedyn_ros.stewart.tracking.legs.kernels import (
     fault_tables as tables, held_readings, leg_faults, leg_monitor, motion_bank,
     motion_bank as kernels, noise_tables as noises)
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseEstimator, NoiseReport
 
 MIN_REPEATS = 1.05  # mean number of equal readings, from which on a bus is slower than the topic
-IRREGULAR = 2.0  # ratio of the longest to the mean time of a reading, above which it is no bus
+# Ratio of the longest to the mean time of a reading, above which it is no bus
+MAX_HOLD_RATIO = 2.0
 EQUAL_WEIGHTS = np.ones(1)
 
 
@@ -96,7 +97,8 @@ class LegMotion(NamedTuple):
         mixture = np.empty(kernels.mixture_size(n))
         kernels.mix_members(bank, self.period, self.samples, seconds,
                             np.empty(bank.shape[1] + kernels.SPECTRA), mixture)
-        variances, (lengths, rates) = mixture[:kernels.LEG], mixture[kernels.LEG:].reshape(2, n)
+        variances = mixture[:kernels.LEG_WIDTH]
+        lengths, rates = mixture[kernels.LEG_WIDTH:].reshape(2, n)
         variances *= max(self.caution, 1.0) ** 2  # they were filtered with `noise`
         of_length, shared, of_rate = variances.tolist()
         return LegEstimate(lengths / self.scales, rates / self.scales, self.scales,
@@ -123,8 +125,8 @@ class LegEstimate(NamedTuple):
 
 
 def legs_of(bits: int) -> tuple[int, ...]:
-    """Return the indices of the lowest MOST bits that are set."""
-    return tuple(leg for leg in range(MOST) if bits >> leg & 1) if bits else ()
+    """Return the indices of the lowest MAX_LEGS bits that are set."""
+    return tuple(leg for leg in range(MAX_LEGS) if bits >> leg & 1) if bits else ()
 
 
 class LegFaults(NamedTuple):
@@ -165,7 +167,7 @@ def faults_of(findings: int) -> LegFaults:
     """Return the faults among the findings of a kernel, which are bits of a whole number."""
     if not findings & tables.FAULTY:
         return NO_FAULTS
-    outlying, stepped, frozen = (legs_of(findings >> first & (1 << MOST) - 1) for first in (
+    outlying, stepped, frozen = (legs_of(findings >> first & (1 << MAX_LEGS) - 1) for first in (
         tables.OUTLYING_LEGS, tables.STEPPED_LEGS, tables.FROZEN_LEGS))
     return LegFaults(outlying, stepped, frozen, bool(findings >> tables.JUMPED & 1),
                      bool(findings >> tables.DOUBTED & 1))
@@ -293,8 +295,8 @@ class LegMonitor:
         if not period:
             return (1.0,) * len(self._legs)
         intervals, holds = self._legs[:, tables.INTERVAL], self._legs[:, tables.HOLD]
-        regular = (self._legs[:, tables.HOLDS] > held_readings.KNOWN) & (holds > 0.0) & (
-            holds < IRREGULAR * intervals + 1.5 * period) & (intervals > MIN_REPEATS * period)
+        regular = (self._legs[:, tables.HOLDS] > held_readings.MIN_HOLDS) & (holds > 0.0) & (
+            holds < MAX_HOLD_RATIO * intervals + 1.5 * period) & (intervals > MIN_REPEATS * period)
         return tuple(float(interval / period) if repeats else 1.0
                      for interval, repeats in zip(intervals, regular))
 
@@ -323,14 +325,14 @@ def _empty_buffer(geometry: StewartGeometry) -> Array:
     scales, n = geometry.drive_scales, len(geometry.leg_names)
     return leg_monitor.LEG_MONITOR.pack(
         faults=tables.FAULTS.pack(
-            history=np.zeros((n, tables.HISTORY_SAMPLES, 2)), legs=np.zeros((n, tables.LEG)),
+            history=np.zeros((n, tables.HISTORY_SAMPLES, 2)), legs=np.zeros((n, tables.LEG_WIDTH)),
             since=np.zeros((2, n, n)), numbers=np.zeros(tables.NUMBERS),
             tally=np.zeros(tables.TALLY), settings=np.zeros(tables.SETTINGS)),
         noise=noises.NOISE.pack(
             stamps=np.zeros(noises.WINDOW_SAMPLES),
             window=np.zeros((n, noises.WINDOW_SAMPLES, 2)),
             squares=np.zeros((noises.ORDERS, n)), medians=np.zeros((noises.ORDERS, n)),
-            legs=np.zeros((n, noises.LEG)), numbers=np.zeros(noises.NUMBERS),
+            legs=np.zeros((n, noises.LEG_WIDTH)), numbers=np.zeros(noises.NUMBERS),
             weights=np.zeros((noises.ORDERS, noises.WINDOW_SAMPLES)),
             work=np.zeros(noises.WINDOW_SAMPLES + n)),
         motion=motion_bank.empty_filter(scales),

@@ -29,12 +29,12 @@ NOISE_RATIO = 1.1  # ratio of measured to given noise, besides the error of the 
 SAME_BUS = 1.2  # ratio of the greatest to the least number of repetitions on one bus
 MAX_NOISE_RATIO = 1.7  # ratio of given to measured noise: 2 is surely too large
 EARLY_FACTOR = 7.0  # deviations of a threshold, until the period is known
-ALARMS = 1.0 / 3600.0  # 1/s, false alarms of each leg
+ALARM_RATE = 1.0 / 3600.0  # 1/s, false alarms of each leg
 LEGS = 3  # of the arrays of noise_tables.NOISE that are read here
 GIVEN_SOURCE, MEASURED_SOURCE = 'leg_noise', 'measured noise'
 BOUND_SOURCE, FEW_SAMPLES_SOURCE = 'an upper bound of the noise', 'noise of few samples'
 ASSUMED_NOISE_SOURCE = f'assumed noise, {EARLY_NOISE:g} m'
-MIN_SEEN = 1e-9  # m, least noise that is not rounding
+ROUNDING_NOISE = 1e-9  # m, least noise that is not rounding
 # Max. consecutive identical readings by noise-to-resolution ratio (14.22)
 REPETITIONS = ((1.0, 3.0), (0.5, 6.0), (0.3, 25.0), (0.2, 201.0))
 
@@ -65,7 +65,20 @@ class NoiseReport(NamedTuple):
     noises: tuple[float, ...] = ()
 
     def repetition(self, names: Sequence[str]) -> str:
-        """Return a sentence on legs whose readings repeat, and their bus's rate, or ''."""
+        """
+        Return a sentence on legs whose readings repeat, and the rate of their bus.
+
+        Args:
+            names: of the legs.
+
+        Returns:
+            the sentence, or ''.
+
+        >>> tracker, lengths = MonitoredTracker(geometry, home), leg_lengths(geometry, home)
+        >>> _ = tracker.track(0, lengths)
+        >>> tracker.noise.repetition(geometry.leg_names)
+        ''
+        """
         slow = {leg: repeats for leg, repeats in zip(names, self.repeats) if repeats > 1.0}
         least, most = min(slow.values(), default=0.0), max(slow.values(), default=0.0)
         if not slow:
@@ -93,7 +106,7 @@ class NoiseEstimator:
     # stamps does not explain it. caution: ratio of the noise in a covariance to `total`.
     # shares: (n,), of each leg's noise in `total`, whose mean square is 1: as given, or measured.
     # excess: m, added to it for a pose by jitter. source: of that noise. acceleration: m/s^2,
-    # bound for a leg. factor: deviations of a threshold that noise exceeds once in 1 / ALARMS s
+    # bound for a leg. factor: deviations of a threshold that noise exceeds at ALARM_RATE
     # (14.18). repetitions: how often all readings may repeat before they are stale.
     # threshold: least, share and step of kernels.noise.write_thresholds.
     identified: bool
@@ -159,7 +172,7 @@ class NoiseEstimator:
         return self._period
 
     def _allowed_repetitions(self) -> float:
-        if not self.identified or self._metres * self._sigma < MIN_SEEN:
+        if not self.identified or self._metres * self._sigma < ROUNDING_NOISE:
             return math.inf
         ratio = self._sigma / step if (step := self._step()) else math.inf
         return next((count for least, count in REPETITIONS if ratio >= least), math.inf)
@@ -207,7 +220,7 @@ class NoiseEstimator:
         self._taken, self._period = numbers[tables.TAKEN], numbers[tables.PERIOD]
         self._sigma, self._coarsest = numbers[tables.VARIANCE] ** 0.5, numbers[tables.COARSEST]
         self._measured_acceleration = numbers[tables.ACCELERATION]
-        self._learnt *= 1.0 - min(kernels.SETTLE_EVERY * self._period / kernels.FADE, 1.0)
+        self._learnt *= 1.0 - min(kernels.SETTLE_EVERY * self._period / kernels.MEMORY_TIME, 1.0)
         self.acceleration = max(
             self._given_acceleration or
             max(ASSUMED_ACCELERATION / self._metres, 2.0 * self._measured_acceleration),
@@ -286,7 +299,7 @@ class NoiseEstimator:
             self._factor_at = self._period
             from scipy.special import stdtrit
             degrees = kernels.averaged_samples(self._period) / 2.5
-            self.factor = float(stdtrit(degrees, 1.0 - 0.5 * ALARMS * self._period))
+            self.factor = float(stdtrit(degrees, 1.0 - 0.5 * ALARM_RATE * self._period))
         self._wrong_leg = None
         if not (self._given and self.identified):
             return False

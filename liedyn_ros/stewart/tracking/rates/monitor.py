@@ -39,7 +39,7 @@ class RateMonitor:
         """Take a geometry."""
         n = len(geometry.leg_names)
         self._buffer = kernels.RATES.pack(
-            legs=np.zeros((n, kernels.LEG)), cross=np.zeros((n, n)),
+            legs=np.zeros((n, kernels.LEG_WIDTH)), cross=np.zeros((n, n)),
             numbers=np.zeros(kernels.NUMBERS), scales=geometry.drive_scales.copy())
         self._legs = kernels.RATES.array(self._buffer, 'legs')
         self._rates = np.zeros(n)
@@ -85,4 +85,4 @@ def _described(row: Sequence[float], names: Sequence[str]) -> str:
         kernels.REVERSED: 'is reversed',
         kernels.EXCHANGED: f'reads as {names[int(row[kernels.OTHER])]}',
         kernels.LATE: f'is {1e3 * factor:.0f} ms late',
-        kernels.OFF: f'is off by {100.0 * factor:.0f} % of its rate'}[fault]
+        kernels.UNEXPLAINED: f'is off by {100.0 * factor:.0f} % of its rate'}[fault]

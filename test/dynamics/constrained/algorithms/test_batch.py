@@ -113,8 +113,9 @@ def test_what_is_refused_names_the_state() -> None:
     for name, at in (('q', 65), ('v', 40)):
         bad = {'q': q.copy(), 'v': v.copy()}
         bad[name][at:] += 0.01
-        with pytest.raises(LiedynError, match=rf'{name}\[{at}\]: expected a state on the constr'):
+        with refused(LiedynError, 'tip/force_x', 'tip/force_y') as caught:
             dynamics.forward.batch(**bad, tau=tau)
+        assert str(caught.value).startswith(f'{name}[{at}]: ')
     broken = q.copy()
     broken[31, 0] = np.nan
     with refused(LiedynError, 'q[31]', indices=(0,)):
@@ -123,13 +124,11 @@ def test_what_is_refused_names_the_state() -> None:
     a[66] += 0.01
     with refused(LiedynError, 'a', indices=(66,)):
         dynamics.inverse.batch(q, v, a)
-    for message, given in (('q: expected shape', (q[0], v, tau)),
-                           ('v: expected shape', (q, v[1:], tau)),
-                           ('tau: expected shape', (q, v, tau[1:])),
-                           ('tau: expected shape', (q, v, tau[:, :2])),
-                           (r'tau\[2, 0, 1\]: expected a finite', (q, v, np.where(
-                               np.arange(tau.size).reshape(tau.shape) == 7, np.nan, tau)))):
-        with pytest.raises(LiedynError, match=message):
+    for name, indices, given in (
+            ('q', (), (q[0], v, tau)), ('v', (), (q, v[1:], tau)), ('tau', (), (q, v, tau[1:])),
+            ('tau', (), (q, v, tau[:, :2])), ('tau', (2, 0, 1), (q, v, np.where(
+                np.arange(tau.size).reshape(tau.shape) == 7, np.nan, tau)))):
+        with refused(LiedynError, name, indices=indices):
             dynamics.forward.batch(*given)
     with refused(LimitError, 'tau', got=39):
         dynamics.forward.batch(q, v, np.zeros((COUNT, 40, 3)))

@@ -23,7 +23,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, equilibrium, LEAST_FORCE, mobility, project,
     statics)
-from liedyn_ros.dynamics.linearization import linearize_constrained
+from liedyn_ros.dynamics.linearization import linearize
 from liedyn_ros.model import ModelBuilder, pose, SpatialInertia
 
 MACHINES = 'revolute', 'two loops', 'rod', 'gears', 'bennett', 'four bar'
@@ -85,7 +85,7 @@ def test_frequency_is_that_of_the_linear_model() -> None:
     found = statics(machine, q)
     moves = found.motions[:, 0]
     inertia = moves @ machine.tree.mass_matrix(q) @ moves
-    linear = linearize_constrained(machine, q, np.zeros(3), found.solution.tau)
+    linear = linearize(machine, q, np.zeros(3), found.solution.tau)
     square = np.linalg.eigvals(linear.A)**2
     expected = -found.stiffness[0, 0] / inertia
     assert np.abs(square - expected).min() < 1e-6 * abs(expected)

@@ -123,7 +123,8 @@ def test_a_shaper_returns_faster_than_it_cuts(moved):
     crank, rocker = (motion.q[:, machine.model.joint(name).qi] for name in ('motor', 'rocker_pin'))
     angle = np.arctan2(0.3 + 0.1 * np.sin(crank), 0.1 * np.cos(crank))
     assert_allclose(np.radians(71.6) + rocker, angle, atol=1e-9)
-    assert crank[np.argmin(angle)] == pytest.approx(-np.arcsin(0.1 / 0.3), abs=0.1)
+    assert crank[np.argmin(angle)] == pytest.approx(  # as far as samples tell
+        -np.arcsin(0.1 / 0.3), abs=np.abs(np.diff(crank)).max())
 
 
 def test_a_leg_without_bent_springs_is_a_parallelogram(moved):

@@ -23,7 +23,8 @@ from liedyn_ros.common.errors import (
     ShapeError)
 from liedyn_ros.dynamics.constrained import (
     assemble, assemblies, complete_acceleration, complete_velocity, ConstrainedDynamics,
-    Constraints, ConstraintStatus, mobility, other_assembly, project)
+    ConstraintStatus, mobility, other_assembly, project)
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.model import CLOSURE_TYPES, Limits, pose
 
 

@@ -10,14 +10,17 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import lsq_linear
 from support.comparison import assert_same
 from support.machines.looped_machines import five_bar
 
 import liedyn_ros as ld
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, NameSetError
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, DifferentialKinematics, POINT)
+from liedyn_ros.dynamics.constrained.configurations.differential_kinematics import (
+    PROGRAM_TOLERANCE)
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 
 pytest.importorskip('clarabel')
@@ -64,10 +67,17 @@ def test_the_velocity_is_that_of_another_solver(seed: int) -> None:
     error = 5.0 * at[:3, :3].T @ (wanted[:3, 3] - at[:3, 3])
     bounds = [(max(-2.0, b - 0.3, min((-1.5 - x) / DT, 0.0)),
                min(2.0, b + 0.3, max((1.5 - x) / DT, 0.0))) for b, x in zip(before, q)]
-    other = minimize(lambda v: 0.5 * np.sum((rows @ v - error)**2) + 0.5e-3 * v @ v, before,
-                     jac=lambda v: rows.T @ (rows @ v - error) + 1e-3 * v, bounds=bounds,
-                     method='L-BFGS-B', options={'ftol': 1e-15, 'gtol': 1e-10})
-    assert_same(found, other.x, 1e-4, floor=1.0)
+    matrix, wanted = np.vstack((rows, np.sqrt(1e-3) * np.eye(7))), np.append(error, np.zeros(7))
+    exact = lsq_linear(matrix, wanted, np.transpose(bounds), method='bvls', tol=1e-15).x
+
+    def square(v: Array) -> float:
+        return float(0.5 * np.sum((matrix @ v - wanted)**2))
+
+    # The program's tolerance is of squares in units of its largest slope.
+    allowed = 5.0 * PROGRAM_TOLERANCE * max(np.abs(rows.T @ error).max(), 1.0)**2
+    assert square(found) == pytest.approx(square(exact), abs=allowed)
+    # A square that is so near leaves v no more, for the curvature is 1e-3 and greater.
+    np.testing.assert_allclose(found, exact, rtol=0.0, atol=np.sqrt(2.0 * allowed / 1e-3))
 
 
 def test_loops_stay_closed_on_the_way() -> None:

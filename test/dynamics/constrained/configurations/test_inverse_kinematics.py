@@ -182,11 +182,11 @@ def test_loops_stay_closed_within_reach_and_beyond() -> None:
     def distance(x: Array) -> float:
         return float(np.linalg.norm(robot.frames.pose(x, 'tip')[:2, 3] - far[:2]))
 
-    best = min((minimize(distance, assemble(robot, robot.model.random(rng)), method='SLSQP',
-                         constraints={'type': 'eq', 'fun': lambda x: robot.residual(x)[3:5]})
-                for rng in map(np.random.default_rng, range(4))),
-               key=lambda each: each.fun if each.success else np.inf)
-    assert found.distances['tip'] <= best.fun * (1.0 + 1e-4)
+    others = [minimize(distance, assemble(robot, robot.model.random(rng)), method='SLSQP',
+                       constraints={'type': 'eq', 'fun': lambda x: robot.residual(x)[3:5]})
+              for rng in map(np.random.default_rng, range(4))]
+    best = min(each.fun for each in others if np.abs(robot.residual(each.x)).max() < 1e-6)
+    assert found.distances['tip'] <= best * (1.0 + 1e-4)
 
 
 def test_many_poses_are_as_each_alone() -> None:

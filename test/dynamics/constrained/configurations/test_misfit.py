@@ -81,8 +81,10 @@ def test_a_tolerance_gives_the_dynamics_of_the_exact_machine(kind: str) -> None:
         np.testing.assert_allclose(moved.a, a, rtol=1e-10, atol=1e-10)
         later = LoopTracker(dynamics, ['crank_joint'], start=q).update([0.95], [2.0], [0.3])
         found.append((q, v, a, needed.tau, needed.wrenches, later.a))
+    # Its right angles are off by 4e-6 rad; a machine far from singular moves by some of that.
+    tolerance = 10.0 * (float(ROUNDED) - 0.5 * np.pi)
     for one, other in zip(*found):
-        np.testing.assert_allclose(one, other, atol=1e-4 * np.abs(one).max())
+        np.testing.assert_allclose(one, other, atol=tolerance * np.abs(one).max())
     assert moved.status is ConstraintStatus.REGULAR
     gap = rounded.gaps(found[1][0])['tip']
     assert 1e-7 < gap.length < 1e-5

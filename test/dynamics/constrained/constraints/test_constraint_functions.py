@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from support.machines.looped_machines import random_looped
-from support.refusals import refused
+from support.refusals import ANY, refused
 from support.witnesses import loop_witness
 
 from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, ShapeError
@@ -152,5 +152,6 @@ def test_what_is_not_known_is_refused():
         bad = ConstraintFunction('bad', 1, **{
             'residual': CIRCLE.residual, 'jacobian': CIRCLE.jacobian, 'bias': CIRCLE.bias,
             **wrong})
-        with pytest.raises(error, match=f'bad: {name}'):
+        with refused(error, ANY) as caught:
             ConstrainedDynamics(bead(), functions=[bad]).forward(q, v, np.zeros(2))
+        assert name in caught.value.names[0]

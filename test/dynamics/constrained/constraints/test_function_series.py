@@ -151,7 +151,7 @@ def test_a_closure_and_the_same_as_a_function_agree_at_all_orders(model, functio
     assert_close(mixed[1].a, mixed[0].a)
     assert_close(mixed[1].tau, mixed[0].tau)
     many = own.forward.batch([q] * 2, [v] * 2, [tau] * 2, external=[external] * 2)
-    np.testing.assert_array_equal(many.a[1], found.a)
+    assert_close(many.a[1], found.a)  # as far as BLAS has the same bits at any place of memory
 
 
 def test_accelerations_follow_from_known_ones_at_all_orders():
@@ -239,7 +239,7 @@ def test_a_taylor_number_is_compared_by_its_value_and_never_loses_its_series():
     np.testing.assert_array_equal(
         series(np.array([[1.5, 0.0], [1.0, 0.0], [0.0, 0.0]]))[:, 0, 0], [1.0, 0.0, 0.0])
     np.testing.assert_array_equal(taylor_series(lambda q: q**2)(np.zeros((3, 1))), 0.0)
-    with pytest.raises(LiedynError, match='got a conversion to float'):
+    with refused(LiedynError):
         taylor_series(lambda q: [math.sin(q[0])])(np.zeros((2, 1)))
 
 

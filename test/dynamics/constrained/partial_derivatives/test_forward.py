@@ -20,8 +20,7 @@ from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import LiedynError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_FORCE, LEAST_TORQUE, project
-from liedyn_ros.dynamics.linearization.closed_loops import linearize_constrained
-from liedyn_ros.dynamics.linearization.trees import linearize
+from liedyn_ros.dynamics.linearization import linearize
 
 
 @pytest.mark.parametrize('name', ALL)
@@ -81,8 +80,8 @@ def test_hybrid_along_the_motion(name: str, share: float) -> None:
     wanted = dynamics.hybrid(q, v, known, motion.a, motion.tau,
                              external=np.stack([w, np.zeros_like(w)]))
     given = np.where(known, motion.a[1], motion.tau[1])
-    for ours, theirs in ((got[3:6], wanted.a), (got[6:9], wanted.tau),
-                         (got[9:12], wanted.multipliers)):
+    for ours, theirs in ((got[2:5], wanted.a), (got[5:8], wanted.tau),
+                         (got[10:], wanted.multipliers)):
         terms = np.array([ours[0] @ v, ours[1] @ got.a, ours[2] @ given])
         rounding = 1e-11 * np.abs(terms).max()  # they may cancel all but a thousandth
         np.testing.assert_allclose(terms.sum(axis=0), theirs[1], rtol=0.0, atol=rounding
@@ -161,16 +160,14 @@ def test_pinocchio_has_the_same_derivatives() -> None:
 def test_linear_models() -> None:
     """Of a machine with loops, along its motion; of a tree, the same as linearize has."""
     dynamics, q, v, tau, _, _ = state(EVERY['balls'])
-    found, n = linearize_constrained(dynamics, q, v, tau[0]), dynamics.model.nv
+    found, n = linearize(dynamics, q, v, tau[0]), dynamics.model.nv
     wanted = dynamics.forward(q, v, tau)
     rate = found.A @ np.hstack([v, wanted.a[0]]) + found.B @ tau[1]
     assert_same(rate[n:], wanted.a[1], 1e-9)
     tree = EVERY['rod'].model
     free = ConstrainedDynamics(replace(tree, closures=()))
-    for mine, other in zip(linearize_constrained(free, EVERY['rod'].q, np.ones(tree.nv),
-                                                 np.zeros(tree.nv)),
-                           linearize(free.tree, EVERY['rod'].q, np.ones(tree.nv),
-                                     np.zeros(tree.nv))):
+    at = EVERY['rod'].q, np.ones(tree.nv), np.zeros(tree.nv)
+    for mine, other in zip(linearize(free, *at), linearize(free.tree, *at)):
         assert_same(mine, other, 1e-10)
 
 

@@ -11,7 +11,7 @@
 import numpy as np
 import pytest
 from support.machines.loop_states import ALL, state
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics.batch import pool
@@ -71,7 +71,8 @@ def test_threads_share_many_states(monkeypatch) -> None:
 def test_what_is_refused_names_the_state() -> None:
     dynamics, q, v, tau, *_ = state(ALL['revolute'])
     batch = dynamics.forward.partial_derivatives.batch
-    with pytest.raises(LiedynError, match=r'^\[1\] .*on the constraints'):
+    with refused(LiedynError, ANY) as caught:
         batch([q, q + 0.3], [v, v], tau[:2])
-    with refused(ShapeError, 'arguments', got=[1, 2]):
+    assert str(caught.value).startswith('[1] ')
+    with refused(ShapeError, 'tau'):
         batch([q, q], [v, v], tau[:1])

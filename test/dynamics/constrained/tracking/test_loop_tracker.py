@@ -95,8 +95,9 @@ def test_the_time_to_a_singularity_is_reported_before_it() -> None:
         left.append(state.time_to_singularity)
         assert np.abs(dynamics.residual(state.q)).max() < CLOSED
     assert state.inverse_condition_number < 0.1
-    # It falls as a square root, so its tangent meets zero at twice the distance.
-    np.testing.assert_allclose(left[-100:], 2.0 * (0.3 - times[-100:]), rtol=0.2)
+    # It falls as a square root, so its tangent meets zero at twice the distance, up to shares
+    # of that order.
+    np.testing.assert_allclose(left[-50:], 2.0 * (0.3 - times[-50:]), rtol=0.2)
     assert np.isinf(tracker.update([dead + 0.002], [1.0]).time_to_singularity)
     good = tracker.update([dead + 0.001]).q
     with refused(ConvergenceError, 'right_0_joint'):

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.comparison import assert_same
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.dynamics import Dynamics
@@ -121,17 +122,18 @@ def test_a_world_may_include_its_model(tmp_path: Path) -> None:
     assert model.nv == 7 and model.gravity.tolist() == [0.0, 0.0, -3.0]
 
 
-@pytest.mark.parametrize(('content', 'message'), [
-    ('<include/>', 'an element uri with a text, got none'),
-    ('<include><uri>https://fuel.example/arm</uri></include>', 'a uri of a file here'),
-    ('<include><uri>model://none</uri></include>', "got 'model://none', which is in none"),
-    ('<include><uri>itself.sdf</uri></include>', 'at most'),
-    ('<model name="n"/>', 'at least one element link'),
-    (ARM.format('', '<static>true</static>'), 'a model in a model that is not static')])
-def test_wrong_files_are_refused(tmp_path: Path, content: str, message: str) -> None:
+@pytest.mark.parametrize(('content', 'named', 'got'), [
+    ('<include/>', 'sdf/model[m]/include', 'none'),
+    ('<include><uri>https://fuel.example/arm</uri></include>',
+     'sdf/model[m]/include', 'https://fuel.example/arm'),
+    ('<include><uri>model://none</uri></include>', 'sdf/model[m]/include', ANY),
+    ('<include><uri>itself.sdf</uri></include>', ANY, 'more'),
+    ('<model name="n"/>', 'sdf/model[m]/model[n]', 'none'),
+    (ARM.format('', '<static>true</static>'), 'sdf/model[m]/model[arm]', 'arm')])
+def test_wrong_files_are_refused(tmp_path: Path, content: str, named: str, got: object) -> None:
     path = tmp_path / 'itself.sdf'
     path.write_text(f'<sdf version="1.9"><model name="m"><link name="a"/>{content}</model></sdf>')
-    with pytest.raises(DescriptionError, match=message):
+    with refused(DescriptionError, named, got=got):
         load_sdf(path)
 
 
@@ -145,3 +147,19 @@ def test_a_model_stands_in_a_frame_of_its_world() -> None:
         '</world></sdf>')
     wanted = pose((0, 0, 1), (1.5, 0, 0)) @ pose((0, 2, 0), (0, 0, 0.5)) @ pose((1, 0, 0))
     np.testing.assert_allclose(model.joint('j').placement, wanted, atol=1e-15)
+
+
+def test_what_models_in_models_and_includes_have_beyond_is_named(tmp_path: Path) -> None:
+    """Only their links, joints, frames and plugins are in the model around them."""
+    link = f'<link name="a">{INERTIA}</link>'
+    (tmp_path / 'in.sdf').write_text(f'<sdf version="1.99"><model name="in">{link}<enable_wind>1'
+                                     '</enable_wind></model></sdf>')
+    include = '<include><uri>in.sdf</uri><name>k</name><e:params><m>5</m></e:params></include>'
+    nested = f'<model name="n">{link}<drake:linear_bushing_rpy a="1"/></model>'
+    path = tmp_path / 'm.sdf'
+    for text, named in ((f'<model name="m">{link}{include}{nested}</model>', 'n'), (include, '')):
+        path.write_text(f'<sdf version="1.9">{text}</sdf>')
+        said = ' '.join(load_sdf(path).warnings)
+        for words in ("includes ['k']: e:params", "models ['k']: enable_wind", '1.99', *(
+                ("models ['n']: drake:linear_bushing_rpy",) if named else ())):
+            assert words in said

@@ -22,7 +22,7 @@ from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 from support.bench.pose_bench import (
     FAR, GEOMETRY, HOME, LEGS, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, stamp_of)
-from support.platforms.crossings import Crossing
+from support.platforms.stewart_motion import Crossing
 
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.ros.node import lifecycle
@@ -230,6 +230,16 @@ def test_input_that_is_refused_from_the_start_is_told_once_in_a_period(bench, mo
     bench.until_logged(node.node, 'the end', LoggingSeverity.WARN)
     warnings = bench.logged(node.node, LoggingSeverity.WARN)
     assert sum(refused in warning for warning in warnings) == 1
+
+
+def test_input_that_is_refused_later_is_told_by_one_line(bench):
+    """The refusal is in the log; that it is silence besides is in the status."""
+    node = PoseBench(bench, input_timeout=0.05).settle()
+    bench.until(lambda: any('were refused' in status.message for status in node.statuses),
+                'a report', act=lambda: node.send([0.5, 0.5], ['a', 'b'], wait=False))
+    bench.until_logged(node.node, 'actuator names', LoggingSeverity.ERROR)
+    errors = bench.logged(node.node, LoggingSeverity.ERROR)
+    assert not any('were refused' in error for error in errors)
 
 
 def test_a_refusal_is_kept_in_every_report_of_silence(bench):

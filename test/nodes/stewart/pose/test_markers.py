@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 from support.bench.pose_bench import FAR, GEOMETRY
-from support.platforms.stewart_cases import pose_of
+from support.platforms.stewart_motion import pose_of
 from visualization_msgs.msg import Marker
 
 from liedyn_ros.common.resources import config_file
@@ -23,8 +23,10 @@ from liedyn_ros.lie import so3
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.markers import StewartMarkers
 from liedyn_ros.ros.messages.conversions import from_pose
-from liedyn_ros.stewart import leg_ends, leg_lengths, LegActuators, load_geometry, PlatformPicture
-from liedyn_ros.stewart.platform.picture import BEYOND, END, MIDDLE, plate
+from liedyn_ros.stewart import leg_lengths, load_geometry
+from liedyn_ros.stewart.input.actuators import LegActuators
+from liedyn_ros.stewart.platform.kinematics import leg_ends
+from liedyn_ros.stewart.platform.picture import BEYOND, END, MIDDLE, plate, PlatformPicture
 
 LOW = pose_of((0.01, -0.01, 0.24), (3.0, -2.0, 4.0))  # where the cranks' rods reach
 ON_STAGES = pose_of((0.004, -0.003, 0.055), (3.0, -2.0, 4.0))

@@ -16,9 +16,9 @@ import pytest
 from rclpy.qos import ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from support.bench.broadcaster import Broadcaster
 from support.bench.pose_bench import (
     FAR, GEOMETRY, HOME, moved, NEAR, ns, PERIOD_NS, PoseBench, rates_at)
+from support.bench.ros_bench import Broadcaster
 
 from liedyn_ros.model import load_urdf
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode

@@ -26,8 +26,9 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.stewart import (
-    Flag, in_fixed_axes, leg_lengths, load_geometry, MonitoredTracker, PlatformMeter)
+from liedyn_ros.stewart import Flag, leg_lengths, load_geometry, MonitoredTracker
+from liedyn_ros.stewart.platform.state import PlatformMeter
+from liedyn_ros.stewart.tracking.prediction import in_fixed_axes
 
 pytestmark = pytest.mark.ros
 FILE = config_file('stewart_cable_robot.yaml')

@@ -18,7 +18,7 @@ import pytest
 from rclpy.logging import LoggingSeverity
 from support.bench.pose_bench import (
     FAR, GEOMETRY, HOME, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, rates_at, stamp_of)
-from support.platforms.crossings import Crossing
+from support.platforms.stewart_motion import Crossing
 import yaml
 
 from liedyn_ros.common.resources import config_file

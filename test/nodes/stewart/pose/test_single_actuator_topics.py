@@ -18,7 +18,7 @@ from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 from support.bench.pose_bench import (
     FAR, GEOMETRY, joint_state, LEGS, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, rates_at)
-from support.platforms.stewart_cases import pose_of
+from support.platforms.stewart_motion import pose_of
 
 from liedyn_ros.stewart import leg_lengths
 
@@ -75,6 +75,13 @@ def test_velocities_give_the_twist(six):
     for leg, (length, rate) in enumerate(zip(leg_lengths(GEOMETRY, NEAR), rates_at(NEAR, TWIST))):
         six.send(leg, stamp, length, [rate])
     np.testing.assert_allclose(six.node.twist_at(stamp), TWIST, atol=1e-7)
+
+
+def test_lengths_count_where_one_actuator_has_no_velocity(six):
+    stamp = six.node.stamp_ns + PERIOD_NS
+    for leg, (length, rate) in enumerate(zip(leg_lengths(GEOMETRY, FAR), rates_at(FAR, TWIST))):
+        six.send(leg, stamp, length, [rate] if leg else [])
+    np.testing.assert_allclose(six.node.pose_at(stamp), FAR, atol=1e-9)
 
 
 def test_a_reading_of_another_actuator_is_refused(six):

@@ -43,6 +43,7 @@ def independent_motions(
         return OFF_CONSTRAINTS
     for j in range(len(v)):
         along[0, j], along[1, j] = v[j], 0.0
+    rows[:] = 0.0  # A' of couplings, which the series leaves
     constraint_series(workspace, q, along, rows)
     if not inverse.factor_passive_columns(machine, motion, scratch, passive, ones):
         return MOTION_UNDETERMINED
@@ -74,3 +75,20 @@ def write_column(machine, scratch, rows, motions, j, out):
         for s in range(qr.count[g]):
             i = qr.order[qr.slot[g] + s]
             out[i, j] = scratch.scale[i] * x[s]
+
+
+@kernel
+def reduce_mass(whole, motions, product, mass):
+    """Write M N (nv, nv), and N^T M N (nv, nv)."""
+    n = len(whole)
+    for i in range(n):
+        for j in range(n):
+            product[i, j] = 0.0
+            for k in range(n):
+                product[i, j] += whole[i, k] * motions[k, j]
+    for i in range(n):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(n):
+                total += motions[k, i] * product[k, j]
+            mass[i, j], mass[j, i] = total, total

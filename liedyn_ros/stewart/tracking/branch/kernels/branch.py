@@ -26,11 +26,11 @@ from liedyn_ros.stewart.tracking.branch.kernels import passage
 PREDICTION_LIMIT = 0.5  # s; over a longer gap nothing is predicted
 KEPT_BRANCH = 0.1  # signed value below which a failed solve is not tried again from home
 SHARPNESS_TIME = 0.5  # s, for which the sharpness of the motion is judged
-SURE = 7.0  # logarithm of the odds, 1000 to 1, by which a branch is ruled out
-LOOK_EVERY = 4  # bins
-FAR = 0.3  # signed value, six times that of a warning; below it the filters are better
+LOG_ODDS_LIMIT = 7.0  # logarithm of the odds, 1000 to 1, by which a branch is ruled out
+BINS_PER_LOOK = 4  # bins
+FAR_VALUE = 0.3  # signed value, six times that of a warning; below it the filters are better
 MAX_INCREASE = 3.0  # of the greatest rate lately, from one sample to the next
-EXACT = 1e-12  # least noise, in characteristic lengths: rounding
+MIN_NOISE = 1e-12  # least noise, in characteristic lengths: rounding
 # 1/s^5, spectra of the value's jerk, each ten times as sharp as the one before. In a second the
 # acceleration changes by 0.03 to 300 1/s^2: from paths of half a minute to shakers.
 JERKS = 10.0 ** np.arange(-3.0, 6.0)
@@ -38,29 +38,29 @@ BINS = 128  # that the passage of a singularity is kept in
 
 MONITOR = Bundle(
     'BranchMonitor',
-    bank=MATRIX, entry=MATRIX,  # (sharpnesses, passage.ROW)
+    bank=MATRIX, entry=MATRIX,  # (sharpnesses, passage.FILTER_WIDTH)
     jerks=VECTOR,  # (sharpnesses,) 1/s^5
-    bins=MATRIX, tally=VECTOR,  # (bins, 3), (passage.TALLY,)
-    work=MATRIX, weights=MATRIX,  # (2, passage.ROW), (sharpnesses, 3)
+    bins=MATRIX, tally=VECTOR,  # (bins, 3), (passage.BIN_WIDTH,)
+    work=MATRIX, weights=MATRIX,  # (2, passage.FILTER_WIDTH), (sharpnesses, 3)
     numbers=VECTOR, stamps=INTEGERS)  # (NUMBERS,), (STAMPS,)
 monitor_of = MONITOR.view
 
 # Numbers. LAST_VALUE: the smallest singular value of the last pose. FASTEST: 1/s, its greatest
-# mean rate lately. BEST: index of the most likely filter; VALUE, RATE: its own. REPORTED: the
-# reported sign. ENTERED: the sign before noise mixed the branches, 0 while it does not. OUTSIDE:
+# mean rate lately. BEST: index of the most likely filter; VALUE, VALUE_RATE: its own. REPORTED:
+# the reported sign. ENTERED: that before noise mixed the branches, 0 while it does not. OUTSIDE:
 # whether the value has come out of the noise. GAP, WRONG: of the last pose, as in Branch.
-(STARTED, LAST_VALUE, FASTEST, BEST, VALUE, RATE, REPORTED, ENTERED, OUTSIDE, DOUBT, GAP, WRONG,
- NUMBERS) = range(13)
+(STARTED, LAST_VALUE, FASTEST, BEST, VALUE, VALUE_RATE, REPORTED, ENTERED, OUTSIDE, DOUBT, GAP,
+ WRONG, NUMBERS) = range(13)
 # Stamps, ns: of the bank, of the last pose, of the entry, and of when the value came out.
 NOW, LAST_AT, ENTRY_AT, LEFT_AT, STAMPS = range(5)
 
 
 def empty_monitor():
     """Return the buffer of a monitor without a pose."""
-    of_bank = (len(JERKS), passage.ROW)
+    of_bank = (len(JERKS), passage.FILTER_WIDTH)
     return MONITOR.pack(
         bank=np.zeros(of_bank), entry=np.zeros(of_bank), jerks=JERKS, bins=np.zeros((BINS, 3)),
-        tally=np.zeros(passage.TALLY), work=np.zeros((2, passage.ROW)),
+        tally=np.zeros(passage.BIN_WIDTH), work=np.zeros((2, passage.FILTER_WIDTH)),
         weights=np.zeros((len(JERKS), 3)), numbers=np.zeros(NUMBERS),
         stamps=np.zeros(STAMPS, dtype=np.int64))
 
@@ -88,8 +88,8 @@ def judge_branch(
     monitor = monitor_of(buffer)
     follow_value(monitor, stamp_ns, value, slope, noise, shortfall)
     numbers = monitor.numbers
-    return (1 if numbers[VALUE] > 0.0 else -1, numbers[RATE], numbers[GAP], is_unsure(monitor),
-            numbers[WRONG] > 0.0)
+    return (1 if numbers[VALUE] > 0.0 else -1, numbers[VALUE_RATE], numbers[GAP],
+            is_unsure(monitor), numbers[WRONG] > 0.0)
 
 
 @kernel
@@ -125,8 +125,8 @@ def follow_value(monitor, stamp_ns, value, slope, noise, shortfall):
     numbers[LAST_VALUE], stamps[LAST_AT] = abs(value), stamp_ns
     slope = abs(slope)
     # Of a regular pose the value follows the lengths about one to one.
-    variance = (2.0 * max(noise, EXACT)) ** 2 * (slope * slope + value * value)
-    slope = max(slope, EXACT)
+    variance = (2.0 * max(noise, MIN_NOISE)) ** 2 * (slope * slope + value * value)
+    slope = max(slope, MIN_NOISE)
     if numbers[STARTED] == 0.0:
         start_filters(monitor, stamp_ns, value, variance, math.nan)
         numbers[GAP] = 0.0
@@ -173,9 +173,9 @@ def start_filters(monitor, stamp_ns, value, variance, rate):
         passage.start_filter(bank[m], value, of_value)
         if not math.isnan(rate):
             bank[m, 1] = rate
-            bank[m, 6] += 0.25 * (rate - numbers[RATE]) ** 2
+            bank[m, 6] += 0.25 * (rate - numbers[VALUE_RATE]) ** 2
     numbers[STARTED], numbers[VALUE] = 1.0, value
-    numbers[RATE] = 0.0 if math.isnan(rate) else rate
+    numbers[VALUE_RATE] = 0.0 if math.isnan(rate) else rate
     monitor.stamps[NOW] = stamp_ns
     keep_entry(monitor)
     numbers[REPORTED] = expected_sign(monitor)
@@ -186,7 +186,7 @@ def restart_filters(monitor, stamp_ns, size, variance, dt):
     """Restart on the last reported branch; mark it unsure if a singularity was in reach."""
     numbers = monitor.numbers
     deviation = math.sqrt(monitor.bank[int(numbers[BEST]), 6])
-    fastest = abs(numbers[RATE]) + passage.NEAR * deviation
+    fastest = abs(numbers[VALUE_RATE]) + passage.SIGN_DEVIATIONS * deviation
     if numbers[ENTERED] != 0.0 or abs(numbers[VALUE]) < fastest * dt:
         numbers[DOUBT] = 1.0
     numbers[ENTERED] = 0.0
@@ -201,7 +201,7 @@ def avoids_singularity(numbers, before, now, reach):
     Their squares are the same on both branches. A passage takes the value down from one to
     zero and on to the other: further than the motion reaches in the time.
     """
-    return numbers[ENTERED] == 0.0 and min(before, now) > FAR and before + now > reach
+    return numbers[ENTERED] == 0.0 and min(before, now) > FAR_VALUE and before + now > reach
 
 
 @kernel
@@ -224,18 +224,19 @@ def correct_filters(monitor, square, variance, near):
         numbers[OUTSIDE] = 0.0
         tally[:] = 0.0
         tally[5] = 1.0
-    best, numbers[VALUE], numbers[RATE] = passage.correct_bank(monitor.bank, square, variance)
+    best, numbers[VALUE], numbers[VALUE_RATE] = passage.correct_bank(
+        monitor.bank, square, variance)
     numbers[BEST] = best
     if numbers[ENTERED] == 0.0:
         keep_entry(monitor)
         return
     count = passage.collect_square(
         monitor.bins, tally, 1e-9 * (stamps[NOW] - stamps[ENTRY_AT]), square, variance)
-    if near or numbers[VALUE] * numbers[RATE] < 0.0:
+    if near or numbers[VALUE] * numbers[VALUE_RATE] < 0.0:
         numbers[OUTSIDE] = 0.0
     elif numbers[OUTSIDE] == 0.0:
         numbers[OUTSIDE], stamps[LEFT_AT] = 1.0, stamps[NOW]
-    elif count > 0 and count % LOOK_EVERY == 0:
+    elif count > 0 and count % BINS_PER_LOOK == 0:
         weigh_branches(monitor, count)
 
 
@@ -249,7 +250,7 @@ def weigh_branches(monitor, count):
         mirror_filters(monitor, -expected_sign(monitor))
     inside = 1e-9 * (stamps[LEFT_AT] - stamps[ENTRY_AT])
     outside = 1e-9 * (stamps[NOW] - stamps[LEFT_AT])
-    sure = abs(odds) > SURE
+    sure = abs(odds) > LOG_ODDS_LIMIT
     if sure or outside > 2.0 * inside + SHARPNESS_TIME:
         if not sure:
             numbers[DOUBT] = 1.0
@@ -263,7 +264,8 @@ def mirror_filters(monitor, sign):
     """Give the values of all filters one sign."""
     passage.mirror_bank(monitor.bank, sign)
     best = int(monitor.numbers[BEST])
-    monitor.numbers[VALUE], monitor.numbers[RATE] = monitor.bank[best, 0], monitor.bank[best, 1]
+    monitor.numbers[VALUE] = monitor.bank[best, 0]
+    monitor.numbers[VALUE_RATE] = monitor.bank[best, 1]
 
 
 @kernel
@@ -271,7 +273,7 @@ def keep_entry(monitor):
     """Copy the bank to the entry: the bank before a singularity."""
     bank, entry = monitor.bank, monitor.entry
     for m in range(bank.shape[0]):
-        for k in range(passage.ROW):
+        for k in range(passage.FILTER_WIDTH):
             entry[m, k] = bank[m, k]
     monitor.stamps[ENTRY_AT] = monitor.stamps[NOW]
 

@@ -31,15 +31,16 @@ from liedyn_ros.stewart.solver.kernels.biases import copy_pose
 from liedyn_ros.stewart.solver.kernels.problem import CONVERGED, Settings
 from liedyn_ros.stewart.solver.kernels.solve import solve_six, SOLVER_WORK
 from liedyn_ros.stewart.tracking.branch.kernels.branch import (
-    KEPT_BRANCH, PREDICTION_LIMIT, SURE)
+    KEPT_BRANCH, LOG_ODDS_LIMIT, PREDICTION_LIMIT, SHARPNESS_TIME)
 from liedyn_ros.stewart.tracking.branch.kernels.guess import is_predictable
 from liedyn_ros.stewart.tracking.branch.kernels.separation import separation
 
 LOOK_NS = 100_000_000  # between two looks at home, and over which rates are measured
-STOOD = 45.0  # chi-square of six legs' noise at two times, 1000 to 1, in variances of one
-SAME = 1e-3  # separation of two solves of one pose, at most
+# Chi-square of six legs' noise at two times, 1000 to 1, in variances of one
+STANDSTILL_CHI_SQUARE = 45.0
+SAME_POSE = 1e-3  # separation of two solves of one pose, at most
 # Rad, characteristic lengths: where a search for other poses starts, along each way (11.14).
-WAYS = (-2.0, -1.5, -1.0, -0.5, 0.5, 1.0, 1.5, 2.0)
+SEARCH_OFFSETS = (-2.0, -1.5, -1.0, -0.5, 0.5, 1.0, 1.5, 2.0)
 # Sources of the evidence of a branch, as in StewartStatus.
 UNSURE, HOME, MOTION, SENSOR, PROVED = range(5)
 # Reasons why a branch rests on nothing.
@@ -127,16 +128,16 @@ def keep_evidence(buffer: VECTOR, stamp_ns: WHOLE, pose: MATRIX, values: VECTOR)
 @kernel
 def judge_evidence(
         buffer: VECTOR, legs: VECTOR, scale: NUMBER, settings: Settings, stamp_ns: WHOLE,
-        lengths: VECTOR, pose: MATRIX, values: VECTOR, from_home: TRUTH, noise: NUMBER) -> None:
+        lengths: VECTOR, pose: MATRIX, values: VECTOR, from_home: TRUTH, noise: NUMBER):
     """
-    Judge the pose (4, 4), m, of a sample, whose state is measured.
+    Judge the pose (4, 4), m, of a sample, whose state is measured; tell whether home chose it now.
 
     from_home: whether its solve began there. noise: standard deviation of a length, in
     characteristic lengths. Settings are those of the solver.
     """
     evidence = evidence_of(buffer)
     numbers = evidence.numbers
-    gap = stamp_ns - evidence.stamps[LAST_AT]
+    gap, chosen = stamp_ns - evidence.stamps[LAST_AT], False
     if numbers[STARTED] == 0.0 or from_home:
         if numbers[STARTED] > 0.0:
             lose_evidence(buffer)
@@ -144,10 +145,18 @@ def judge_evidence(
         if not is_chosen_by_home(evidence, legs, scale, settings, lengths, pose, values):
             numbers[REASON] = START
     elif not is_predictable(1e-9 * gap, 1e-9 * evidence.stamps[SPAN]):
-        judge_gap(evidence, legs, scale, settings, 1e-9 * gap, lengths, pose, values, noise)
+        chosen = judge_gap(
+            evidence, legs, scale, settings, 1e-9 * gap, lengths, pose, values, noise)
     else:
-        follow(evidence, legs, scale, settings, stamp_ns, lengths, pose, values)
+        chosen = follow(evidence, legs, scale, settings, stamp_ns, lengths, pose, values)
     store_last_pose(evidence, stamp_ns, pose, values)
+    return chosen
+
+
+@kernel
+def is_settled(numbers: VECTOR):
+    """Return whether a motion was followed that is long enough to contradict the start."""
+    return numbers[REGULAR] * LOOK_NS >= 1e9 * SHARPNESS_TIME
 
 
 @kernel
@@ -172,7 +181,7 @@ def store_last_pose(evidence, stamp_ns, pose, values):
 @kernel
 def judge_gap(evidence, legs, scale, settings, gap, lengths, pose, values, noise):
     """
-    Judge the first pose after a gap (s) by what the platform could have done in it.
+    Judge the first pose after a gap (s) by what the platform could have done; as look_at_home.
 
     It is taken to be no faster than ever: of n rates, each as likely below the greatest possible,
     that is below the greatest seen times 1000^(1/n), 1000 to 1. If the gap shows that it was
@@ -180,31 +189,32 @@ def judge_gap(evidence, legs, scale, settings, gap, lengths, pose, values, noise
     """
     numbers = evidence.numbers
     apart = separation_of(evidence, scale, evidence.last, pose)
-    if (apart * values[platform.VALUE]) ** 2 <= STOOD * noise * noise:
-        return
+    if (apart * values[platform.VALUE]) ** 2 <= STANDSTILL_CHI_SQUARE * noise * noise:
+        return False
     reach, numbers[SEEN] = math.inf, 0.0
     if numbers[LOOKS] > 0.0:
         rate = numbers[GREATEST]
         if gap > PREDICTION_LIMIT:
             rate = min(rate, numbers[WIDEST] / PREDICTION_LIMIT)
-        reach = rate * gap * math.exp(SURE / numbers[LOOKS])
+        reach = rate * gap * math.exp(LOG_ODDS_LIMIT / numbers[LOOKS])
     if apart > reach:
         reach = math.inf
     search_others(evidence, legs, scale, settings, lengths, evidence.last, pose, values)
     way = distance_through_singularity(numbers[LAST_VALUE], numbers[LAST_SLOPE], values)
-    if min(way, numbers[APART]) < reach:
-        numbers[REASON] = GAP
-        look_at_home(evidence, legs, scale, settings, lengths, pose)
+    if min(way, numbers[APART]) >= reach:
+        return False
+    numbers[REASON] = GAP
+    return look_at_home(evidence, legs, scale, settings, lengths, pose)
 
 
 @kernel
 def follow(evidence, legs, scale, settings, stamp_ns, lengths, pose, values):
-    """Take the next pose of a motion; look at home at times."""
+    """Take the next pose of a motion; look at home at times, as look_at_home."""
     numbers = evidence.numbers
     since, first = stamp_ns - evidence.stamps[SEEN_AT], numbers[SEEN] == 0.0
     if not first:
         if since < LOOK_NS:
-            return
+            return False
         rate = 1e9 * separation_of(evidence, scale, evidence.seen, pose) / since
         numbers[GREATEST] = max(numbers[GREATEST], rate)
         numbers[WIDEST] = max(numbers[WIDEST], separation_of(evidence, scale, evidence.left, pose))
@@ -215,30 +225,32 @@ def follow(evidence, legs, scale, settings, stamp_ns, lengths, pose, values):
     numbers[SEEN], evidence.stamps[SEEN_AT] = 1.0, stamp_ns
     copy_pose(pose, evidence.seen)
     numbers[REGULAR] += 1.0 if abs(values[platform.VALUE]) > KEPT_BRANCH else 0.0
-    if not first and (numbers[SOURCE] == HOME or numbers[REASON] != NO_REASON):
-        look_at_home(evidence, legs, scale, settings, lengths, pose)
+    if first or (numbers[SOURCE] != HOME and numbers[REASON] == NO_REASON):
+        return False
+    return look_at_home(evidence, legs, scale, settings, lengths, pose)
 
 
 @kernel
 def look_at_home(evidence, legs, scale, settings, lengths, pose):
-    """Compare a pose with the one that a solve from home leads to."""
+    """Compare a pose with the one that a solve from home leads to; tell whether home chose it."""
     numbers, values = evidence.numbers, evidence.values
     copy_pose(evidence.home, evidence.guess)
     status, _, _, _ = solve_six(
         legs, scale, lengths, evidence.guess, evidence.twist, 0.0, settings, evidence.found,
         values, evidence.work)
     if status != CONVERGED:
-        return
-    same = separation_of(evidence, scale, evidence.found, pose) <= SAME
+        return False
+    same = separation_of(evidence, scale, evidence.found, pose) <= SAME_POSE
     if same and numbers[REASON] == NO_REASON and numbers[RESTARTED] == 0.0:
-        return
+        return False
     copy_pose(evidence.found, evidence.led)
     if not is_chosen_by_home(evidence, legs, scale, settings, lengths, evidence.led, values):
-        return
+        return False
     if same:
         confirm_evidence(numbers, HOME)
     else:
         numbers[REASON] = HOME_DISAGREES
+    return same
 
 
 @kernel
@@ -247,7 +259,7 @@ def is_chosen_by_home(evidence, legs, scale, settings, lengths, pose, values):
     numbers = evidence.numbers
     search_others(evidence, legs, scale, settings, lengths, evidence.home, pose, values)
     if numbers[APART] < math.inf:
-        return numbers[ODDS] >= SURE
+        return numbers[ODDS] >= LOG_ODDS_LIMIT
     way = distance_through_singularity(numbers[HOME_VALUE], numbers[HOME_SLOPE], values)
     return way >= separation_of(evidence, scale, evidence.home, pose)
 
@@ -266,12 +278,13 @@ def search_others(evidence, legs, scale, settings, lengths, reference, pose, val
     for least in range(3):
         write_weak_twist(evidence, scale, least)
     for least in range(3):
-        for share in WAYS:
+        for share in SEARCH_OFFSETS:
             motion.move_pose(pose, evidence.ways[least], share, evidence.guess)
             status, _, _, _ = solve_six(
                 legs, scale, lengths, evidence.guess, evidence.twist, 0.0, settings,
                 evidence.found, evidence.other, evidence.work)
-            if status != CONVERGED or separation_of(evidence, scale, pose, evidence.found) <= SAME:
+            if status != CONVERGED or separation_of(
+                    evidence, scale, pose, evidence.found) <= SAME_POSE:
                 continue
             apart = separation_of(evidence, scale, reference, evidence.found)
             odds = 6.0 * math.log(apart / own) + likely - factor_jacobian(

@@ -18,21 +18,23 @@ import math
 
 from liedyn_ros.jit.decorators import kernel
 
-ROW = 10  # numbers of a filter
-TALLY = 6  # of a bin that is being filled: time, square, variance, samples; bins; samples a bin
+FILTER_WIDTH = 10  # numbers of a filter
+# Of a bin that is being filled: time, square, variance, samples; bins; samples a bin
+BIN_WIDTH = 6
 UNKNOWN_RATE = 1.0  # 1/s^2, variance of a rate that is not yet known
 UNKNOWN_ACCELERATION = 30.0  # 1/s^4, that of an acceleration
-NEAR = 3.0  # standard deviations from zero, below which the sign of a value is not sure
-CLEAR = 16.0  # standard deviations above zero from which on a square has a root to start from
-STRAY = 6.0  # standard deviations that rule a square out
-SURPRISE = 9.0  # nats by which a sharpness is held less likely at most: it may change
+SIGN_DEVIATIONS = 3.0  # standard deviations from zero, below which the sign of a value is not sure
+# Standard deviations above zero from which on a square has a root to start from
+ROOT_DEVIATIONS = 16.0
+OUTLIER = 6.0  # standard deviations that rule a square out
+MAX_LOG_PENALTY = 9.0  # nats by which a sharpness is held less likely at most: it may change
 MIN_LIKELIHOOD = 1e-300  # likelihood below which a branch is ruled out all the same
 
 
 @kernel
 def start_filter(row, value, variance):
     """Start a filter from a value alone."""
-    for i in range(ROW):
+    for i in range(FILTER_WIDTH):
         row[i] = 0.0
     row[0], row[3], row[6], row[8] = value, variance, UNKNOWN_RATE, UNKNOWN_ACCELERATION
 
@@ -67,7 +69,7 @@ def correct_filter(row, square, variance):
     total = own + slope * slope * vv
     innovation = square - row[0] * row[0] - vv
     misfit = innovation * innovation / total
-    if misfit > STRAY * STRAY:
+    if misfit > OUTLIER * OUTLIER:
         return math.nan
     gain = slope / total
     for i in range(3):
@@ -82,8 +84,8 @@ def correct_filter(row, square, variance):
 
 @kernel
 def is_near_zero(row):
-    """Return whether a filter's value is less than NEAR deviations from zero."""
-    return row[0] * row[0] < NEAR * NEAR * row[3]
+    """Return whether a filter's value is less than SIGN_DEVIATIONS from zero."""
+    return row[0] * row[0] < SIGN_DEVIATIONS * SIGN_DEVIATIONS * row[3]
 
 
 @kernel
@@ -106,16 +108,16 @@ def correct_bank(bank, square, variance):
     best = 0
     for m in range(bank.shape[0]):
         row = bank[m]
-        far = not is_near_zero(row) and square > CLEAR * math.sqrt(variance)
+        far = not is_near_zero(row) and square > ROOT_DEVIATIONS * math.sqrt(variance)
         evidence = correct_filter(row, square, variance)
         if math.isnan(evidence):
-            evidence = -0.5 * STRAY * STRAY
+            evidence = -0.5 * OUTLIER * OUTLIER
             if far:
                 restart_from_square(row, square, variance)
         row[9] += evidence
         if row[9] > bank[best, 9]:
             best = m
-    least = bank[best, 9] - SURPRISE
+    least = bank[best, 9] - MAX_LOG_PENALTY
     for m in range(bank.shape[0]):
         if bank[m, 9] < least:
             for i in range(9):
@@ -189,7 +191,7 @@ def trace_back(row, bins, count, jerk):
         if is_near_zero(row):
             break
         evidence = correct_filter(row, bins[k, 1], bins[k, 2])
-        row[9] += -0.5 * STRAY * STRAY if math.isnan(evidence) else evidence
+        row[9] += -0.5 * OUTLIER * OUTLIER if math.isnan(evidence) else evidence
         if is_near_zero(row):
             break
     return bins[k, 0]
@@ -214,15 +216,15 @@ def passage_odds(bank, jerks, bins, count, work, weights):
     """
     Return the logarithm of the odds that the value is now positive and not negative (11.11).
 
-    bank: the filters before the first bin, at time 0; left as they are. work: (2, ROW).
+    bank: the filters before the first bin, at time 0; left as they are. work: (2, FILTER_WIDTH).
     weights: (n, 3). 0 where the newest square is not clear yet.
     """
-    if bins[count - 1, 1] < CLEAR * bins[count - 1, 2] ** 0.5:
+    if bins[count - 1, 1] < ROOT_DEVIATIONS * bins[count - 1, 2] ** 0.5:
         return 0.0
     before, after, top = work[0], work[1], -math.inf
     for m in range(bank.shape[0]):
         time = trace_back(after, bins, count, jerks[m])
-        for i in range(ROW):
+        for i in range(FILTER_WIDTH):
             before[i] = bank[m, i]
         predict_filter(before, time, jerks[m])
         up, down = match_likelihood(before, after, 1.0), match_likelihood(before, after, -1.0)
@@ -233,7 +235,7 @@ def passage_odds(bank, jerks, bins, count, work, weights):
         top = max(top, weights[m, 0])
     up, down = 0.0, 0.0
     for m in range(bank.shape[0]):
-        weight = math.exp(max(weights[m, 0] - top, -SURPRISE))
+        weight = math.exp(max(weights[m, 0] - top, -MAX_LOG_PENALTY))
         up += weight * math.exp(weights[m, 1])
         down += weight * math.exp(weights[m, 2])
     return math.log(max(up, MIN_LIKELIHOOD)) - math.log(max(down, MIN_LIKELIHOOD))

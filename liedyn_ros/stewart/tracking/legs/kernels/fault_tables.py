@@ -14,7 +14,7 @@ m stands for the unit in which all legs are judged (StewartGeometry.reading_unit
 
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
-from liedyn_ros.stewart.platform.kernels.leg_rows import MOST
+from liedyn_ros.stewart.platform.kernels.leg_rows import MAX_LEGS
 
 HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and reading (m)
 
@@ -48,7 +48,7 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
  ANCHOR_TIME, ANCHORED, AMPLITUDE, LAST_ACCELERATION, ERROR, THRESHOLD, POINTS, WIDTH, BEND,
  FOLLOWED, CHANGED,
  HOLD, HOLDS, RUN, ENDED, CHANGES, INTERVAL, STEADY, NOISY, QUIET, USUAL, UNUSUAL,
- LINE, KEPT, LARGEST_UNUSUAL, TAILS, BURST, OUTLIED, LEG) = range(40)
+ LINE, KEPT, LARGEST_UNUSUAL, TAILS, BURST, OUTLIED, LEG_WIDTH) = range(40)
 # Settings. FACTOR: deviations of a threshold. BOUND: m/s^2, acceleration. FROZEN_TIME: s.
 # REPETITIONS: of all readings that are no fault. LEARNS: whether SMALLEST is learnt. LEAST,
 # SHARE, READ_STEP: of noise.write_thresholds. UNDERSTATED: whether the given noise is too small.
@@ -61,11 +61,11 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
 OUTLIERS, WRONG, BITS, GROWN, JUMPS, TALLY = range(6)
 # Findings, as bits of a whole number: the first of a leg each, then single ones. DUE: whether the
 # estimates of noise have to be brought up to date.
-OUTLYING_LEGS, STEPPED_LEGS, FROZEN_LEGS, HELD_LEGS = 0, MOST, 2 * MOST, 3 * MOST
-JUMPED, STALE, DOUBTED, LEARNT, DUE = (4 * MOST + k for k in range(5))
+OUTLYING_LEGS, STEPPED_LEGS, FROZEN_LEGS, HELD_LEGS = 0, MAX_LEGS, 2 * MAX_LEGS, 3 * MAX_LEGS
+JUMPED, STALE, DOUBTED, LEARNT, DUE = (4 * MAX_LEGS + k for k in range(5))
 FAULTY = (1 << HELD_LEGS) - 1 | 1 << JUMPED | 1 << DOUBTED  # bits of faults
 
 FAULTS = Bundle(
     'LegFaults',
-    history=CUBE, legs=MATRIX, since=CUBE,  # (n, HISTORY_SAMPLES, 2), (n, LEG), (2, n, n)
+    history=CUBE, legs=MATRIX, since=CUBE,  # (n, HISTORY_SAMPLES, 2), (n, LEG_WIDTH), (2, n, n)
     numbers=VECTOR, tally=VECTOR, settings=VECTOR)

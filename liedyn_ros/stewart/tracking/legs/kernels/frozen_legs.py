@@ -23,12 +23,12 @@ from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     REPEATED, SAME_SAMPLES, SIGMA, SMALLEST, STEP, STEPPED)
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import longest_hold
 
-BAND = 3.0  # deviations of noise: a leg with all its noise leaves such a band soon
-WITHIN = 40.0  # samples that a leg with little noise left stays within it
-MARGIN = 6.0  # deviations of noise that are no motion; a frozen leg has moved beyond it
+BAND_DEVIATIONS = 3.0  # deviations of noise: a leg with all its noise leaves such a band soon
+BAND_SAMPLES = 40.0  # samples that a leg with little noise left stays within it
+MOTION_DEVIATIONS = 6.0  # deviations of noise that are no motion; a frozen leg has moved beyond it
 # A is less than the leg's length, but the leg may swing less than the others: 8 > 2 sqrt(2).
 DWELL = 8.0
-LEAST_MOVE = 1e-12  # m, by which a frozen leg moves at least: rounding
+MIN_MOVE = 1e-12  # m, by which a frozen leg moves at least: rounding
 HOLDS_FROZEN = 2.0  # times the longest hold of a bus, for which a frozen reading repeats
 
 
@@ -97,7 +97,7 @@ def note_place(time, dt, lengths, legs, since, i):
 @kernel
 def noise_band(leg):
     """Return the width of the band about its anchor that a leg with all its noise leaves, m."""
-    return BAND * leg[SIGMA] + 2.0 * leg[STEP]
+    return BAND_DEVIATIONS * leg[SIGMA] + 2.0 * leg[STEP]
 
 
 @kernel
@@ -114,12 +114,12 @@ def is_frozen(time, lengths, leg, since, i, largest, frozen_time):
     frozen_time = max(frozen_time, HOLDS_FROZEN * longest_hold(leg))
     repeats = leg[REPEATED] >= frozen_time and (
         median_motion_of_others(lengths, since[0, i], i) > (
-            MARGIN * leg[SIGMA] + DWELL * (step * amplitude) ** 0.5))
-    stays = leg[ANCHORED] >= WITHIN and time - leg[ANCHOR_TIME] >= frozen_time and (
+            MOTION_DEVIATIONS * leg[SIGMA] + DWELL * (step * amplitude) ** 0.5))
+    stays = leg[ANCHORED] >= BAND_SAMPLES and time - leg[ANCHOR_TIME] >= frozen_time and (
         median_motion_of_others(lengths, since[1, i], i) > (
-            MARGIN * leg[SIGMA] + DWELL * (noise_band(leg) * amplitude) ** 0.5))
+            MOTION_DEVIATIONS * leg[SIGMA] + DWELL * (noise_band(leg) * amplitude) ** 0.5))
     if repeats or stays:
-        leg[FROZEN] = max(MARGIN * leg[SIGMA] + 2.0 * leg[STEP], LEAST_MOVE)
+        leg[FROZEN] = max(MOTION_DEVIATIONS * leg[SIGMA] + 2.0 * leg[STEP], MIN_MOVE)
     if repeats:
         leg[ANCHOR] = lengths[i]
     return repeats or stays

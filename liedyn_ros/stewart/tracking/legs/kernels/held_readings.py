@@ -27,21 +27,23 @@ from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
 ASSUMED_HOLD = 0.1  # s, of a leg until its own is known
 MAX_HOLD = 0.25  # s; a reading that repeats for longer is no bus, unless two in turn are alike
 MAX_SLOW_HOLD, ALIKE_HOLDS = 5.0, 1.5  # s, of such a bus; greatest ratio of the two
-KNOWN = 3.0  # holds, from which on their time is known
-MORE = 1.5  # times the longest hold, for which a reading may repeat
-FADE = 0.98  # of the longest hold with each new one
+MIN_HOLDS = 3.0  # holds, from which on their time is known
+HOLD_MARGIN = 1.5  # times the longest hold, for which a reading may repeat
+HOLD_DECAY = 0.98  # of the longest hold with each new one
 INTERVAL_SHARE = 0.05  # of a new interval in their mean
-NEVER, NO_MORE = 40.0, 5000.0  # changes in turn without a hold: there is none, there is no more
-STEPS = 2.5  # steps of the encoder: a larger change ends a hold
+# Changes in turn without a hold: there is none, there is no more
+NO_HOLD, ENDED_HOLD = 40.0, 5000.0
+MAX_HELD_STEPS = 2.5  # steps of the encoder: a larger change ends a hold
 MIN_STEP_HITS = 2.0  # changes by multiples of a step, from which on the step is known
 MAX_OUTLIERS = 2  # legs; more at once are a jump of all
-RUSH = 0.04  # s, in which a leg with the greatest acceleration becomes too fast for any: 1 m/s
+# s, in which a leg with the greatest acceleration becomes too fast for any: 1 m/s
+RUNAWAY_TIME = 0.04
 
 
 @kernel
 def longest_hold(leg):
     """Return for how long (s) a bus may hold the reading of a leg, 0 where it never does."""
-    return leg[HOLD] if leg[HOLDS] >= KNOWN else max(leg[HOLD], ASSUMED_HOLD)
+    return leg[HOLD] if leg[HOLDS] >= MIN_HOLDS else max(leg[HOLD], ASSUMED_HOLD)
 
 
 @kernel
@@ -69,7 +71,7 @@ def find_fresh_readings(time, lengths, noise, history, legs, numbers, bound):
             note_change(leg, time, abs(lengths[i] - leg[RAW]), step)
             continue
         leg[RUN] += 1.0
-        hold = MORE * longest_hold(leg)
+        hold = HOLD_MARGIN * longest_hold(leg)
         longest = max(longest, hold)
         if time - leg[CHANGED] > hold:
             fresh |= 1 << i
@@ -83,13 +85,13 @@ def note_change(leg, time, change, step):
     """Note that the reading of a leg changes, by so much (m), at a time (s). step: m."""
     interval = time - leg[CHANGED]
     bus = interval <= MAX_HOLD or is_slow_hold(interval, leg[ENDED])
-    if leg[RUN] > 0.0 and change < STEPS * step:
+    if leg[RUN] > 0.0 and change < MAX_HELD_STEPS * step:
         leg[CHANGES] += 1.0
-        if leg[HOLDS] < KNOWN or leg[CHANGES] >= NEVER:
-            leg[HOLD], leg[HOLDS] = 0.0, KNOWN if leg[CHANGES] >= NEVER else 0.0
+        if leg[HOLDS] < MIN_HOLDS or leg[CHANGES] >= NO_HOLD:
+            leg[HOLD], leg[HOLDS] = 0.0, MIN_HOLDS if leg[CHANGES] >= NO_HOLD else 0.0
     elif leg[RUN] > 0.0:
         if bus:
-            before = FADE * leg[HOLD] if leg[HOLDS] > 0.0 else 0.0
+            before = HOLD_DECAY * leg[HOLD] if leg[HOLDS] > 0.0 else 0.0
             leg[HOLD], leg[CHANGES] = max(before, interval), 0.0
             leg[HOLDS] += 1.0
         elif leg[HOLDS] + leg[CHANGES] == 0.0 and interval <= MAX_SLOW_HOLD:
@@ -97,13 +99,13 @@ def note_change(leg, time, change, step):
             leg[HOLD], leg[POINTS] = interval, 0.0
     else:
         leg[CHANGES] += 1.0
-        if leg[HOLDS] < KNOWN:
+        if leg[HOLDS] < MIN_HOLDS:
             leg[HOLD] = min(leg[HOLD], ASSUMED_HOLD)
-        if leg[CHANGES] >= (NO_MORE if leg[HOLDS] > 0.0 and leg[HOLD] > 0.0 else NEVER):
-            leg[HOLD], leg[HOLDS] = 0.0, KNOWN
+        if leg[CHANGES] >= (ENDED_HOLD if leg[HOLDS] > 0.0 and leg[HOLD] > 0.0 else NO_HOLD):
+            leg[HOLD], leg[HOLDS] = 0.0, MIN_HOLDS
     if bus:
         # The first hold may be a stand: the mean begins again when holds are known.
-        share = max(INTERVAL_SHARE, 1.0 / max(leg[HOLDS] - KNOWN, 1.0))
+        share = max(INTERVAL_SHARE, 1.0 / max(leg[HOLDS] - MIN_HOLDS, 1.0))
         leg[INTERVAL] += share * (interval - leg[INTERVAL])
     leg[CHANGED], leg[ENDED], leg[RUN] = time, interval * (leg[RUN] > 0.0), 0.0
 
@@ -125,7 +127,7 @@ def are_still(dt, lengths, legs, bound):
     jumps = 0
     for i in range(len(legs)):
         change = abs(lengths[i] - legs[i, RAW])
-        if 0.0 < change <= RUSH * bound * dt:
+        if 0.0 < change <= RUNAWAY_TIME * bound * dt:
             return False
         jumps += change > 0.0
     return jumps <= MAX_OUTLIERS

@@ -19,32 +19,39 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     AMPLITUDE, ANCHOR, BEFORE, BEND, BURST, CAUTION, COUNT, ENDED, ERROR, FIRST, FOLLOWED,
-    HISTORY_SAMPLES, HOLD, HOLDS, KEPT, LARGEST_UNUSUAL, LAST_ACCELERATION, LATELY, LEG, LINE,
-    NOISY, OUTLYING, POINTS, QUIET, RAW, SHARED, SIGMA, SMALLEST, STEADY, STEP, STEPPED, TAILS,
-    THRESHOLD, UNCONFIRMED, UNUSUAL, USUAL, WIDTH)
+    HISTORY_SAMPLES, HOLD, HOLDS, KEPT, LARGEST_UNUSUAL, LAST_ACCELERATION, LATELY, LEG_WIDTH,
+    LINE, NOISY, OUTLYING, POINTS, QUIET, RAW, SHARED, SIGMA, SMALLEST, STEADY, STEP, STEPPED,
+    TAILS, THRESHOLD, UNCONFIRMED, UNUSUAL, USUAL, WIDTH)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import detect_frozen_legs
-from liedyn_ros.stewart.tracking.legs.kernels.held_readings import KNOWN, MAX_OUTLIERS, RUSH
+from liedyn_ros.stewart.tracking.legs.kernels.held_readings import (
+    MAX_OUTLIERS, MIN_HOLDS, RUNAWAY_TIME)
 
 PREDICTION_GAP = 0.5  # s; over a longer gap nothing is predicted
 MAX_OUTLIER_TIME = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
-GROWTH = 2.2  # by which an error grows, sample by sample, where the leg accelerates
-BLAME = 3.0  # ratio of accelerations from which on the reading before is the outlier
+ACCELERATION_GROWTH = 2.2  # by which an error grows, sample by sample, where the leg accelerates
+# Ratio of accelerations from which on the reading before is the outlier
+PREVIOUS_OUTLIER_RATIO = 3.0
 # Errors near their threshold show that noise has tails, in all legs, or that of one has grown, in
-# its last FEW_ERRORS. From their number the threshold is extrapolated to one error an hour, as for
+# its last MIN_ERRORS. From their number the threshold is extrapolated to one error an hour, as for
 # a density that falls with the power 3.5.
 LOW_TAIL, HIGH_TAIL, TAIL_TIME, TAIL_POWER = 0.9, 2.0, 60.0, 0.4  # of a threshold; s
-NOISE_ORDER, ENOUGH_WINDOWS = 5, 4  # of differences, and their least number
-GROWN_NOISE = 2.0  # times the known noise and step, from which on that of the last readings is it
-CLEAR = 1.3  # times its threshold, for an outlier to be replaced: a smaller one may be better
-GLARING = 5.0  # times its threshold, for an outlier just after another one, or in unknown noise
-STILL = 0.8  # times the threshold of noise as it is now: a smaller step may be none
+NOISE_ORDER, MIN_WINDOWS = 5, 4  # of differences, and their least number
+# Times the known noise and step, from which on that of the last readings is it
+NOISE_GROWTH_RATIO = 2.0
+# Times its threshold, for an outlier to be replaced: a smaller one may be better
+REPLACEMENT_RATIO = 1.3
+# Times its threshold, for an outlier just after another one, or in unknown noise
+LARGE_OUTLIER = 5.0
+STEP_RATIO = 0.8  # times the threshold of noise as it is now: a smaller step may be none
 MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
-RIM = 2.0  # ratio of the squared amplitude of a hum to its mean square
-FEW_ERRORS = 50.0  # in a mean square
+SQUARED_CREST_FACTOR = 2.0  # ratio of the squared amplitude of a hum to its mean square
+MIN_ERRORS = 50.0  # in a mean square
 UNUSUAL_RATIO = 3.0  # of an error to the root of the mean square, above which it is unusual
-FAR = 20.0  # times the largest unusual error of a line, which cannot have led a prediction so far
-SURE_NOISE = 0.25  # of the noise of a threshold, which may be an upper bound, 3 times too large
-FEW_SAMPLES = 4.0  # in the mean of what the legs share
+# Times the largest unusual error of a line, which cannot have led a prediction so far
+LINE_ERROR = 20.0
+# Of the noise of a threshold, which may be an upper bound, 3 times too large
+KNOWN_NOISE_SHARE = 0.25
+MIN_SHARED_SAMPLES = 4.0  # in the mean of what the legs share
 
 
 @kernel
@@ -53,7 +60,7 @@ def forget_leg_motion(history: CUBE, legs: MATRIX, numbers: VECTOR, smallest: NU
     history[:] = 0.0
     numbers[:] = 0.0
     for i in range(len(legs)):
-        for k in range(LEG):
+        for k in range(LEG_WIDTH):
             if k != AMPLITUDE and (k != SMALLEST or smallest > 0.0):
                 legs[i, k] = 0.0
         legs[i, ANCHOR], legs[i, QUIET] = math.nan, HISTORY_SAMPLES
@@ -68,11 +75,12 @@ def detect_leg_faults(
     """
     Judge readings (n,), m, at a time (s), dt after the last ones.
 
-    fresh: of find_fresh_readings. legs: (n, LEG), of which SIGMA, STEP (m) and RATE (m/s) are
-    given. since: (2, n, n). settings: deviations of a threshold; acceleration (m/s^2); those of
-    detect_frozen_legs. Writes plausible readings (n,): those of outliers are replaced by
-    predictions. Returns three sets of legs as bits (outliers, stepped, frozen), whether all
-    jumped, and the acceleration (m/s^2) that would explain a jump or an error that grows, else 0.
+    fresh: of find_fresh_readings. legs: (n, LEG_WIDTH), of which SIGMA, STEP (m),
+    LENGTH_RATE (m/s) are given. since: (2, n, n). settings: deviations of a threshold;
+    acceleration (m/s^2); those of detect_frozen_legs. Writes plausible readings (n,): those of
+    outliers are replaced by predictions. Returns three sets of legs as bits (outliers, stepped,
+    frozen), whether all jumped, and the acceleration (m/s^2) that would explain a jump or an
+    error that grows, else 0.
     """
     factor, bound, frozen_settings = settings
     for i in range(len(legs)):
@@ -94,7 +102,7 @@ def detect_leg_faults(
             plausible[i] = lengths[i]
     numbers[COUNT], stepped = numbers[COUNT] + 1.0, 0
     for i in range(len(legs)):
-        size, wide, n = abs(legs[i, STEPPED]), STILL * legs[i, WIDTH], int(legs[i, POINTS])
+        size, wide, n = abs(legs[i, STEPPED]), STEP_RATIO * legs[i, WIDTH], int(legs[i, POINTS])
         if 0.0 < size < wide * legs[i, SIGMA] and size < wide * noise_of_history(history[i], n):
             legs[i, STEPPED] = 0.0  # its noise had grown
         stepped |= (legs[i, STEPPED] != 0.0) << i
@@ -182,17 +190,17 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
         leg = legs[i]
         leg[ERROR], leg[THRESHOLD] = 0.0, math.inf
         points = choose_line(time, history[i], leg, factor, bound)
-        if 0.0 < leg[HOLDS] < KNOWN and leg[ENDED] > 0.0 and fresh >> i & 1:
+        if 0.0 < leg[HOLDS] < MIN_HOLDS and leg[ENDED] > 0.0 and fresh >> i & 1:
             # Its first holds tell nothing of its rate: only a rush is judged.
             leg[ERROR], leg[BEND] = lengths[i] - leg[RAW], 1.0
-            leg[THRESHOLD] = RUSH * bound * leg[HOLD]
+            leg[THRESHOLD] = RUNAWAY_TIME * bound * leg[HOLD]
             count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLYING] > 0.0
             continue
         if points == 0:
             continue
         value = extrapolate(time, history[i], points)
         if not fresh >> i & 1:
-            if leg[HOLDS] >= KNOWN:
+            if leg[HOLDS] >= MIN_HOLDS:
                 leg[FOLLOWED] = value
             count += leg[OUTLYING] > 0.0
             continue
@@ -201,18 +209,19 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
         often = 3600.0 / TAIL_TIME * max(shared - 1.0, leg[BURST] - 1.0, 0.0)
         scale = max(1.0, LOW_TAIL * often ** TAIL_POWER)
         noise, motion = leg[WIDTH] * leg[SIGMA], bound * leg[BEND] + 2.0 * leg[STEP]
-        hum = max(RIM * (leg[USUAL] - (noise / factor) ** 2), 0.0) ** 0.5  # (14.16)
+        # (14.16)
+        hum = max(SQUARED_CREST_FACTOR * (leg[USUAL] - (noise / factor) ** 2), 0.0) ** 0.5
         noise += max(hum - motion, 0.0)
         leg[THRESHOLD] = scale * (noise + motion)
         if leg[OUTLYING] == 0.0 and leg[QUIET] < HISTORY_SAMPLES:
-            leg[THRESHOLD] *= GLARING  # its noise may have grown: no outlier, nor replaced
+            leg[THRESHOLD] *= LARGE_OUTLIER  # its noise may have grown: no outlier, nor replaced
         threshold = noise / numbers[CAUTION] + motion
         tail = leg[OUTLYING] == 0.0 and noise > MIN_NOISE * threshold and (
             LOW_TAIL * threshold < abs(leg[ERROR]) < HIGH_TAIL * threshold)
-        leg[TAILS], leg[BURST] = leg[TAILS] + tail, leg[BURST] * (1.0 - 1.0 / FEW_ERRORS) + tail
+        leg[TAILS], leg[BURST] = leg[TAILS] + tail, leg[BURST] * (1.0 - 1.0 / MIN_ERRORS) + tail
         if leg[OUTLYING] == 0.0 and abs(leg[ERROR]) > leg[THRESHOLD]:
             lately = noise_of_history(history[i], int(leg[POINTS]))
-            if lately > GROWN_NOISE * (leg[SIGMA] + leg[STEP]):
+            if lately > NOISE_GROWTH_RATIO * (leg[SIGMA] + leg[STEP]):
                 leg[THRESHOLD] = scale * (leg[WIDTH] * lately + motion)
             if predicted_from_unusual(leg):
                 leg[NOISY] = HISTORY_SAMPLES
@@ -242,7 +251,7 @@ def noise_of_history(history, points):
     Divided differences of order NOISE_ORDER remove the motion, at any stamps.
     """
     total, windows = 0.0, points - NOISE_ORDER
-    if windows < ENOUGH_WINDOWS:
+    if windows < MIN_WINDOWS:
         return 0.0
     for first in range(windows):
         difference, gain = 0.0, 0.0
@@ -301,8 +310,8 @@ def classify_outliers(
             more = continue_outlier(leg, error, dt)
             grown, second = max(grown, more), max(second, min(grown, more))
         leg[BEFORE], leg[QUIET] = error, 0.0
-        shared = GLARING * (numbers[SHARED] * usual_square(leg, factor)) ** 0.5
-        leg[KEPT] = abs(error) < max(CLEAR * leg[THRESHOLD], shared)
+        shared = LARGE_OUTLIER * (numbers[SHARED] * usual_square(leg, factor)) ** 0.5
+        leg[KEPT] = abs(error) < max(REPLACEMENT_RATIO * leg[THRESHOLD], shared)
         if leg[OUTLYING] <= max(MAX_OUTLIER_TIME, 1.01 * (time - history[i, 0, 0])):
             outliers |= 1 << i
             plausible[i] -= error
@@ -322,7 +331,7 @@ def begin_outlier(leg, error, dt, noise):
     """Note the first sample of an outlier. noise: whether it may well be noise if not glaring."""
     leg[FIRST] = leg[BEFORE] = error
     leg[OUTLYING], leg[STEADY] = dt, 1.0
-    if leg[QUIET] < HISTORY_SAMPLES or (noise and abs(error) < GLARING * leg[THRESHOLD]):
+    if leg[QUIET] < HISTORY_SAMPLES or (noise and abs(error) < LARGE_OUTLIER * leg[THRESHOLD]):
         leg[NOISY] = HISTORY_SAMPLES
     if predicted_from_unusual(leg):
         leg[STEADY] = 0.0
@@ -348,7 +357,7 @@ def continue_outlier(leg, error, dt):
         leg[TAILS], leg[BURST] = leg[TAILS] + 1.0, leg[BURST] + 1.0
     if not abs(error - leg[FIRST]) < 0.5 * abs(leg[FIRST]):
         leg[STEADY], leg[NOISY] = 0.0, HISTORY_SAMPLES
-    if (error * leg[FIRST] > 0.0 and abs(error) > GROWTH * abs(leg[FIRST])
+    if (error * leg[FIRST] > 0.0 and abs(error) > ACCELERATION_GROWTH * abs(leg[FIRST])
             and abs(error) > 1.2 * abs(leg[BEFORE])):
         return abs(error) / (leg[BEND] + 0.5 * leg[OUTLYING] ** 2)
     return 0.0
@@ -367,7 +376,7 @@ def correct_previous_outlier(history, leg, time, reading):
     ago, span = time - history[1, 0], history[1, 0] - history[2, 0]
     rate = (history[1, 1] - history[2, 1]) / span
     error = reading - history[1, 1] - rate * ago
-    if BLAME * abs(error) > leg[LAST_ACCELERATION] * 0.5 * ago * (ago + span):
+    if PREVIOUS_OUTLIER_RATIO * abs(error) > leg[LAST_ACCELERATION] * 0.5 * ago * (ago + span):
         return False
     share = (history[0, 0] - history[1, 0]) / ago
     history[0, 1] = history[1, 1] + share * (reading - history[1, 1])
@@ -403,14 +412,14 @@ def compare_errors(fresh, legs, numbers, factor, jumped):
             total, count = total + square / usual, count + 1
     if count > 0:
         now = total / count
-        numbers[LATELY] += (now - numbers[LATELY]) / FEW_SAMPLES
+        numbers[LATELY] += (now - numbers[LATELY]) / MIN_SHARED_SAMPLES
         numbers[SHARED] = max(now, numbers[LATELY])
 
 
 @kernel
 def usual_square(leg, factor):
     """Return the mean square (m^2) of a leg's errors lately, at least that of sure noise."""
-    noise = SURE_NOISE * leg[WIDTH] / factor * leg[SIGMA]
+    noise = KNOWN_NOISE_SHARE * leg[WIDTH] / factor * leg[SIGMA]
     return max(leg[USUAL], noise * noise)
 
 
@@ -424,10 +433,10 @@ def note_error(leg, factor):
         before = leg[LARGEST_UNUSUAL] if leg[UNUSUAL] < leg[LINE] else 0.0
         leg[LARGEST_UNUSUAL] = max(error, before)
         leg[UNUSUAL] = 0.0
-    leg[USUAL] += ((min(square, limit) if limit > 0.0 else square) - leg[USUAL]) / FEW_ERRORS
+    leg[USUAL] += ((min(square, limit) if limit > 0.0 else square) - leg[USUAL]) / MIN_ERRORS
 
 
 @kernel
 def predicted_from_unusual(leg):
     """Return whether a leg's prediction is from an unusual reading, and its error as large."""
-    return leg[UNUSUAL] < leg[LINE] and abs(leg[ERROR]) < FAR * leg[LARGEST_UNUSUAL]
+    return leg[UNUSUAL] < leg[LINE] and abs(leg[ERROR]) < LINE_ERROR * leg[LARGEST_UNUSUAL]

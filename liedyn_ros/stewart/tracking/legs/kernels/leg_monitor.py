@@ -23,13 +23,14 @@ from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     OUTLIED, OUTLIERS, OUTLYING_LEGS, READ_STEP, REPETITIONS, SAME_SAMPLES, SHARE, STALE, STEPPED,
     STEPPED_LEGS, UNCONFIRMED, UNDERSTATED, WRONG)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import all_legs
-from liedyn_ros.stewart.tracking.legs.kernels.held_readings import find_fresh_readings, KNOWN
+from liedyn_ros.stewart.tracking.legs.kernels.held_readings import find_fresh_readings, MIN_HOLDS
 from liedyn_ros.stewart.tracking.legs.kernels.leg_faults import (
     detect_leg_faults, forget_leg_motion, PREDICTION_GAP, shared_sum)
 from liedyn_ros.stewart.tracking.legs.kernels.motion_bank import FILTER, filter_motion
 
 OUTLIER_SAMPLES = 300  # samples over which the share of outliers is taken
-TOO_MANY, FEW = 0.05, 0.02  # share that makes the premise wrong, and right again
+# Share that makes the premise wrong, and right again
+MAX_OUTLIER_SHARE, NORMAL_OUTLIER_SHARE = 0.05, 0.02
 
 LEG_MONITOR = Bundle(
     'LegMonitor', faults=FAULTS, noise=tables.NOISE, motion=FILTER,
@@ -112,7 +113,7 @@ def note_held(noise, legs, fresh):
     """Note whose readings a bus holds at times; return those that it holds now, as bits."""
     held = 0
     for i in range(len(legs)):
-        noise.legs[i, tables.HELD] = legs[i, HOLDS] >= KNOWN and legs[i, HOLD] > 0.0
+        noise.legs[i, tables.HELD] = legs[i, HOLDS] >= MIN_HOLDS and legs[i, HOLD] > 0.0
         # A leg whose hold is not known yet may as well stand: it is no held reading.
         held |= (noise.legs[i, tables.HELD] > 0.0 and not fresh >> i & 1) << i
     return held
@@ -127,6 +128,6 @@ def count_outliers(tally, legs, outliers, jumped, grown):
         legs[i, OUTLIED] += (new - legs[i, OUTLIED]) / OUTLIER_SAMPLES
     tally[BITS], tally[GROWN] = outliers, grown
     tally[OUTLIERS] = tally[JUMPS] + shared_sum(legs, OUTLIED)
-    wrong = tally[OUTLIERS] > (FEW if tally[WRONG] > 0.0 else TOO_MANY)
+    wrong = tally[OUTLIERS] > (NORMAL_OUTLIER_SHARE if tally[WRONG] > 0.0 else MAX_OUTLIER_SHARE)
     tally[WRONG] = wrong
     return wrong

@@ -24,15 +24,16 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR, WHOLE
 
 COVARIANCE, EVIDENCE, MISFIT, LEGS = 0, 16, 17, 18
-SPECTRA = 11  # members: spectra of the fourth derivative, each RATIO times the one before
-FIRST, RATIO = 1e-2, 10.0 ** 1.5  # m^2/s^7
+SPECTRA = 11  # members: spectra of the fourth derivative, each SPECTRUM_RATIO times the one before
+FIRST_SPECTRUM, SPECTRUM_RATIO = 1e-2, 10.0 ** 1.5  # m^2/s^7
 EVIDENCE_TIME, EVIDENCE_SAMPLES = 0.3, 10.0  # s, or samples where they are longer, of the evidence
-UNKNOWN = (1e2, 1e4, 1e6)  # variances of rate, acceleration and jerk before the first sample
-FIT = 4.0  # deviations of a mean misfit, beyond which a member does not fit
+# Variances of rate, acceleration and jerk before the first sample
+UNKNOWN_VARIANCES = (1e2, 1e4, 1e6)
+MISFIT_LIMIT = 4.0  # deviations of a mean misfit, beyond which a member does not fit
 MIN_WEIGHT = 1e-6  # of a member that counts in a mixture
 MIN_LOG_WEIGHT = -700.0  # whose exponential is still a normal number
 # Of a mixture: p11, p12, p22 of each leg, then their lengths, and their rates.
-LENGTHS, RATES, LEG = 0, 1, 3
+LENGTHS, RATES, LEG_WIDTH = 0, 1, 3
 MOTION_GAP = 0.5  # s without a sample, after which the motion is unknown
 MIN_NOISE = 1e-12  # m, of a drive's end: rounding
 
@@ -53,7 +54,7 @@ def row_size(legs):
 
 def mixture_size(legs):
     """Return how many numbers a mixture has, for a number of legs."""
-    return LEG + 2 * legs
+    return LEG_WIDTH + 2 * legs
 
 
 def motion_size(legs):
@@ -99,7 +100,7 @@ def filter_motion(motion, stamp_ns, readings, noise, jitter, stale, moved):
     span = 1e-9 * now[SPAN] if now[SPAN] > 0 else dt
     mix_members(bank, span, now[COUNT], 0.0, motion.work, mixture)
     for i in range(n):
-        moved[i] = mixture[LEG + n + i] / motion.scales[i]
+        moved[i] = mixture[LEG_WIDTH + n + i] / motion.scales[i]
     size = bank.shape[1]
     for m in range(SPECTRA):
         for k in range(size):
@@ -118,7 +119,7 @@ def start_bank(bank, lengths, variance):
             row[LEGS + 4 * i] = lengths[i]
         row[COVARIANCE] = variance
         for j in range(3):
-            row[COVARIANCE + 5 * (j + 1)] = UNKNOWN[j]
+            row[COVARIANCE + 5 * (j + 1)] = UNKNOWN_VARIANCES[j]
 
 
 @kernel
@@ -142,21 +143,21 @@ def update_bank(bank, dt, span, lengths, variance, jitter, count):
     stamps. count: samples with this one.
     """
     kept, samples = math.exp(-span / evidence_time(span)), samples_kept(span, count)
-    spectrum = FIRST
+    spectrum = FIRST_SPECTRUM
     for m in range(SPECTRA):
         row = bank[m]
         predict_member(row, dt, spectrum)
         correct_member(row, lengths, variance, jitter, kept, 1.0 / samples)
-        spectrum *= RATIO
+        spectrum *= SPECTRUM_RATIO
 
 
 @kernel
 def predict_motion_bank(bank, dt):
     """Predict all members over a time (s)."""
-    spectrum = FIRST
+    spectrum = FIRST_SPECTRUM
     for m in range(SPECTRA):
         predict_member(bank[m], dt, spectrum)
-        spectrum *= RATIO
+        spectrum *= SPECTRUM_RATIO
 
 
 @kernel
@@ -245,7 +246,7 @@ def mix_members(
     """
     size = bank.shape[1]
     row, weights = work[0:size], work[size:size + SPECTRA]
-    limit = 1.0 + FIT * (2.0 / ((size - LEGS) // 4 * samples_kept(dt, count))) ** 0.5
+    limit = 1.0 + MISFIT_LIMIT * (2.0 / ((size - LEGS) // 4 * samples_kept(dt, count))) ** 0.5
     passing = False
     for m in range(SPECTRA):
         passing |= bank[m, MISFIT] <= limit
@@ -262,7 +263,7 @@ def mix_members(
     for k in range(len(out)):
         out[k] = 0.0
     for turn in range(2):
-        spectrum = FIRST
+        spectrum = FIRST_SPECTRUM
         for m in range(SPECTRA):
             weight = weights[m] / total
             if weight > MIN_WEIGHT:
@@ -274,7 +275,7 @@ def mix_members(
                     add_means(row, weight, out)
                 else:
                     add_spreads(row, weight, 1.0 if passing else row[MISFIT], out)
-            spectrum *= RATIO
+            spectrum *= SPECTRUM_RATIO
 
 
 @kernel
@@ -282,8 +283,8 @@ def add_means(row, weight, out):
     """Add a member's lengths and rates to a mixture."""
     n = (len(row) - LEGS) // 4
     for i in range(n):
-        out[LEG + i] += weight * row[LEGS + 4 * i]
-        out[LEG + n + i] += weight * row[LEGS + 4 * i + 1]
+        out[LEG_WIDTH + i] += weight * row[LEGS + 4 * i]
+        out[LEG_WIDTH + n + i] += weight * row[LEGS + 4 * i + 1]
 
 
 @kernel
@@ -293,7 +294,7 @@ def add_spreads(row, weight, scale, out):
     p11, p12, p22, n = scale * p[0], scale * p[1], scale * p[5], (len(row) - LEGS) // 4
     for i in range(n):
         k = LEGS + 4 * i
-        length, rate = row[k] - out[LEG + i], row[k + 1] - out[LEG + n + i]
+        length, rate = row[k] - out[LEG_WIDTH + i], row[k + 1] - out[LEG_WIDTH + n + i]
         p11 += length * length / n
         p12 += length * rate / n
         p22 += rate * rate / n

@@ -19,17 +19,18 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import NUMBER
 from liedyn_ros.stewart.tracking.legs.kernels.noise_tables import (
-    ACCELERATION, ACROSS, ALIGNED, COARSEST, COUNT, CROSSED, EVIDENCE, FILLED, GAPS, GIVEN,
-    HELD, IDENTIFIED, JITTER, JITTER_SUM, JITTER_WEIGHT, LAST, MEAN_GAP, OFF_GRID, ORDERS,
-    PERIOD, QUIET, RARE, RATE, READ, RECENT, REPEATS, SIGMA, SPEED, SPREAD, STEP, STEP_COUNT,
-    STEP_ERROR, STEP_HITS, TAKEN, TIMED, TIMING, VARIANCE, WINDOW_SAMPLES)
+    ACCELERATION, ACROSS, ALIGNED, COARSEST, COUNT, CROSSED, EVIDENCE, FILLED, GAPS, GIVEN, HELD,
+    IDENTIFIED, JITTER, JITTER_SUM, JITTER_WEIGHT, LAST, LENGTH_RATE, MEAN_GAP, OFF_GRID, ORDERS,
+    PERIOD, QUIET, RARE, READ, RECENT, REPEATS, SIGMA, SPEED, SPREAD, STEP, STEP_COUNT, STEP_ERROR,
+    STEP_HITS, TAKEN, TIMED, TIMING, VARIANCE, WINDOW_SAMPLES)
 
 WINDOW_GAP = 0.5  # s without a sample, after which the window starts again
 LIMIT_SAMPLES = 40  # samples after which a square is limited
 MEAN_TIME, MIN_MEAN_SAMPLES, MAX_MEAN_SAMPLES = 5.0, 200.0, 4000.0  # s, and samples, of a mean
-FEW_SAMPLES, GROWN = 25.0, 1.5  # of a recent variance; ratio to the usual one, to replace it
+# Of a recent variance; ratio to the usual one, to replace it
+RECENT_SAMPLES, VARIANCE_GROWTH_RATIO = 25.0, 1.5
 SQUARE_LIMIT = 16.0  # times the noise: a larger square of a difference is an outlier, not noise
-MEDIAN = 0.6744897501960817  # of |z|, where z is normal of deviation 1
+NORMAL_MEDIAN = 0.6744897501960817  # of |z|, where z is normal of deviation 1
 # A quantile estimate in logarithms has the least error of all steps g / k for g = 1 / (2 m f(m)),
 # with the median m of |z| and its density f there (Robbins and Monro 1951).
 MEDIAN_GAIN = 1.166
@@ -38,23 +39,27 @@ MEDIAN_GAIN = 1.166
 # variance s g / 2 of log m. Decreasing ones go on from there: g / k = s. As log m^2 of a mean of k
 # squares has the variance 2 / k, the median is worth 1 / (s g) squares.
 FIRST_STEP = math.log(100.0) / (LIMIT_SAMPLES - 2 * WINDOW_SAMPLES)
-FORGOTTEN, WORTH = LIMIT_SAMPLES - MEDIAN_GAIN / FIRST_STEP, 1.0 / (FIRST_STEP * MEDIAN_GAIN)
-FLOOR = 1e-12  # m^2, to which a square may always rise
-FADE = 60.0  # s in which a measured acceleration is forgotten
-CLEAR = 6.0  # deviations of noise that do not count as acceleration
-MOVING = 10.0  # ratio of squared rates to their variance from which on the legs count as moving
+STEP_OFFSET = LIMIT_SAMPLES - MEDIAN_GAIN / FIRST_STEP
+MEDIAN_SQUARES = 1.0 / (FIRST_STEP * MEDIAN_GAIN)
+MIN_SQUARE = 1e-12  # m^2, to which a square may always rise
+MEMORY_TIME = 60.0  # s in which a measured acceleration is forgotten
+NOISE_DEVIATIONS = 6.0  # deviations of noise that do not count as acceleration
+# Ratio of squared rates to their variance from which on the legs count as moving
+MOVING_RATIO = 10.0
 NO_GRID = 0.025  # ratio of stamp variance to the squared period; uniform stamps have 1 / 24
-DISORDER = 2.0  # ratio of stamp variance to gap variance when stamps arrive in order
-SURE = 2.0  # safety factor on the smallest detectable squared jitter
-HITS = 8.0  # multiples of a step that establish it
-STEPS = 2.0  # of them in a difference of unit length, by rounding
+ORDERED_STAMPS_RATIO = 2.0  # ratio of stamp variance to gap variance when stamps arrive in order
+JITTER_SAFETY_FACTOR = 2.0  # safety factor on the smallest detectable squared jitter
+MIN_HITS = 8.0  # multiples of a step that establish it
+ROUNDING_STEPS = 2.0  # of them in a difference of unit length, by rounding
 STEP_ROUNDING = 4.0 * 2.0 ** -52  # relative rounding error of a difference of readings
-SOME = 0.02  # share of repeated readings from which on a leg shows its steps
+MIN_REPEATED = 0.02  # share of repeated readings from which on a leg shows its steps
 UNSEEN_STEP = 1e-3  # m, of a reading that has not changed yet
 NO_STEP = 1e-10  # relative to a reading: a smaller step is none
-SELDOM = 40.0  # samples without an outlier after which an outlier does not count as noise
+# Samples without an outlier after which an outlier does not count as noise
+RARE_OUTLIER_SAMPLES = 40.0
 SETTLE_EVERY = 8  # samples: the estimates change slowly
-AGE, MAX_AGE = 1.0 / 12.0, 0.25  # variance of the age of a held reading, in squared periods
+# Variance of the age of a held reading, in squared periods
+AGE_VARIANCE, MAX_AGE_VARIANCE = 1.0 / 12.0, 0.25
 
 
 @kernel
@@ -107,7 +112,7 @@ def note_outlier(numbers):
     A rare outlier spoils all differences while it is in the window. Frequent outliers cannot be
     distinguished from noise.
     """
-    numbers[RARE] = 1.0 if numbers[QUIET] > SELDOM else 0.0
+    numbers[RARE] = 1.0 if numbers[QUIET] > RARE_OUTLIER_SAMPLES else 0.0
     numbers[QUIET] = 0.0
 
 
@@ -123,7 +128,7 @@ def estimate_period(stamps, numbers, work):
     Update period and spread of the stamps: the period is a median, as samples may be lost.
 
     The spread is about multiples of the period. If the stamps follow no period, it is the spread
-    of the gaps times DISORDER, since stamps out of order are refused.
+    of the gaps times ORDERED_STAMPS_RATIO, as stamps out of order are refused.
     """
     for k in range(WINDOW_SAMPLES - 1):
         gap, j = stamps[k] - stamps[k + 1], k
@@ -143,7 +148,7 @@ def estimate_period(stamps, numbers, work):
     error = gap - numbers[MEAN_GAP]
     numbers[GAPS] += share * (0.5 * error * error - numbers[GAPS])
     keeps = numbers[OFF_GRID] < NO_GRID * period * period
-    numbers[SPREAD] = numbers[OFF_GRID] if keeps else DISORDER * numbers[GAPS]
+    numbers[SPREAD] = numbers[OFF_GRID] if keeps else ORDERED_STAMPS_RATIO * numbers[GAPS]
 
 
 @kernel
@@ -155,7 +160,7 @@ def fit_rate(window, leg):
     for k in range(WINDOW_SAMPLES):
         square += (window[k, 0] - mean) ** 2
         total += (window[k, 0] - mean) * window[k, 1]
-    leg[RATE] = total / square
+    leg[LENGTH_RATE] = total / square
     return square
 
 
@@ -181,9 +186,9 @@ def update_differences(noise, fresh):
             found[i] = update_squares(
                 window[i], noise.weights, squares, noise.medians, i, leg, share, best)
             update_recent(leg, abs(found[i]))
-            timing = MAX_AGE * leg[HELD] * (numbers[PERIOD] * leg[RATE]) ** 2
+            timing = MAX_AGE_VARIANCE * leg[HELD] * (numbers[PERIOD] * leg[LENGTH_RATE]) ** 2
             leg[TIMING] += share * (timing - leg[TIMING])
-            numbers[SPEED] += share / n * (leg[RATE] ** 2 - numbers[SPEED])
+            numbers[SPEED] += share / n * (leg[LENGTH_RATE] ** 2 - numbers[SPEED])
             leg[READ] += 1.0
         taken = min(taken, leg[READ])
     if together and numbers[TAKEN] >= LIMIT_SAMPLES:
@@ -215,17 +220,17 @@ def weigh_differences(window, period, weights):
 @kernel
 def update_squares(window, weights, squares, medians, i, leg, share, best):
     """Update the mean squares of leg i; return its difference of the best order."""
-    found, least = 0.0, FLOOR
-    counted = max(share, 1.0 / max(leg[READ] + 1.0 + WORTH - LIMIT_SAMPLES, 1.0))
-    if leg[STEP_HITS] >= HITS:  # the differences of a leg that shows its steps are none or large
-        least = max(least, (STEPS * leg[STEP]) ** 2)
+    found, least = 0.0, MIN_SQUARE
+    counted = max(share, 1.0 / max(leg[READ] + 1.0 + MEDIAN_SQUARES - LIMIT_SAMPLES, 1.0))
+    if leg[STEP_HITS] >= MIN_HITS:  # differences of a leg that shows its steps are none or large
+        least = max(least, (ROUNDING_STEPS * leg[STEP]) ** 2)
     for m in range(2, WINDOW_SAMPLES):
         total = 0.0
         for j in range(m + 1):
             total += weights[m - 2, j] * window[j, 1]
         square, mean = total * total, squares[m - 2, i]
         medians[m - 2, i] = next_median(medians[m - 2, i], abs(total), leg[READ], share)
-        usual = (medians[m - 2, i] / MEDIAN) ** 2
+        usual = (medians[m - 2, i] / NORMAL_MEDIAN) ** 2
         if leg[READ] < LIMIT_SAMPLES:
             squares[m - 2, i] = usual
         elif square <= max(SQUARE_LIMIT * max(usual, leg[RECENT]), least):
@@ -244,7 +249,7 @@ def next_median(median, size, count, share):
     differences. However large, it moves a median by no more than any larger size.
     """
     step = FIRST_STEP if count < LIMIT_SAMPLES else (
-        MEDIAN_GAIN * max(share, 1.0 / (count + 1.0 - FORGOTTEN)))
+        MEDIAN_GAIN * max(share, 1.0 / (count + 1.0 - STEP_OFFSET)))
     if median == 0.0:
         return size
     return median * math.exp(step if size > median else -step)
@@ -253,8 +258,8 @@ def next_median(median, size, count, share):
 @kernel
 def update_recent(leg, size):
     """Update the recent variance of a leg by the size (m) of its last difference."""
-    median = next_median(MEDIAN * leg[RECENT] ** 0.5, size, leg[READ], 1.0 / FEW_SAMPLES)
-    leg[RECENT] = (median / MEDIAN) ** 2
+    median = next_median(NORMAL_MEDIAN * leg[RECENT] ** 0.5, size, leg[READ], 1.0 / RECENT_SAMPLES)
+    leg[RECENT] = (median / NORMAL_MEDIAN) ** 2
 
 
 @kernel
@@ -263,9 +268,9 @@ def estimate_jitter(found, legs, numbers, share, certainty):
     speed, along, total, own = 0.0, 0.0, 0.0, 0.0
     fourth, noises, alone = 0.0, 0.0, 0.0
     for i in range(len(legs)):
-        square = legs[i, RATE] ** 2
+        square = legs[i, LENGTH_RATE] ** 2
         speed += square
-        along += found[i] * legs[i, RATE]
+        along += found[i] * legs[i, LENGTH_RATE]
         total += found[i] ** 2
         own += found[i] ** 2 * square
         fourth += square * square
@@ -273,13 +278,13 @@ def estimate_jitter(found, legs, numbers, share, certainty):
         noises += noise
         alone += noise * noise
     pairs = speed * speed - fourth  # of legs, in which independent noise leaves nothing
-    if not (speed * certainty > MOVING * len(legs) * numbers[VARIANCE] and pairs > 0.0):
+    if not (speed * certainty > MOVING_RATIO * len(legs) * numbers[VARIANCE] and pairs > 0.0):
         return
     across = max(total - along * along / speed, 0.0) / (len(legs) - 1)
     limit = SQUARE_LIMIT * numbers[ACROSS] if numbers[ACROSS] > 0.0 else math.inf
     numbers[CROSSED] += 1.0
     numbers[ACROSS] += max(share, 1.0 / numbers[CROSSED]) * (
-        min(across, max(limit, FLOOR)) - numbers[ACROSS])
+        min(across, max(limit, MIN_SQUARE)) - numbers[ACROSS])
     if numbers[CROSSED] < LIMIT_SAMPLES:
         return
     variance = max(numbers[ACROSS], 1e-24) + speed * max(numbers[JITTER] ** 2, numbers[SPREAD])
@@ -292,7 +297,8 @@ def estimate_jitter(found, legs, numbers, share, certainty):
     numbers[JITTER_WEIGHT] *= fade
     numbers[EVIDENCE] *= fade
     square = numbers[JITTER_SUM] / numbers[JITTER_WEIGHT]
-    floor = SURE * (5.2 / numbers[EVIDENCE]) ** 0.5  # square of the least jitter that shows
+    # Square of the least jitter that shows
+    floor = JITTER_SAFETY_FACTOR * (5.2 / numbers[EVIDENCE]) ** 0.5
     numbers[JITTER] = square ** 0.5 if square > floor else 0.0
 
 
@@ -320,7 +326,7 @@ def estimate_variance(squares, legs, numbers):
                 best = m
         lowest = squares[best, i]
         legs[i, SIGMA] = lowest ** 0.5
-        if legs[i, STEP_HITS] >= HITS or legs[i, REPEATS] > SOME:
+        if legs[i, STEP_HITS] >= MIN_HITS or legs[i, REPEATS] > MIN_REPEATED:
             numbers[COARSEST] = max(numbers[COARSEST], legs[i, STEP])
         here += lowest / n
         numbers[TIMED] += legs[i, TIMING] / n
@@ -347,7 +353,7 @@ def estimate_acceleration(stamps, window, legs, numbers, fresh):
     The smaller one of two successive triples counts, and of the legs the second greatest: neither
     one reading nor the outliers of one leg can cause it.
     """
-    numbers[ACCELERATION] *= math.exp((stamps[1] - stamps[0]) / FADE)
+    numbers[ACCELERATION] *= math.exp((stamps[1] - stamps[0]) / MEMORY_TIME)
     if numbers[QUIET] <= WINDOW_SAMPLES or numbers[TAKEN] < LIMIT_SAMPLES:
         return
     for stride, later in ((1, 1), (4, 2)):
@@ -371,7 +377,7 @@ def clear_acceleration(window, leg, newest, stride):
     late = window[newest, 0] - window[middle, 0]
     early = window[middle, 0] - window[oldest, 0]
     twice, bend = 2.0 / (late + early), 1.0 / late + 1.0 / early
-    noise = CLEAR * twice * (1.0 / late ** 2 + 1.0 / early ** 2 + bend ** 2) ** 0.5
+    noise = NOISE_DEVIATIONS * twice * (1.0 / late ** 2 + 1.0 / early ** 2 + bend ** 2) ** 0.5
     value = twice * ((window[newest, 1] - window[middle, 1]) / late
                      - (window[middle, 1] - window[oldest, 1]) / early)
     clear = abs(value) - noise * leg[SIGMA] - 2.0 * twice * bend * visible_step(leg)
@@ -389,18 +395,19 @@ def write_thresholds(legs, numbers, least, share, step, out):
     """
     for i in range(len(legs)):
         sigma, recent = legs[i, SIGMA], legs[i, RECENT]
-        if recent > GROWN * sigma * sigma:
+        if recent > VARIANCE_GROWTH_RATIO * sigma * sigma:
             sigma = recent ** 0.5
         sigma = max(least * legs[i, GIVEN], share * sigma)
-        age = AGE * legs[i, HELD] * numbers[PERIOD] ** 2
-        out[i, 0] = (sigma * sigma + (numbers[SPREAD] + age) * legs[i, RATE] ** 2) ** 0.5
+        age = AGE_VARIANCE * legs[i, HELD] * numbers[PERIOD] ** 2
+        out[i, 0] = (sigma * sigma + (numbers[SPREAD] + age) * legs[i, LENGTH_RATE] ** 2) ** 0.5
         out[i, 1] = step if step > 0.0 else visible_step(legs[i])
 
 
 @kernel
 def visible_step(leg):
     """Return a leg's step, m, where its reading shows single steps, else 0."""
-    if leg[REPEATS] > SOME or (leg[STEP_HITS] >= HITS and leg[SIGMA] < 0.5 * leg[STEP]):
+    if leg[REPEATS] > MIN_REPEATED or (
+            leg[STEP_HITS] >= MIN_HITS and leg[SIGMA] < 0.5 * leg[STEP]):
         return leg[STEP] if leg[STEP] > 0.0 else UNSEEN_STEP
     return 0.0
 

@@ -26,12 +26,12 @@ ORDERS = 9  # of differences: 2 to 10
 # at most the variance of its readings because they are up to a period older than their stamp then.
 # GIVEN: the share of its given noise in that of the noisiest leg, 1 where they are alike.
 # RECENT: m^2, its variance by the last differences alone.
-(SIGMA, RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, FILLED, ALIGNED, READ, HELD,
- TIMING, GIVEN, RECENT, LEG) = range(16)
+(SIGMA, LENGTH_RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, FILLED, ALIGNED,
+ READ, HELD, TIMING, GIVEN, RECENT, LEG_WIDTH) = range(16)
 
 NOISE = Bundle(
     'LegNoise',
     stamps=VECTOR, window=CUBE,  # (WINDOW_SAMPLES,), newest first, s; (n, WINDOW_SAMPLES, 2)
-    squares=MATRIX, medians=MATRIX, legs=MATRIX,  # (ORDERS, n) both, (n, LEG)
+    squares=MATRIX, medians=MATRIX, legs=MATRIX,  # (ORDERS, n) both, (n, LEG_WIDTH)
     weights=MATRIX, numbers=VECTOR, work=VECTOR)  # (ORDERS, WINDOW_SAMPLES), (NUMBERS,),
 # (WINDOW_SAMPLES + n,)

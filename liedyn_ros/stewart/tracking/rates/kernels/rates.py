@@ -24,26 +24,29 @@ DEVIATIONS = 6.0  # of noise, that are no contradiction
 MAX_WAIT = 0.1  # s: a reading that repeats for longer is taken for one that stands
 MAX_GAP = 0.5  # s without a sample, after which the judgement starts again
 BLOCK_TIME = 0.019  # s at least, over which rates are averaged
-EARLIEST, EARLY, WINDOW = 16, 25, 50  # blocks after which faults are named; and cleared
-SAMPLES = 12  # before the first judgement
-TOLERANCE, GOOD = 0.1, 0.3  # lasting error over the motion: of a fault, and of none
-LAG = 10.0  # samples, by which the filtered rate may lag behind the motion
-REGULAR = 0.05  # spread of the stamps over their period, above which that lag is unknown
-SHARE = 1.0 / 300.0  # of a single error in their mean square
-HALF = 0.6  # samples, by which a rate that is a difference of lengths is late
+# Blocks after which faults are named; and cleared
+MIN_BLOCKS, EARLY_BLOCKS, WINDOW_BLOCKS = 16, 25, 50
+MIN_SAMPLES = 12  # before the first judgement
+# Lasting error over the motion: of a fault, and of none
+FAULT_ERROR_RATIO, SOUND_ERROR_RATIO = 0.1, 0.3
+MAX_LAG_SAMPLES = 10.0  # samples, by which the filtered rate may lag behind the motion
+MAX_STAMP_SPREAD = 0.05  # spread of the stamps over their period, above which that lag is unknown
+MIN_WEIGHT = 1.0 / 300.0  # of a single error in their mean square
+DIFFERENCE_DELAY = 0.6  # samples, by which a rate that is a difference of lengths is late
 LEAST_MOTION = 1e-5  # m/s: slower motion shows no fault
-STEADY, SLOW = 0.5, 0.25  # least share of a motion's square left after two blocks, after one
-UNLIKE = 0.1  # share of a rate's square that its explanation may leave
-LEAD = 0.5  # by which the share of a less simple explanation has to be less
-LONE = 3.0  # contradictions in turn that are no lasting fault yet
-FADING = 0.25  # by which their number falls with a sample without one
+# Least share of a motion's square left after two blocks, after one
+STEADY_SHARE, SLOW_SHARE = 0.5, 0.25
+UNEXPLAINED_SHARE = 0.1  # share of a rate's square that its explanation may leave
+SIMPLICITY_RATIO = 0.5  # by which the share of a less simple explanation has to be less
+MAX_LONE_ERRORS = 3.0  # contradictions in turn that are no lasting fault yet
+ERROR_DECAY = 0.25  # by which their number falls with a sample without one
 
 # Faults of a leg's rate.
-NONE, ZERO, REPEATS, REVERSED, SCALED, EXCHANGED, LATE, OFF = range(8)
+NONE, ZERO, REPEATS, REVERSED, SCALED, EXCHANGED, LATE, UNEXPLAINED = range(8)
 
 # Numbers of the platform. ELAPSED: s, of the block. BLOCKS: in the window. SAMPLE: samples.
 SAMPLE, ELAPSED, BLOCKS, OUTLYING, NUMBERS = range(5)
-# Of a leg: LENGTH and RATE: the last ones; CHANGED: s since the length changed; MEAN: the last
+# Of a leg: LENGTH and MEASURED: the last ones; CHANGED: s since the length changed; MEAN: the last
 # mean rate; LONG: s, over which that was taken. BEGIN: length at the block's begin; WAY: integral
 # of the rate since. ALONE: contradictions in turn. STEADFAST: whether the rate repeats.
 # D1, D2, E1, E2: mean rates by lengths, and errors, one and two blocks ago. Sums: of D D and E E
@@ -51,12 +54,12 @@ SAMPLE, ELAPSED, BLOCKS, OUTLYING, NUMBERS = range(5)
 # acceleration^2. WAIT: s, for which the length has repeated at most. SCATTER: mean
 # square of single errors; ERRORS: their number. FAULT, FACTOR, OTHER: the fault, its number, and
 # the leg whose rate it is.
-(LENGTH, RATE, CHANGED, MEAN, LONG, BEGIN, WAY, ALONE, STEADFAST, D1, D2, E1, E2, SUM_DD, SUM_EE,
- SUM_D1, SUM_D2, SUM_V2, SUM_E2, SUM_EA, SUM_AA, WAIT, SCATTER, ERRORS, FAULT, FACTOR, OTHER,
- LEG) = range(28)
+(LENGTH, MEASURED, CHANGED, MEAN, LONG, BEGIN, WAY, ALONE, STEADFAST, D1, D2, E1, E2, SUM_DD,
+ SUM_EE, SUM_D1, SUM_D2, SUM_V2, SUM_E2, SUM_EA, SUM_AA, WAIT, SCATTER, ERRORS, FAULT, FACTOR,
+ OTHER, LEG_WIDTH) = range(28)
 
 RATES = Bundle(
-    'LegRates', legs=MATRIX, cross=MATRIX,  # (n, LEG), (n, n) sums of V_i D_j
+    'LegRates', legs=MATRIX, cross=MATRIX,  # (n, LEG_WIDTH), (n, n) sums of V_i D_j
     numbers=VECTOR, scales=VECTOR)  # (NUMBERS,), (n,) m at a drive's end for one unit of reading
 rates_of = RATES.view
 
@@ -68,7 +71,7 @@ def forget_rates(buffer: VECTOR):
     for k in range(NUMBERS):
         state.numbers[k] = 0.0
     for i in range(len(state.legs)):
-        for k in range(LEG):
+        for k in range(LEG_WIDTH):
             state.legs[i, k] = 0.0
         for j in range(len(state.legs)):
             state.cross[i, j] = 0.0
@@ -102,15 +105,15 @@ def judge_rates(
             start_leg(leg, length, rate)
             continue
         usable = not unusable >> i & 1
-        wrong = usable and numbers[SAMPLE] > SAMPLES and contradicts(
+        wrong = usable and numbers[SAMPLE] > MIN_SAMPLES and contradicts(
             leg, dt, length, rate, expected, variance, noise, spread, bound)
-        leg[ALONE] = leg[ALONE] + 1.0 if wrong else max(leg[ALONE] - FADING, 0.0)
+        leg[ALONE] = leg[ALONE] + 1.0 if wrong else max(leg[ALONE] - ERROR_DECAY, 0.0)
         found |= wrong << i
-        taken = expected if wrong and leg[ALONE] < LONE else rate
-        leg[STEADFAST] *= rate == leg[RATE]
-        leg[WAY] += 0.5 * dt * (taken + leg[RATE])
+        taken = expected if wrong and leg[ALONE] < MAX_LONE_ERRORS else rate
+        leg[STEADFAST] *= rate == leg[MEASURED]
+        leg[WAY] += 0.5 * dt * (taken + leg[MEASURED])
         note_length(leg, dt, length, usable)
-        leg[RATE] = taken
+        leg[MEASURED] = taken
     numbers[ELAPSED] += dt
     if numbers[SAMPLE] == 1.0:
         numbers[ELAPSED] = 0.0
@@ -125,10 +128,10 @@ def judge_rates(
 def start_leg(leg, length, rate):
     """Start a leg from its first length and rate; keep its fault."""
     fault, factor, other = leg[FAULT], leg[FACTOR], leg[OTHER]
-    for k in range(LEG):
+    for k in range(LEG_WIDTH):
         leg[k] = 0.0
     leg[LENGTH] = leg[BEGIN] = length
-    leg[RATE], leg[MEAN], leg[STEADFAST] = rate, rate, 1.0
+    leg[MEASURED], leg[MEAN], leg[STEADFAST] = rate, rate, 1.0
     leg[FAULT], leg[FACTOR], leg[OTHER] = fault, factor, other
 
 
@@ -155,14 +158,14 @@ def contradicts(leg, dt, length, rate, expected, variance, noise, spread, bound)
     if since > 1.5 * dt:
         return False
     by_lengths = (length - leg[LENGTH]) / dt
-    error = abs(0.5 * (rate + leg[RATE]) - by_lengths)
+    error = abs(0.5 * (rate + leg[MEASURED]) - by_lengths)
     allowed = DEVIATIONS * (1.5 * (noise + spread * abs(by_lengths)) / dt + leg[SCATTER] ** 0.5)
     allowed += 0.25 * bound * dt
     leg[ERRORS] += 1.0
-    leg[SCATTER] += max(1.0 / leg[ERRORS], SHARE) * (min(error, allowed) ** 2 - leg[SCATTER])
-    regular = spread < REGULAR * dt
+    leg[SCATTER] += max(1.0 / leg[ERRORS], MIN_WEIGHT) * (min(error, allowed) ** 2 - leg[SCATTER])
+    regular = spread < MAX_STAMP_SPREAD * dt
     return error > allowed or (regular and abs(rate - expected) > (
-        DEVIATIONS * variance ** 0.5 + LAG * bound * dt))
+        DEVIATIONS * variance ** 0.5 + MAX_LAG_SAMPLES * bound * dt))
 
 
 @kernel
@@ -193,12 +196,13 @@ def close_block(state, dt, noise, unusable):
         d, v = (leg[LENGTH] - leg[BEGIN]) / elapsed, leg[WAY] / elapsed
         leg[D2], leg[E2], leg[D1], leg[E1] = leg[D1], leg[E1], d, v - d
         leg[BEGIN], leg[WAY] = leg[LENGTH], 0.0
-    of_sample = HALF * min(dt, elapsed)
-    if numbers[BLOCKS] == EARLIEST or numbers[BLOCKS] == EARLY or numbers[BLOCKS] >= WINDOW:
+    of_sample = DIFFERENCE_DELAY * min(dt, elapsed)
+    blocks = numbers[BLOCKS]
+    if blocks == MIN_BLOCKS or blocks == EARLY_BLOCKS or blocks >= WINDOW_BLOCKS:
         for i in range(len(legs)):
             judge_leg(legs, cross, i, elapsed, numbers[BLOCKS], noise,
                       max(legs[i, WAIT], of_sample))
-    if numbers[BLOCKS] >= WINDOW:
+    if numbers[BLOCKS] >= WINDOW_BLOCKS:
         numbers[BLOCKS] = 0.0
 
 
@@ -221,7 +225,7 @@ def judge_leg(legs, cross, i, elapsed, blocks, noise, delay):
     """Set or clear the lasting fault of leg i, where its motion shows one."""
     leg, count = legs[i], blocks - 2.0
     motion = leg[SUM_DD]
-    if not (motion > STEADY * leg[SUM_D2] and leg[SUM_D1] > SLOW * motion
+    if not (motion > STEADY_SHARE * leg[SUM_D2] and leg[SUM_D1] > SLOW_SHARE * motion
             and motion > count * LEAST_MOTION ** 2):
         return
     lasting = leg[SUM_EE]
@@ -230,9 +234,9 @@ def judge_leg(legs, cross, i, elapsed, blocks, noise, delay):
     # Rounding is no white noise; and the rate changes while a slow bus repeats a reading.
     doubt += count * (2.0 * noise / elapsed) ** 2 + (
         0.25 * leg[SUM_AA] * (delay / elapsed) ** 2)
-    if lasting - doubt > TOLERANCE ** 2 * motion:
+    if lasting - doubt > FAULT_ERROR_RATIO ** 2 * motion:
         name_fault(legs, cross, i, elapsed)
-    elif blocks >= WINDOW and lasting + doubt < GOOD ** 2 * motion:
+    elif blocks >= WINDOW_BLOCKS and lasting + doubt < SOUND_ERROR_RATIO ** 2 * motion:
         leg[FAULT] = NONE
 
 
@@ -240,25 +244,25 @@ def judge_leg(legs, cross, i, elapsed, blocks, noise, delay):
 def name_fault(legs, cross, i, elapsed):
     """Name the fault of leg i's rate: the one that leaves the least of it unexplained."""
     leg = legs[i]
-    leg[FAULT], leg[FACTOR], leg[OTHER] = OFF, (leg[SUM_E2] / leg[SUM_D2]) ** 0.5, -1.0
+    leg[FAULT], leg[FACTOR], leg[OTHER] = UNEXPLAINED, (leg[SUM_E2] / leg[SUM_D2]) ** 0.5, -1.0
     if leg[SUM_V2] == 0.0:
         leg[FAULT] = ZERO
         return
     if leg[STEADFAST] > 0.0:
         leg[FAULT] = REPEATS
         return
-    least = UNLIKE
+    least = UNEXPLAINED_SHARE
     for k in range(len(legs)):
         j = (i + k) % len(legs)  # its own length first
         like = cross[i, j] ** 2 / (legs[j, SUM_D2] * leg[SUM_V2])
         factor = cross[i, j] / legs[j, SUM_D2]
-        if 1.0 - like < (1.0 - LEAD * (j != i)) * least and (
-                j == i or abs(factor - 1.0) < TOLERANCE):
+        if 1.0 - like < (1.0 - SIMPLICITY_RATIO * (j != i)) * least and (
+                j == i or abs(factor - 1.0) < FAULT_ERROR_RATIO):
             least, leg[FACTOR], leg[OTHER] = 1.0 - like, factor, float(j)
             leg[FAULT] = SCALED if j == i else EXCHANGED
-    if leg[OTHER] == i and abs(leg[FACTOR] + 1.0) < TOLERANCE:
+    if leg[OTHER] == i and abs(leg[FACTOR] + 1.0) < FAULT_ERROR_RATIO:
         leg[FAULT] = REVERSED
     delay = -2.0 * elapsed * leg[SUM_EA] / leg[SUM_AA]
     late = (leg[SUM_E2] - leg[SUM_EA] ** 2 / leg[SUM_AA]) / leg[SUM_V2]
-    if late < (1.0 - LEAD) * least and 0.0 < delay < MAX_GAP:
+    if late < (1.0 - SIMPLICITY_RATIO) * least and 0.0 < delay < MAX_GAP:
         leg[FAULT], leg[FACTOR] = LATE, delay

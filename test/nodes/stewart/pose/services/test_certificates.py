@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from std_msgs.msg import Header
 from support.bench.pose_bench import FAR, GEOMETRY, LEGS, NEAR
-from support.platforms.stewart_cases import pose_of
+from support.platforms.stewart_motion import pose_of
 import yaml
 
 from liedyn_ros.common.resources import config_file

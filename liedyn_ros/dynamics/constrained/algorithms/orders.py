@@ -1,0 +1,76 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The forms of an algorithm of closed loops whose arrays have an axis of orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from liedyn_ros.dynamics.tree.inputs import order_of_rows
+
+Result = TypeVar('Result')
+
+
+class WithOrders(Generic[Result]):
+    """An algorithm whose call and batch take orders of _series, the argument at _place."""
+
+    _series, _place = 'a', 2
+
+    def time_derivatives(self, *arguments: Any, **options: Any) -> Result:
+        """
+        Return the result of the call with time derivatives to order r.
+
+        Args:
+            arguments: those of the call; a and tau (r + 1, nv), external (r + 1, B, 6).
+            options: the same by name.
+
+        Returns:
+            (r + 1, nv), and what else the call has.
+
+        Raises:
+            LiedynError: as the call does.
+            LimitError: for r > 30, and for the first order whose estimated error exceeds
+                max_error.
+
+        >>> linkage.forward.time_derivatives(closed, rest, np.zeros((3, 3))).shape
+        (3, 3)
+        """
+        call: Callable[..., Result] = self.__call__  # type: ignore[operator]
+        return self._with_orders(call, 0, arguments, options)
+
+    def time_derivatives_batch(self, *arguments: Any, **options: Any) -> Result:
+        """
+        Return the result of batch with time derivatives to order r, of K states.
+
+        Args:
+            arguments: those of batch; a and tau (K, r + 1, nv), external (K, r + 1, B, 6).
+            options: the same by name.
+
+        Returns:
+            (K, r + 1, nv), and what else batch has.
+
+        Raises:
+            LiedynError: as batch does.
+            LimitError: for r > 30, and for the first order whose estimated error exceeds
+                max_error.
+
+        >>> orders = np.zeros((1, 3, 3))
+        >>> linkage.inverse.time_derivatives_batch([closed], [rest], orders).shape
+        (1, 3, 3)
+        """
+        call: Callable[..., Result] = self.batch  # type: ignore[attr-defined]
+        return self._with_orders(call, 1, arguments, options)
+
+    def _with_orders(self, call: Callable[..., Result], axis: int, arguments: tuple[Any, ...],
+                     options: dict[str, Any]) -> Result:
+        given = [*arguments[self._place:self._place + 1], options.get(self._series)]
+        if given[0] is not None:  # without it the call says so
+            order_of_rows(self._series, given[0], axis)
+        return call(*arguments, **options)

@@ -1,0 +1,81 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Whether a calibrated machine is still the machine of its file.
+
+A calibration corrects errors of building. Joints beyond half the way to another leg's, scales
+nearer to none than to 1, readings out of the file's travel and singular poses are none of these:
+legs, units or frames are wrong then, and errors of a fit tell nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.stewart.calibration.parameters import Geometry
+from liedyn_ros.stewart.calibration.problem import corrected
+from liedyn_ros.stewart.platform.description.leg_checks import COINCIDENT
+from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
+
+HALF = 0.5  # of the way to another leg's joint, or of a scale: from there on nearer to another
+
+
+def doubts(given: Geometry, found: Geometry, errors: Array, readings: Array, poses: Array
+           ) -> tuple[str, ...]:
+    """
+    Return sentences on what no error of building is, none where all is one.
+
+    errors: (n, 7 or 8), of given, m or rad and scales. readings: (m, n), as calibrate takes them.
+    poses: (m, 4, 4), m, found at these.
+    """
+    return (*_of_joints(given, errors), *_of_readings(given, errors, readings),
+            *_of_poses(given, found, poses))
+
+
+def _of_joints(given: Geometry, errors: Array) -> list[str]:
+    """Return sentences on joints that are nearer to another leg's place than to their own."""
+    result = []
+    for place, joints, moves in (('base', given.base_joints, errors[:, :3]),
+                                 ('platform', given.platform_joints, errors[:, 3:6])):
+        apart = np.linalg.norm(joints[:, None] - joints, axis=2)
+        apart[apart <= COINCIDENT * given.characteristic_length] = np.inf
+        moved = np.linalg.norm(moves, axis=1)
+        for leg in np.flatnonzero(moved > HALF * apart.min(axis=1)).tolist():
+            result.append(
+                f'the {place} joint of {given.leg_names[leg]} would move by '
+                f'{1e3 * moved[leg]:.3g} mm, where the joint of '
+                f'{given.leg_names[int(apart[leg].argmin())]} is {1e3 * apart[leg].min():.3g} mm '
+                'away: no error of building, but of legs, units or frames')
+    return result
+
+
+def _of_readings(given: Geometry, errors: Array, readings: Array) -> list[str]:
+    """Return sentences on scales near none, and on readings out of the file's travel."""
+    names, result = np.array(given.leg_names), []
+    wrong = np.abs(errors[:, 7:].sum(axis=1)) > HALF
+    if wrong.any():
+        result.append(f'readings of {listed(names[wrong].tolist())} would be off by half of '
+                      'themselves and more: check their unit')
+    low, high = given.length_limits.T
+    middle = np.median(corrected(readings, errors), axis=0)
+    beyond = (middle < low) | (middle > high)
+    if beyond.any():
+        result.append(f'most corrected readings of {listed(names[beyond].tolist())} would be '
+                      "beyond the file's travel")
+    return result
+
+
+def _of_poses(given: Geometry, found: Geometry, poses: Array) -> list[str]:
+    """Return a sentence on poses that only the calibrated geometry has near singularities."""
+    before, after = (float(np.median(np.abs(PlatformMeter(each).signed_values(poses))))
+                     for each in (given, found))
+    return [] if not after < SINGULARITY_WARNING <= before else [
+        'the calibrated geometry would be near singularities at most of these poses, which the '
+        'given one is not']

@@ -1,0 +1,111 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Parts that a fit did not see: of a motion that repeats, the same share of every repeat."""
+
+import numpy as np
+import pytest
+from support.recordings.recorded_motion import angles, arm_motion, PERIOD, true_arm
+
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.identification import identify, Recording
+from liedyn_ros.identification.equations import equations_of
+from liedyn_ros.identification.held_out import parts_of, period_of
+from liedyn_ros.identification.motion.motion import motion_of
+from liedyn_ros.identification.robust_fit import robust_fit
+from liedyn_ros.model import ModelBuilder, SpatialInertia, with_inertias
+
+PARTS = 5
+STEP = 0.09  # s, which no period is a multiple of
+RATE = 100.0  # Hz
+
+
+@pytest.mark.parametrize('noise', (0.0, 0.05))
+@pytest.mark.parametrize('seconds, expected', (
+    (30.0, PERIOD), (19.0, PERIOD), (11.0, np.inf), (10.0, np.inf)))
+def test_a_period_is_found_to_a_step(noise: float, seconds: float, expected: float) -> None:
+    """Friction jumps, samples are lacking, and less than a part of a repeat is none."""
+    rng, time = np.random.default_rng(1), np.arange(0.0, seconds, STEP)
+    time = time[np.abs(time - 5.0) > 0.5]
+    q, v, _ = angles(rng, 3)(time)
+    forces = q + 0.3 * np.sign(v) + noise * rng.normal(size=q.shape)
+    found = period_of(time, forces, STEP, PARTS)
+    assert found == expected or abs(found - expected) < STEP
+
+
+def test_a_motion_of_incommensurable_sines_has_no_period() -> None:
+    rng, time = np.random.default_rng(2), np.arange(0.0, 30.0, STEP)
+    forces = np.sin(time[:, None, None] * rng.uniform(0.3, 3.0, (8, 4)) + rng.uniform(
+        0.0, 6.0, (8, 4))).sum(axis=1)
+    assert period_of(time, forces, STEP, PARTS) == np.inf
+
+
+@pytest.mark.parametrize('starts', ((0.0,), (0.0, 35.0)))
+def test_all_repeats_of_a_phase_are_held_out_together(starts) -> None:
+    """Of each of two recordings, and a gap beside each piece too, also from repeat to repeat."""
+    model = true_arm()
+    time, q, _, _, tau = arm_motion(model, 5, 32.0, RATE)
+    tau += 0.01 * np.abs(tau).max(axis=0) * np.random.default_rng(3).normal(size=tau.shape)
+    count = len(starts)
+    recording = Recording(model, np.concatenate([time + start for start in starts]),
+                          np.tile(q, (count, 1)), np.tile(tau, (count, 1)), starts=starts)
+    equations = equations_of(model, motion_of(model, recording))
+    parts = parts_of(equations, robust_fit(equations.rows, equations.forces), recording.starts,
+                     PARTS)
+    clock = equations.time
+    held = np.array([parts.held(clock, part) for part in range(PARTS)])
+    assert (held.sum(axis=0) == 1).all()
+    for part, rows in enumerate(held):
+        for recorded in range(count):
+            own = clock[rows & (parts.recording(clock) == recorded)]
+            assert np.ptp(own) > PERIOD  # pieces in several repeats
+        seen = clock[parts.seen(clock, part)] - equations.time[0]
+        if count == 1:  # a period is found to less than a step
+            apart = np.mod(seen[:, None] - clock[rows] + equations.time[0], PERIOD)
+            assert np.minimum(apart, PERIOD - apart).min() > parts.gap - np.diff(clock).min()
+
+
+def small_motion():
+    """Return an arm, a model of links off by a quarter, and three periods of a small motion."""
+    rng, builder, parent = np.random.default_rng(0), ModelBuilder('arm'), None
+    for k, axis in enumerate(np.eye(3)[[2, 1, 2, 1]]):
+        builder.add_body(f'link_{k}', SpatialInertia(
+            2.5 - 0.4 * k, [0.02, 0.01 * k, 0.12], np.diag([0.03, 0.02, 0.01])))
+        place = np.eye(4)
+        place[2, 3] = 0.25 if parent else 0.0
+        builder.add_joint(f'joint_{k}', 'revolute', parent, f'link_{k}', axis=axis,
+                          placement=place, damping=0.8, friction=0.8,
+                          limits={'lower': -2.5, 'upper': 2.5})
+        parent = f'link_{k}'
+    true = builder.build()
+    given = with_inertias(true, {
+        body.name: SpatialInertia(
+            factor * body.inertia.mass, body.inertia.center_of_mass + 6e-3 * rng.normal(size=3),
+            factor * body.inertia.inertia_about_com).parameters()
+        for body, factor in zip(true.body_list, (1.1, 1.2, 1.05, 1.22))})
+    time = np.arange(0.0, 3.0 * PERIOD, 1.0 / RATE)
+    q, v, a = angles(np.random.default_rng(1), true.nv, 0.15, 5)(time)
+    tau = Dynamics(true).inverse.batch(q, v, a)
+    tau += 0.15 * np.sign(v) * (np.exp(-10.0 * np.abs(v)) + 0.3 * np.abs(tau))  # lacking
+    return true, given, Recording(given, time, q, tau + 0.2 * rng.normal(size=tau.shape))
+
+
+@pytest.mark.full
+def test_repeats_of_a_small_motion_leave_the_bodies_that_it_does_not_tell() -> None:
+    """Gravity at other poses is better, and the verdict says what the motion covered."""
+    true, given, recording = small_motion()
+    found = identify(given, recording, sure=True)
+    assert any('joint_1' in each for each in found.verdict.reasons[2:3])
+    q = np.random.default_rng(2).uniform(-1.5, 1.5, (300, true.nv))
+    still = np.zeros_like(q)
+    exact, *others = (Dynamics(each).inverse.batch(q, still, still)
+                      for each in (true, given, found.model))
+    before, after = (np.sqrt(np.mean((each - exact)**2)) for each in others)
+    assert after < 0.3 * before
+    for body in found.model.body_list:
+        assert 0.5 < body.inertia.mass / given.body(body.name).inertia.mass < 2.0
