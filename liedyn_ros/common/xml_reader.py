@@ -11,6 +11,7 @@
 from collections.abc import Callable, Iterator
 import os
 from pathlib import Path
+import re
 from typing import cast
 from xml.etree import ElementTree
 from xml.parsers import expat
@@ -23,6 +24,7 @@ from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 _INFINITE = {f'{sign}{word}': float(f'{sign}inf')
              for sign in ('', '+', '-') for word in ('inf', 'infinity')}
 MAX_NODES = 500_000  # elements and attributes of a document; a large humanoid has some 20 000
+_ENTITY = re.compile('&([^#;&\\s][^;&\\s]*);')
 BYTE_ORDER_MARK = '\ufeff'  # which may stand before any text
 
 
@@ -148,7 +150,8 @@ def read(source: str | os.PathLike[str], kind: str, *tags: str) -> Element:
             try:
                 root = _parsed(name, content)
             except expat.ExpatError:
-                root = _parsed(name, _without_comments(content))
+                text = _without_comments(_plain(content))
+                root = _parsed(name, text if isinstance(content, str) else text.encode('latin-1'))
     except DescriptionError:
         raise
     except (expat.ExpatError, LookupError, ValueError) as error:  # or of its encoding
@@ -163,24 +166,41 @@ def _parsed(name: str, content: str | bytes) -> ElementTree.Element:
     def skipped(entity: str, is_parameter: bool) -> None:
         raise ValueError(f'undefined entity {entity}')
 
+    def declare(entity: str, is_parameter: bool, *_: object) -> None:
+        (elsewhere if is_parameter else declared).add(entity)
+
+    def is_not_alone() -> int:
+        elsewhere.add('')
+        return 1
+
     parser, builder = expat.ParserCreate(), _Builder(name)
+    declared, elsewhere = {'amp', 'lt', 'gt', 'apos', 'quot'}, set[str]()
     parser.buffer_text = True
+    parser.EntityDeclHandler, parser.NotStandaloneHandler = declare, is_not_alone
     parser.ExternalEntityRefHandler = lambda *_: 0  # an error: no other file is opened
     parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
     parser.CharacterDataHandler, parser.SkippedEntityHandler = builder.data, skipped
     parser.Parse(content, True)
+    if elsewhere:  # declarations that are not read: expat drops their entities in attributes
+        text = _without_comments(_plain(content))
+        for entity in _ENTITY.findall(text.replace('\0', '')):  # of UTF-16
+            if entity not in declared:
+                skipped(entity, False)
     return builder.close()
 
 
-def _without_comments(content: str | bytes) -> str | bytes:
+def _plain(content: str | bytes) -> str:
+    """Return a document as a text, in which letters beyond ASCII may be others."""
+    return content if isinstance(content, str) else content.decode('latin-1')
+
+
+def _without_comments(text: str) -> str:
     """Return a document in which comments are as many empty lines."""
-    text = content if isinstance(content, str) else content.decode('latin-1')
     parts, at = list[str](), 0
     while (begin := text.find('<!--', at)) >= 0 and (end := text.find('-->', begin + 4)) >= 0:
         parts += [text[at:begin], '\n' * text.count('\n', begin, end)]
         at = end + 3
-    text = ''.join([*parts, text[at:]])
-    return text if isinstance(content, str) else text.encode('latin-1')
+    return ''.join([*parts, text[at:]])
 
 
 def text_of(path: Path) -> str:

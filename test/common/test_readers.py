@@ -146,11 +146,18 @@ def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
         f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">'.replace('&a0;', '&a;') for i in range(1, 12))
     + ']><r name="x">&a11;</r>',
     '<!DOCTYPE r [<!ENTITY e SYSTEM "/etc/passwd">]><r>&e;</r>',
-    '<!DOCTYPE r SYSTEM "x.dtd"><r>&e;</r>',
+    '<!DOCTYPE r SYSTEM "x.dtd"><r>&e;</r>', '<!DOCTYPE r SYSTEM "x.dtd"><r name="x&e;"/>',
+    '<!DOCTYPE r [<!ENTITY % e SYSTEM "x.dtd"> %e;]><r name="&e;"/>',
     '<a>' * 100_000, '<a b="' + 'x' * 1000, '<a/><b/>', '<a b="1" b="2"/>', '<a>\0</a>', '<a'])
 def test_xml_that_is_refused(text: str) -> None:
     with refused(DescriptionError, 'XML text'):
         xml_reader.read(text, 'XML')
+
+
+def test_a_document_type_of_another_file_is_no_fault_where_nothing_asks_for_it() -> None:
+    root = xml_reader.read('<!DOCTYPE r SYSTEM "x.dtd" [<!ENTITY a "b">]>'
+                           '<!-- &c; --><r name="&a;&amp;&#99;"/>', 'XML')
+    assert root.text('name') == 'b&c'
 
 
 def test_prefixes_are_declared_where_the_text_of_a_file_is_written_anew(tmp_path: Path) -> None:

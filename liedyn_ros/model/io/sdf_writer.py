@@ -9,6 +9,7 @@
 """A model written as SDF, so that Gazebo can simulate it."""
 
 from collections.abc import Sequence
+from itertools import count
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -77,12 +78,12 @@ def to_sdf(model: Model, q: ArrayLike | None = None) -> str:
             if getattr(joint, key).any():
                 lost.add('joint', f'{key} not written: SDF has none', joint.name)
     lost.add('rotor', 'not written: SDF has none', *(rotor.name for rotor in model.rotors))
-    text, between = document(root), '__'
-    if '::' in text:  # which SDF keeps for models in models
-        while between in text:
-            between += '_'
-        lost.add('name', f'written with {between} for ::, which SDF has between models', *(
-            each for each in (*model.bodies, *model.joints, *model.frames) if '::' in each))
+    names = [str(each.get('name')) for each in root.iter() if each.tag != 'visual']
+    text, between, one = document(root), '__', '\n'.join(names)
+    if any(each in one for each in ('__', '_::', '::_')):  # so that no two names become one
+        between = f'_{"-" * next(k for k in count(1) if "-" * k not in one)}_'
+    lost.add('name', f'written with {between} for ::, which SDF has between models', *(
+        name for name in names if '::' in name))
     lost.warn(model.name)
     return text.replace('::', between)
 

@@ -99,6 +99,9 @@ class Vocabulary:
         for key, text in xml.attrib.items():
             if not (is_off(text) or key in inside or self.is_known(tag, f'@{key}', text)):
                 name(key, joins or '')
+        if any((text or '').strip() for text in (
+                xml.text if len(xml) else '', *(inner.tail for inner in xml))):
+            name('a text between elements', '')
         for inner in xml:
             word, text = inner.tag, (inner.text or '').strip()
             if not self.is_known(tag, word, text):

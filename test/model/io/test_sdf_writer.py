@@ -128,6 +128,16 @@ def test_names_of_models_in_models_are_those_of_one_model() -> None:
             '</inertia></inertial></link>')
     model = load_sdf(f'<sdf version="1.9"><model name="m">{link.format("a")}{link.format("i__n")}'
                      f'<model name="i">{link.format("b")}</model></model></sdf>')
-    with pytest.warns(DescriptionWarning, match='i::b.*written with ___'):
+    with pytest.warns(DescriptionWarning, match='i::b.*written with _-_'):
         text = to_sdf(model)
-    assert '::' not in text and 'i___b' in load_sdf(text).bodies
+    assert '::' not in text and 'i_-_b' in load_sdf(text).bodies
+
+
+def test_no_two_names_become_one_and_that_of_the_model_is_named() -> None:
+    builder = ModelBuilder('a::m')
+    for name in ('a_::b', 'a::_b', 'a_-::b', 'a::-_b'):
+        builder.add_body(name, random_inertia(np.random.default_rng(1)))
+        builder.add_joint(f'{name}_joint', 'fixed', None, name)
+    with pytest.warns(DescriptionWarning, match=r"names \['a::m', .*written with _--_"):
+        again = load_sdf(to_sdf(builder.build()))
+    assert len(again.bodies) == 4 and again.name == 'a_--_m'

@@ -175,6 +175,10 @@ def test_a_world_with_a_ground_has_one_machine(tmp_path) -> None:
     assert load_model(path, sdf_model='box').name == 'box'
     assert ld.load(path, sdf_model='box').model.name == 'box'
     assert ld.load(path.read_text(), sdf_model='box').model.name == 'box'
+    (tmp_path / 'b.sdf').write_text(f'<sdf version="1.9"><model name="b">{ARM}</model></sdf>')
+    path.write_text('<sdf version="1.9"><include><uri>b.sdf</uri><static>true</static></include>'
+                    '</sdf>')
+    assert not any('static not read' in each for each in load_model(path).warnings)
     with pytest.raises(DescriptionError):
         load_model(path, sdf_model='none')
     with pytest.raises(DescriptionError):
