@@ -9,6 +9,7 @@
 """Private symbols of other packages: docs/internals.md lists them, and they exist."""
 
 import ast
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 import re
@@ -28,6 +29,7 @@ SET_IN_INIT = {  # in __init__, not of the class
     'numba.core.codegen.CPUCodeLibrary._linking_libraries',
     'numba.core.dispatcher.Dispatcher._compiler',
     'rclpy.lifecycle.node.LifecycleNodeMixin._service_change_state',
+    'rclpy.lifecycle.node.LifecycleNodeMixin._state_machine',
     'rclpy.node.Node._parameter_overrides'}
 PRIVATE = re.compile(r'(numba\.(core|np)|llvmlite|rclpy\.impl|viser\.infra)\b')
 OF_HANDLES = re.compile(r'\b(?:handle|waiting|_wake|_context)\.([a-z]\w+)')
@@ -71,14 +73,31 @@ def test_the_symbol_exists(symbol):
         assert find(symbol) is not None
 
 
+def nodes_of(path):
+    """Return the nodes of a file that name something."""
+    return [node for node in walk(ast.parse(path.read_text())) if isinstance(
+        node, (ast.Attribute, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef,
+               ast.AnnAssign, ast.ImportFrom))]
+
+
+def names_of(nodes):
+    """Return the names that nodes define."""
+    return {getattr(node, 'name', None) or getattr(node, 'attr', None)
+            or getattr(node.target, 'id', '') for node in nodes
+            if not isinstance(node, ast.ImportFrom)
+            and not isinstance(getattr(node, 'ctx', None), ast.Load)}
+
+
+@cache
+def all_names():
+    """Return the names that any of the files defines."""
+    return names_of(node for path in FILES for node in nodes_of(path))
+
+
 def uses(path):
     """Return the private symbols that a file uses: whole names of imports, else last names."""
-    source = path.read_text()
-    nodes = [node for node in walk(ast.parse(source)) if isinstance(
-        node, (ast.Attribute, ast.ClassDef, ast.FunctionDef, ast.ImportFrom))]
-    names = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)
-              and isinstance(node.ctx, ast.Store)}
+    source, nodes = path.read_text(), nodes_of(path)
+    names = names_of(nodes)
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and PRIVATE.match(node.module or ''):
             yield from (f'{node.module}.{each.name}' for each in node.names)
@@ -87,7 +106,8 @@ def uses(path):
             if owner == 'rclpy_implementation':
                 yield f'{owner}.{node.attr}'
             elif (node.attr.startswith('_') and not node.attr.startswith('__')
-                  and owner not in ('self', 'cls') and node.attr not in names | DOCUMENTED):
+                  and node.attr not in DOCUMENTED  # one of self may be that of a base of ours
+                  and node.attr not in (all_names() if owner in ('self', 'cls') else names)):
                 yield f'.{node.attr}'
     if 'ros' in path.parts or 'nodes' in path.parts:
         yield from (f'.{name}' for name in OF_HANDLES.findall(source))

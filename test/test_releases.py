@@ -76,6 +76,7 @@ def test_a_release_that_ended_is_named(tmp_path, today, warned):
 
 def test_the_doctor_takes_the_same_pythons(tmp_path):
     oldest, newest = environment.PYTHON
+    assert "python_requires='>={}.{}'".format(*oldest) in (ROOT / 'setup.py').read_text()
     for minor in range(oldest[1] - 1, newest[1] + 2):
         supported = oldest[1] <= minor <= newest[1]
         done = setup('release', python=f'3.{minor}', folder=tmp_path)

@@ -17,6 +17,8 @@ import re
 
 from tools.command_line import no_arguments
 
+from liedyn_ros.commands.operation import environment
+
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / 'docs' / 'images' / 'badges'
 LETTER, PAD, HEIGHT = 6.6, 8.0, 20  # px
@@ -35,13 +37,8 @@ def values() -> dict[str, str]:
     releases = sorted(path.stem.removeprefix('ros-').capitalize()
                       for path in (ROOT / 'requirements').glob('ros-*.txt'))
     return {'licence': _found(r"license='([^']*)'", setup),
-            'Python': f"{_found(r'>=(3[.][0-9]+)', setup)} to {_newest()}",
+            'Python': ' to '.join(f'{major}.{minor}' for major, minor in environment.PYTHON),
             'ROS 2': ', '.join(releases)}
-
-
-def _newest() -> str:
-    return _found(r'Python 3\.\d+ to (3\.\d+)', (ROOT / 'docs/guides/install.md').read_text(
-        encoding='utf-8'))
 
 
 def _found(pattern: str, text: str) -> str:
