@@ -13,14 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 import os
 from typing import TYPE_CHECKING
-import warnings
 
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model, Model
-from liedyn_ros.model.followers import FREE_FOLLOWERS
 
 if TYPE_CHECKING:
     from liedyn_ros.dynamics.constrained import ConstrainedDynamics
@@ -60,10 +58,8 @@ def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
             raise DescriptionError(f'expected no options of a file for a Model, got {given}')
         model = source
     else:
-        with warnings.catch_warnings():  # of what the result does not do
-            warnings.filterwarnings('ignore', f'.*{FREE_FOLLOWERS}', DescriptionWarning)
-            model = load_model(source, floating=floating, strict=strict, gravity=gravity,
-                               arguments=arguments, sdf_model=sdf_model)
+        model = load_model(source, floating=floating, strict=strict, gravity=gravity,
+                           arguments=arguments, sdf_model=sdf_model)
     if not (model.closures or model.couplings):
         return Dynamics(model, dissipation=dissipation)
     from liedyn_ros.dynamics.constrained import ConstrainedDynamics  # which no tree needs

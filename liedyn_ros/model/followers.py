@@ -20,8 +20,6 @@ from liedyn_ros.common.errors import NameSetError
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.joints import JOINT_TYPES
 
-FREE_FOLLOWERS = 'they mimic others'  # in the warning of joints that Dynamics(model) leaves free
-
 
 class Followers:
     """

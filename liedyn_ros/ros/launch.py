@@ -22,6 +22,8 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from liedyn_ros.common.resources import named_file
+
 CONFIG = get_package_share_path('liedyn_ros') / 'config'
 SWITCHES = {'true': 'true', '1': 'true', 'false': 'false', '0': 'false'}  # in any case
 OF_ROS2_LAUNCH = 'launch-prefix', 'launch-prefix-filter'
@@ -123,7 +125,7 @@ def node(executable: str, *, name: str = '', when: str = '', unless: str = '',
         own = {clock: _is_on(context, 'use_sim_time'),
                'autostart': _is_on(context, 'autostart'),
                **({'frame_prefix': _text(_prefix(context))} if prefixed else {}),
-               **{name: _text(_path(given)) for name in files
+               **{name: _text(str(named_file(given))) for name in files
                   if (given := _given(context, name))},
                **{name: _text(given) for name in words
                   if (given := _given(context, name)) not in ('', *SWITCHES.values())},
@@ -217,11 +219,6 @@ def _is_on(context: LaunchContext, name: str) -> bool:
 def _prefix(context: LaunchContext) -> str:
     """Return the prefix of frames: the namespace and a slash."""
     return f'{_given(context, "namespace").strip("/")}/'.lstrip('/')
-
-
-def _path(given: str) -> str:
-    """Return an absolute path of a file that is there: a bare name is the package's."""
-    return str(Path(given).resolve()) if Path(given).is_file() else given
 
 
 def _text(value: str) -> ParameterValue:

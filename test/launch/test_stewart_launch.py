@@ -50,8 +50,11 @@ def test_every_argument_is_described():
     ('simulater:=true', "got 'simulater'; the nearest is simulator"),
     ('simulator:=maybe', "simulator: expected true or false or mujoco, got 'maybe'"),
     ('simulator:=mujoco', 'simulator: expected control:=true beside mujoco, got false'),
-    ('params_file:=/nowhere.yaml', "params_file: expected a file, got '/nowhere.yaml'")])
-def test_what_launch_would_pass_over_is_refused(argument, reason):
+    ('params_file:=/nowhere.yaml', "params_file: expected a file, got '/nowhere.yaml'"),
+    ('geometry_file:=own.yaml', 'the file in the working directory is ./own.yaml')])
+def test_what_launch_would_pass_over_is_refused(argument, reason, tmp_path, monkeypatch):
+    (tmp_path / 'own.yaml').touch()
+    monkeypatch.chdir(tmp_path)
     assert reason in refusal(FILE, argument)
 
 

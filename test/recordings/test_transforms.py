@@ -31,7 +31,6 @@ SLIDER = """<robot name="gripper"><link name="palm"/><link name="left"/><link na
 <mimic joint="open" multiplier="2" offset="0.1"/></joint>
 <joint name="end" type="fixed"><parent link="left"/><child link="tip"/>
 <origin xyz="0 0 0.5"/></joint></robot>"""
-pytestmark = pytest.mark.filterwarnings('ignore:.*they mimic others')
 
 
 def transforms_of(data):

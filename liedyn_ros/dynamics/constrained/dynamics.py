@@ -175,6 +175,50 @@ class ConstrainedDynamics(Constraints):
         """Return the model, and the number of its constraints."""
         return f'<ConstrainedDynamics of {self.model!r}, {self.m} constraints>'
 
+    def gravity_vector(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """
+        Return the joint forces of actuated joints that hold the weight of the machine; no springs.
+
+        What each joint of the open tree would bear is `tree.gravity_vector`.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            out: array that takes the result; by default a new one.
+
+        Returns:
+            forces (nv,), zero at passive joints; N m and N.
+
+        Raises:
+            ModelError: where the actuated joints do not hold the machine.
+            LiedynError: for a state that is wrong or open.
+
+        >>> linkage.gravity_vector(closed)[~linkage.model.actuated]
+        array([0., 0.])
+        """
+        rest, springs = np.zeros(self.model.nv), self.tree.spring_forces(q)
+        return np.subtract(self.inverse(q, rest, rest, tau=springs), springs, out=out)
+
+    def gravity_vector_batch(self, q: ArrayLike) -> Array:
+        """
+        Return gravity_vector of K states, on all cores.
+
+        Args:
+            q: closed configurations (K, nq); rad and m.
+
+        Returns:
+            forces (K, nv), zero at passive joints; N m and N.
+
+        Raises:
+            ModelError: where the actuated joints do not hold the machine.
+            LiedynError: for a state that is wrong or open.
+
+        >>> linkage.gravity_vector_batch([closed]).shape
+        (1, 3)
+        """
+        springs = self.tree.spring_forces_batch(q)
+        rest = np.zeros_like(springs)
+        return np.subtract(self.inverse.batch(q, rest, rest, tau=springs), springs)
+
     def gaps(self, q: ArrayLike) -> dict[str, ClosureGap]:
         """
         Return how far each closure is open, tolerated gaps too.

@@ -21,7 +21,6 @@ from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_reader import Element, is_document, read, with_prefixes
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.followers import FREE_FOLLOWERS
 from liedyn_ros.model.io.loops import add_loops, add_plugins, FORCES, link_of, write_loop
 from liedyn_ros.model.io.xml_parts import (
     add, add_origin, add_shape, changes, document, drawn, given_limits, inertia_in, is_off, joined,
@@ -157,9 +156,6 @@ def _add_couplings(robot: Element, joints: list[Element], builder: ModelBuilder,
         else:
             builder.add_warning(f'joint {name}: it mimics {leader}, which is not in the file; it '
                                 'moves by itself (strict refuses it)')
-    if followers:
-        builder.add_warning(f'joints {listed(followers)}: {FREE_FOLLOWERS}, which load and '
-                            'ConstrainedDynamics keep; Dynamics(model) takes them as free')
     return set(followers)
 
 

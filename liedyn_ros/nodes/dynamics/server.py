@@ -26,8 +26,8 @@ from rclpy.parameter import Parameter as RosParameter
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
+from liedyn_ros.common.checks import listed
 from liedyn_ros.common.errors import BudgetError, LiedynError
-from liedyn_ros.model.followers import FREE_FOLLOWERS
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 from liedyn_ros.nodes.dynamics.linear_models import (
     goal_budget, number_of_states, service_budget)
@@ -36,6 +36,7 @@ from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, SOURCES
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about, require_answers
 from liedyn_ros.nodes.dynamics.reaching import number_of_poses
 from liedyn_ros.ros.node.goals import GoalServer, Watch
+from liedyn_ros.ros.messages.tree_messages import HOLD_COUPLINGS
 from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.process.threads import prepare_parameters, ReadAhead
@@ -256,8 +257,12 @@ class DynamicsServerNode(ManagedNode):
         model = None if answers is None else answers.model
         self.get_logger().info(f'serving {model or "no model yet"}')
         for warning in model.warnings if model else ():
-            if not (answers and answers.with_loops and FREE_FOLLOWERS in warning):
-                self.get_logger().warning(warning)
+            self.get_logger().warning(warning)
+        if answers and answers.model.couplings and not answers.with_loops:
+            free = [coupling.joint for coupling in answers.model.couplings]
+            self.get_logger().warning(
+                f'joints {listed(free)} follow others and move freely here: {HOLD_COUPLINGS} '
+                'holds them')
 
     async def _take_description(self, message: String) -> None:
         """Keep the topic's model if it can be read; serve it unless the parameters name one."""

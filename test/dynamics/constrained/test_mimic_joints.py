@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from support.machines.example_robots import example_robot
 
-from liedyn_ros.common.errors import DescriptionWarning
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import load_urdf
@@ -23,8 +22,7 @@ ROBOTS = ('panda_description/urdf/panda.urdf', 'baxter_description/urdf/baxter.u
 
 @pytest.mark.parametrize('path', ROBOTS)
 def test_mimic_joints_move_with_their_leaders(path: str) -> None:
-    with pytest.warns(DescriptionWarning, match='they mimic others, which load'):
-        model = load_urdf(example_robot(path))
+    model = load_urdf(example_robot(path))
     rng, free = np.random.default_rng(4), np.ones(model.nv, dtype=bool)
     lift, q = np.eye(model.nv), model.random(rng)  # v = lift u, u the independent velocities
     for coupling in model.couplings:

@@ -18,7 +18,7 @@ from support.machines.random_models import random_inertia, random_pose
 from support.refusals import ANY, refused
 
 from liedyn_ros.common import xacro_reader
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model, load_urdf, Model, ModelBuilder, pose, to_urdf
 
@@ -78,8 +78,7 @@ def test_couplings_and_absent_limits_are_written() -> None:
         builder.add_body(name, None)
         builder.add_joint(f'j{name}', 'prismatic', parent, name, axis=(1, 0, 0))
     builder.add_coupling('jb', 'ja', -1.0, 0.5)
-    with pytest.warns(DescriptionWarning, match='they mimic others'):
-        again = load_urdf(to_urdf(builder.build()))
+    again = load_urdf(to_urdf(builder.build()))
     assert again.couplings[0].multiplier == -1.0
     np.testing.assert_array_equal(again.limits.upper, 1e308)
 

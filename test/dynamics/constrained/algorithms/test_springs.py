@@ -20,10 +20,11 @@ from support.machines.loop_states import ALL
 from support.machines.looped_machines import bar, four_bar
 from support.machines.model_variants import spring_series, sprung
 
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, constrained_stormer_verlet, ConstrainedDynamics, LEAST_FORCE,
     project, projected_runge_kutta)
-from liedyn_ros.model import ModelBuilder, pose
+from liedyn_ros.model import load_yaml, ModelBuilder, pose
 
 ORDER = 4
 
@@ -87,6 +88,17 @@ def test_power_is_the_rate_of_energy() -> None:
 
     rate = (energy(h) - energy(-h)) / (2.0 * h)
     assert rate == pytest.approx(tau @ v, abs=1e-6 * (1.0 + machine.tree.kinetic_energy(q, v)))
+
+
+def test_gravity_is_what_actuated_joints_bear_of_the_weight() -> None:
+    machine = ConstrainedDynamics(sprung(load_yaml(config_file('four_bar.yaml')), 3))
+    q, passive = assemble(machine), ~machine.model.actuated
+    v = complete_velocity(machine, q, [1.0, 0.0, 0.0])
+    borne = machine.gravity_vector(q)
+    assert machine.tree.spring_forces(q)[passive].all()
+    assert_same(borne[passive], 0.0)
+    assert_same(borne @ v, machine.tree.gravity_vector(q) @ v)
+    assert_same(machine.gravity_vector_batch([q, q]), [borne, borne])
 
 
 def test_an_armature_makes_a_massless_rod_regular() -> None:
