@@ -27,7 +27,7 @@ from typing import Any
 PINNED = re.compile(r'^\s*([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;#]+)')
 LIMIT = 300.0  # s
 CANARY = 'django==3.0'
-OUT_OF_REACH = re.compile(r'(?i)connect|timed? ?out|resolve|retries|unreachable')  # of errors
+OUT_OF_REACH = re.compile(r'(?i)connect|timed? ?out|resolve|retries|unreachable|\b(429|5\d\d) ')  # of errors
 
 
 def pins(paths: Iterable[Path]) -> list[str]:
@@ -67,10 +67,13 @@ def audit(packages: Sequence[str]) -> dict[str, Any] | None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / 'requirements.txt'
         path.write_text('\n'.join([*packages, CANARY, '']), encoding='utf-8')
-        done = subprocess.run(
-            [sys.executable, '-m', 'pip_audit', '-r', str(path), '--no-deps', '--disable-pip',
-             '-f', 'json', '--progress-spinner', 'off'], text=True, capture_output=True,
-            timeout=LIMIT, check=False)
+        try:
+            done = subprocess.run(
+                [sys.executable, '-m', 'pip_audit', '-r', str(path), '--no-deps', '--disable-pip',
+                 '-f', 'json', '--progress-spinner', 'off'], text=True, capture_output=True,
+                timeout=LIMIT, check=False)
+        except subprocess.TimeoutExpired:
+            return None
     try:
         found: dict[str, Any] = json.loads(done.stdout)
     except ValueError:

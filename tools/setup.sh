@@ -95,7 +95,8 @@ else
 fi
 
 echo "setup: installing into $venv (Python $version, ROS 2: $ros)"
-"$venv/bin/python" -m pip install -qq --no-compile --disable-pip-version-check "${requirements[@]}"
+# A registry may be away for a minute: pip asks it again for some.
+"$venv/bin/python" -m pip install -qq --no-compile --disable-pip-version-check --retries 10 "${requirements[@]}"
 
 ended=$(sed -n "s/^| ${ros^} | \([0-9-]*\) |.*/\1/p" docs/releases.md)
 [[ -z $ended || ! $(date +%F) > $ended ]] \

@@ -34,6 +34,8 @@ def answered(tmp_path, monkeypatch, answer, errors=''):
     def run(command, **_):
         packages = open(command[command.index('-r') + 1]).read().split()
         assert packages == ['a==1.0', advisories.CANARY]
+        if answer is None:
+            raise subprocess.TimeoutExpired(command, advisories.LIMIT)
         return subprocess.CompletedProcess(command, 1, answer, errors)
     path = tmp_path / 'r.txt'
     path.write_text('a==1.0\n')
@@ -54,5 +56,7 @@ def test_an_advisory_fails_and_silence_is_told(tmp_path, monkeypatch, capsys, fo
 
 def test_a_service_out_of_reach_is_no_verdict_and_another_error_is_one(tmp_path, monkeypatch):
     assert answered(tmp_path, monkeypatch, '', "Could not connect to PyPI's feed") == 0
+    assert answered(tmp_path, monkeypatch, '', '503 Server Error: Service Unavailable') == 0
+    assert answered(tmp_path, monkeypatch, None) == 0
     with pytest.raises(SystemExit):
         answered(tmp_path, monkeypatch, '', 'No module named pip_audit')
