@@ -27,7 +27,8 @@ from typing import Any
 PINNED = re.compile(r'^\s*([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;#]+)')
 LIMIT = 300.0  # s
 CANARY = 'django==3.0'
-OUT_OF_REACH = re.compile(r'(?i)connect|timed? ?out|resolve|retries|unreachable|\b(429|5\d\d) ')  # of errors
+OUT_OF_REACH = re.compile(  # of errors
+    r'(?i)connect|timed? ?out|resolve|retries|unreachable|\b(429|5\d\d) ')
 
 
 def pins(paths: Iterable[Path]) -> list[str]:
