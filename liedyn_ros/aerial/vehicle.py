@@ -19,6 +19,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.control.actuators import bounded
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.linear_algebra.bounded_least_squares import within_bounds
 from liedyn_ros.model import Model, RotorAllocation, RotorCommand
 from liedyn_ros.model.parts.rotors import LEVEL
 
@@ -80,8 +81,10 @@ class AerialManipulator:
         self._actuation[JOINTS, n:] = np.diag(self._scale)
         # What is kept first: attitude; thrust; then yaw, reach and arms, as m/s^2 at the rotors.
         length = self.allocation.length
-        self._kept = np.full(model.nv, LEVEL**2 * length)
-        self._kept[:6] = (length, length, LEVEL**2 * length, LEVEL**2, LEVEL**2, LEVEL)
+        kept = np.full(model.nv, LEVEL**2 * length)
+        kept[:6] = (length, length, LEVEL**2 * length, LEVEL**2, LEVEL**2, LEVEL)
+        self._order = np.argsort(-kept, kind='stable')
+        self._kept = kept[self._order, None]
 
     def require_torques(self, torques: ArrayLike) -> Array:
         """
@@ -139,8 +142,9 @@ class AerialManipulator:
         tau = as_array('tau', tau, (self.model.nv,))
         wrench, wanted = tau[FREE], tau[JOINTS]
         shares, torques = self.allocation.shares(wrench), bounded(wanted, self._effort)
-        rotors = self.allocation.at_shares(shares, wrench)
-        if not (self.allocation.within(shares) and rotors.reached):
+        rotors = self.allocation.at_shares(shares, wrench) if (
+            self.allocation.within(shares)) else None
+        if rotors is None or not rotors.reached:
             rotors, torques = self._nearest(tau, torques, q)
         weak = [name for name, off in zip(self.joints, (wanted != torques).tolist()) if off]
         return Command(rotors, torques, (*rotors.at_limit, *weak))
@@ -161,17 +165,16 @@ class AerialManipulator:
 
     def _nearest(self, tau: Array, torques: Array, q: ArrayLike) -> tuple[RotorCommand, Array]:
         """Return the rotors' command and the torques of the nearest accelerations."""
-        # Here, as its import takes long, and in a control loop only where a limit binds.
-        from scipy.optimize import lsq_linear
         still, rotors = np.zeros(self.model.nv), len(self.rotors)
         ends = np.clip((torques, self.dynamics.inverse(q, still, still)[JOINTS]),
                        -self._effort, self._effort) / self._scale
         lower, upper = self.allocation.share_limits
-        mobility = self._kept[:, None] * self.dynamics.inverse_mass_matrix(q)
-        found = lsq_linear(
+        mobility = self._kept * self.dynamics.inverse_mass_matrix(q)[self._order]
+        found = within_bounds(
             mobility @ self._actuation, mobility @ tau,
-            (np.concatenate((lower, ends.min(axis=0) - _WIDTH)),
-             np.concatenate((upper, ends.max(axis=0) + _WIDTH))), method='bvls', tol=1e-15).x
+            np.concatenate((lower, ends.min(axis=0) - _WIDTH)),
+            np.concatenate((upper, ends.max(axis=0) + _WIDTH)),
+            np.concatenate((self.allocation.shares(tau[FREE]), tau[JOINTS] / self._scale)))
         return (self.allocation.at_shares(found[:rotors], tau[FREE]),
                 self._scale * np.clip(found[rotors:], ends.min(axis=0), ends.max(axis=0)))
 

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_number, as_numbers, wrong_shape
 from liedyn_ros.common.errors import LimitError, ModelError, ShapeError
+from liedyn_ros.linear_algebra.bounded_least_squares import within_bounds
 from liedyn_ros.model.parts.body import Visual
 from liedyn_ros.model.parts.geometry import checked_pose
 
@@ -139,10 +140,8 @@ class RotorAllocation:
         self._reached = _REACHED * float(np.abs(self._scaled).max())
         self._inverse = np.linalg.pinv(self._scaled)
         # Attitude first: no vehicle stays aloft without it. Then thrust, then yaw and reach.
-        self._priority = np.array([1.0, 1.0, LEVEL**2, LEVEL**2, LEVEL**2, LEVEL])
-        # Here, as its import takes long: not for models without rotors, and not in a control loop.
-        from scipy.optimize import lsq_linear
-        self._least_squares = lsq_linear
+        self._order = [0, 1, 5, 2, 3, 4]
+        self._priority = np.array([1.0, 1.0, LEVEL, LEVEL**2, LEVEL**2, LEVEL**2])
 
     def wrench(self, speeds: ArrayLike) -> Array:
         """
@@ -196,10 +195,10 @@ class RotorAllocation:
         share = self.shares(wanted)
         command = self.at_shares(share, wanted) if self.within(share) else None
         if command is None or not command.reached:
-            weight = self._priority * self._weight
-            command = self.at_shares(self._least_squares(
-                self._priority[:, None] * self._scaled, weight * wanted, (self._lower, 1.0),
-                method='bvls', tol=1e-15).x, wanted)
+            first = self._priority[:, None] * self._scaled[self._order]
+            command = self.at_shares(within_bounds(
+                first, self._priority * (self._weight * wanted)[self._order], *self.share_limits,
+                share), wanted)
         return command
 
     def shares(self, wrench: Array) -> Array:

@@ -23,6 +23,7 @@ from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.motion import move_pose
+from liedyn_ros.linear_algebra.bounded_least_squares import within_bounds
 from liedyn_ros.stewart.dynamics.closed_loop_model import model_state, platform_model
 from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.platform import kinematics
@@ -148,8 +149,7 @@ class PlatformSimulation:
         gain, stop = np.column_stack(pushed) - free[:, None], -self.twist / self.dt - free
         forces: Array = np.linalg.lstsq(gain, stop)[0].astype(np.float64, copy=False)
         if ((forces < self._brakes[0]) | (forces > self._brakes[1])).any():
-            from scipy.optimize import lsq_linear  # slow to import
-            forces = lsq_linear(gain, stop, tuple(self._brakes), method='bvls').x
+            forces = within_bounds(gain, stop, *self._brakes, forces)
         return self._drives.step(forces)
 
     def _integrated(self, forces: Array) -> tuple[Array, Array]:
