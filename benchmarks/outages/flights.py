@@ -30,6 +30,7 @@ from liedyn_ros.model import load_model, scale_masses
 STEP, LOOK = 0.004, 5  # s: states come at 250 Hz; steps between two looks at errors
 LOST = 90.0, 10.0  # deg of attitude or m from the reference under commands: a crash
 END = 10.0, 0.5  # deg, m: the bounds of a flight's end
+STRAY = 0.5  # rad and m, by which stray states are off in every coordinate
 WIND = 3.0, 1.5  # N, mean and gusts in each direction on the base: the drag of some 6 m/s
 MASS = 0.2  # of which masses are known wrongly, at most
 FLIGHT = (
@@ -43,6 +44,7 @@ FLIGHT = (
     Outage('states paused', 'states', 0.6), Outage('states paused', 'states', 1.0),
     Outage('states paused', 'states', 2.0), Outage('states killed', 'states', 99.0),
     Outage('a second publisher of states, refused', 'states', 0.6),
+    Outage('a stray state in ten', 'stray', 2.0),
     Outage('commands lost', 'commands', 0.3), Outage('commands lost', 'commands', 0.6),
     Outage('commands lost', 'commands', 2.0), Outage('commands lost for good', 'commands', 99.0),
     Outage('commands doubled, 50 ms late', 'doubled', 2.0))
@@ -83,7 +85,10 @@ class Flight:
         if outage.on('states', now):
             self._command(self.control.silent(now - self._seen), now)
         else:
-            self._states.append((now, self.simulation.q.copy(), self.simulation.v.copy()))
+            q = self.simulation.q.copy()
+            if outage.on('stray', now) and round(now / STEP) % 10 == 0:
+                q = self._known.model.integrate(q, np.full(len(self.simulation.v), STRAY))
+            self._states.append((now, q, self.simulation.v.copy()))
             late = outage.latency if outage.what == 'states' and now >= outage.begin else 0.0
             if self._states[0][0] <= now - late + 1e-9:
                 self._see(now, *self._states.popleft())

@@ -24,7 +24,7 @@ class Outage(NamedTuple):
     """
 
     name: str
-    what: str = ''  # server, model, states, poses, second, commands, doubled
+    what: str = ''  # server, states, poses, second, stray, commands, doubled
     duration: float = 0.0
     latency: float = 0.0
     begin: float = 2.5

@@ -32,6 +32,7 @@ STEP, PERIOD, LOOK = 0.002, 2, 10  # s, steps between two states, and two looks 
 PUSH = 10.0, 3.0  # N, mean and gusts in each direction on the platform
 FRICTION, RESOLUTION = 0.5, 1e-5  # N of each drive, in MuJoCo, and m of the sensors of its length
 LOST = 45.0, 0.2  # deg, m
+STRAY = se3.exp(np.full(6, 0.15))  # by which stray poses are off, rad and m
 HOME = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
 MOTION = (
     Outage('none'), Outage('poses paused, legs read', 'poses', 2.0),
@@ -40,6 +41,7 @@ MOTION = (
     Outage('poses and legs killed', 'states', 99.0), Outage('poses late', latency=0.02),
     Outage('poses late', latency=0.04), Outage('poses late', latency=0.08),
     Outage('poses late', latency=0.2), Outage('a second publisher, at home', 'second', 1.0),
+    Outage('a stray pose in ten', 'stray', 2.0),
     Outage('commands lost', 'commands', 0.3), Outage('commands lost', 'commands', 2.0),
     Outage('commands lost for good', 'commands', 99.0),
     Outage('commands doubled, 50 ms late', 'doubled', 2.0))
@@ -94,7 +96,9 @@ class Motion:
     def _answer(self, now: float) -> LegForceCommand | None:
         """Return the command for a state, or for what is left of it."""
         simulation, control, outage = self.simulation, self.control, self._outage
-        self._states.append((now, simulation.pose.copy(), simulation.twist.copy()))
+        stray = outage.on('stray', now) and round(now / STEP / PERIOD) % 10 == 0
+        self._states.append((now, simulation.pose @ (STRAY if stray else np.eye(4)),
+                             simulation.twist.copy()))
         if outage.on('states', now):
             self._states.clear()
             return control.silent(now - self._seen)

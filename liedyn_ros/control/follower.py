@@ -14,7 +14,7 @@ from collections.abc import Callable
 from enum import Enum
 from itertools import pairwise
 import math
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control.feedback import (
     Feedback, FREE, Gains, ReferenceMotion, tracking_error, TrackingError)
-from liedyn_ros.control.kernels.feedback import observe_push, PUSH, VARIANCE
+from liedyn_ros.control.kernels.feedback import (
+    observe_push, PUSH, stray_coordinate, VARIANCE)
 from liedyn_ros.control.path_time import PathTime
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
@@ -116,7 +117,8 @@ class Follower(ABC, Generic[Command]):
         self._seen = self._moved = 0.0  # times of the last state, and of the reference
         self._stamp = 0.0  # s, of the last state before it was reckoned on
         self._intervals = 0.0, 0.0  # the last two between states, s
-        self._rates: list[Array] = []  # of the last state, and of those refused since: the last
+        # Time, q and v of the last state, and of those refused since: the last.
+        self._trusted: list[tuple[float, Array, Array]] = []
         self._begun: float | None = None
         self.last: DesiredMotion | None = None
         self._lag = 0.0
@@ -196,7 +198,7 @@ class Follower(ABC, Generic[Command]):
         Take a state and return what is wanted.
 
         Of a gap between states no more counts than `hold`, for reference and integral alike. A
-        velocity is refused that no motion leads to, unless that of the state before agrees.
+        state is refused that no motion leads to, unless one that was refused before agrees.
 
         Args:
             time: of the state; s.
@@ -209,7 +211,7 @@ class Follower(ABC, Generic[Command]):
             the wanted accelerations, and the reference.
 
         Raises:
-            LimitError: for a stray velocity, and a state older than `oldest`.
+            LimitError: for a stray position or velocity, and a state older than `oldest`.
             LiedynError: for another shape, or a number that is not finite.
 
         >>> from liedyn_ros.stewart import model_state, PlatformController
@@ -221,7 +223,7 @@ class Follower(ABC, Generic[Command]):
         >>> controller.take(0.0, at, np.zeros(6), 1.0) is not None
         True
         """
-        self._doubt(time, as_array('v', v, (self._model.nv,)))
+        self._doubt(time, self._model.check_configuration(q), as_array('v', v, (self._model.nv,)))
         stamp = time
         if age > self.hold:
             q, v, time = *self._ahead(time, q, v, age), time + age
@@ -325,16 +327,23 @@ class Follower(ABC, Generic[Command]):
                 q = self._model.integrate(q, 0.5 * dt * (before + v))
         return q, v
 
-    def _doubt(self, time: float, v: Array) -> None:
-        """Raise LimitError for a velocity far from the last one and from one refused since."""
-        reach = self._feedback.speed + self._feedback.authority * max(time - self._seen, 0.0)
-        if self._rates and not any((np.abs(v - each) <= reach).all() for each in self._rates):
-            self._rates[1:] = [v]
-            at = int((np.abs(v - self._rates[0]) / reach).argmax())
+    def _doubt(self, *here: Any) -> None:
+        """Raise LimitError for time, q and v that neither the last state nor a refused one has."""
+        strays = [self._stray(each, here) for each in self._trusted]
+        if strays and min(strays) >= 0:
+            self._trusted[1:] = [here]
+            kind, at = divmod(strays[0], self._model.nv)
             raise LimitError(
-                f'v[{at}]: expected a velocity that a motion leads to, got {v[at]:.6g} after '
-                f'{self._rates[0][at]:.6g}', indices=(at,), got=float(v[at]))
-        self._rates = [v]
+                f'{"vq"[kind]}: expected one that a motion leads to, got another at coordinate '
+                f'{at}, which no state confirms yet', names=('vq'[kind],), indices=(at,))
+        self._trusted = [here]
+
+    def _stray(self, last: tuple[float, Array, Array], here: tuple[float, Array, Array]) -> int:
+        """Return the coordinate of a state that no motion leads to from another, or -1."""
+        moved, feedback = self._model.difference(last[1], here[1]), self._feedback
+        found: int = stray_coordinate(moved, last[2], here[2], max(here[0] - last[0], 0.0),
+                                      feedback.speed, feedback.authority)
+        return found
 
     @staticmethod
     def _turned(a: Array, turn: Array) -> Array:

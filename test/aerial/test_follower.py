@@ -13,7 +13,7 @@ import pytest
 from support.refusals import refused
 
 from liedyn_ros.aerial.flight import FlightControl
-from liedyn_ros.common.errors import LiedynError, NotFiniteError
+from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError
 from liedyn_ros.control import Feedback, Gains, tracking_error
 from liedyn_ros.control.follower import Phase
 from liedyn_ros.control.path_time import PathTime
@@ -79,6 +79,23 @@ def test_the_push_is_what_states_show_beside_the_wanted_acceleration(machine, re
     with refused(NotFiniteError, 'v', indices=(7,)):
         control.take(gap * k + gap, q, np.where(np.arange(12) == 7, np.nan, v))
     np.testing.assert_allclose(control._push, push, rtol=1e-12)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize('part', range(24), ids=lambda part: f'{"vq"[part // 12]} {part % 12}')
+def test_a_stray_sample_is_refused_until_the_next_confirms_it(machine, reference, part):
+    """Every coordinate of velocity and position; without it the reference and feedback go on."""
+    control, start, still = FlightControl(machine, reference), reference.at(0.0).q, np.zeros(12)
+    step = np.zeros(12)
+    step[part % 12] = 0.3 if part > 11 else 40.0  # rad and m, and per s
+    q, v = (machine.model.integrate(start, step), still) if part > 11 else (start, step)
+    control.take(0.0, start, still)
+    with refused(LimitError, 'vq'[part // 12], indices=(part % 12,)):
+        control.take(0.004, q, v)
+    control.take(0.008, start, still)
+    with refused(LimitError, 'vq'[part // 12], indices=(part % 12,)):
+        control.take(0.012, q, v)
+    assert control.take(0.016, q, v).q is q
 
 
 @pytest.mark.parametrize('wrong', [0.0, -1.0])

@@ -11,12 +11,13 @@
 import math
 
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import MATRIX, NUMBER, TRUTH, VECTOR
+from liedyn_ros.jit.kinds import MATRIX, NUMBER, TRUTH, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.kernels.acceptance import finite
 
 PUSH, MEAN, VARIANCE = 0, 1, 2  # rows of pushes
+STRAY = 0.1  # rad and m, by which sensors may be off from one sample to the next
 
 
 @kernel
@@ -86,6 +87,25 @@ def feed_back(
 def within(x, most):
     """Return a number within -most to most."""
     return min(max(x, -most), most)
+
+
+@kernel
+def stray_coordinate(
+        moved: VECTOR, before: VECTOR, v: VECTOR, dt: NUMBER, speed: VECTOR, authority: VECTOR
+        ) -> WHOLE:
+    """
+    Return which of v and moved (nv,) no motion leads to from a state a time (s) before, else -1.
+
+    moved is the way from there, before its velocity. It is counted from nv on.
+    """
+    for k in range(len(v)):
+        if not abs(v[k] - before[k]) <= speed[k] + authority[k] * dt:
+            return k
+    for k in range(len(v)):
+        fastest = max(abs(v[k]), abs(before[k])) + authority[k] * dt
+        if not abs(moved[k]) <= STRAY + fastest * dt:
+            return len(v) + k
+    return -1
 
 
 @kernel

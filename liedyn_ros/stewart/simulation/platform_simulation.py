@@ -149,7 +149,8 @@ class PlatformSimulation:
         gain, stop = np.column_stack(pushed) - free[:, None], -self.twist / self.dt - free
         forces: Array = np.linalg.lstsq(gain, stop)[0].astype(np.float64, copy=False)
         if ((forces < self._brakes[0]) | (forces > self._brakes[1])).any():
-            forces = within_bounds(gain, stop, *self._brakes, forces)
+            forces = within_bounds(
+                gain, stop, self._brakes[0], self._brakes[1], forces)
         return self._drives.step(forces)
 
     def _integrated(self, forces: Array) -> tuple[Array, Array]:

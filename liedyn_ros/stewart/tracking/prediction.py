@@ -266,16 +266,18 @@ class MotionEstimator:
         deviation = math.sqrt(legs.length_variance) / (
             motion.caution * self._geometry.characteristic_length)
         if not deviation < MAX_DEVIATION:
-            raise LimitError(f'prediction over {seconds:g} s: expected lengths known to '
-                             f'{MAX_DEVIATION} characteristic lengths, got {deviation:.3g}')
+            raise LimitError(
+                f'prediction {seconds:g} s after the last sample: expected lengths known to '
+                f'{MAX_DEVIATION} characteristic lengths, got {deviation:.3g} by the samples '
+                'before, which may be few since a break')
         guess = monitored.pose
         if monitored.twist is not None:
             guess = se3.normalize(se3.compose(guess, se3.exp(seconds * monitored.twist)))
         values = self._meter.empty()
         solution = self._solver.solve(legs.lengths, guess, values, without=monitored.left_out)
         if not solution.converged:
-            raise ConvergenceError(f'prediction over {seconds:g} s: expected lengths of a pose, '
-                                   f'got {solution.status.name.lower()}')
+            raise ConvergenceError(f'prediction {seconds:g} s after the last sample: expected '
+                                   f'lengths of a pose, got {solution.status.name.lower()}')
         state = PlatformState(self._meter, solution.pose, values)
         twist = state.inverse @ legs.rates
         square = _square(state, legs.scales / legs.shares)

@@ -127,7 +127,7 @@ def test_the_first_pose_has_no_covariance(geometry, home, motion):
 
 def test_a_prediction_over_too_long_a_time_is_refused(geometry, home, motion):
     _, poses = follow(geometry, home, motion, 100, 1e-4, 300, leg_noise=1e-4)
-    with refused(LimitError, 'prediction over 5 s'):
+    with refused(LimitError, 'prediction 5 s after the last sample'):
         MotionEstimator(geometry).predict(poses[-1], 5.0)
 
 
@@ -202,7 +202,7 @@ def test_an_angle_that_is_not_known_is_no_length():
         monitored = tracker.track(k * 10_000_000, readings + 1e-3 * rng.normal(size=6))
     estimator = MotionEstimator(geometry)
     estimator.predict(monitored, 1.0)  # 13 mm, 0.2 rad; 0.1 characteristic lengths are 15 mm
-    with refused(LimitError, 'prediction over 2 s'):
+    with refused(LimitError, 'prediction 2 s after the last sample'):
         estimator.predict(monitored, 2.0)
 
 
