@@ -14,6 +14,7 @@ import re
 import subprocess
 
 import pytest
+from tools import missing_requirements
 
 from liedyn_ros.commands.operation import environment
 
@@ -60,6 +61,29 @@ def test_what_is_not_supported_is_refused(tmp_path, arguments, python):
     assert (done.returncode, done.stdout) == (1, '')
     assert done.stderr.startswith('setup: ')
     assert not Path(ROOT, 'x').exists()
+
+
+@pytest.fixture
+def missing(tmp_path, monkeypatch):
+    """Return a function: of the versions that a system has, the lines for pip."""
+    (tmp_path / 'list.txt').write_text('numpy==2.2.6\npyyaml==6.0.3\nnumba==0.68.1\n')
+
+    def missing_beside(**versions):
+        monkeypatch.setattr(missing_requirements, 'present', versions.get)
+        return missing_requirements.missing(tmp_path / 'list.txt')
+    return missing_beside
+
+
+@pytest.mark.parametrize(('numpy', 'pyyaml', 'lines'), [
+    ('1.26.4', '6.0.1', ['numpy==1.26.4', 'numba==0.68.1']),  # of Ubuntu 24.04, without numba
+    ('2.3.5', '5.4.1', ['numpy==2.3.5', 'pyyaml==6.0.3', 'numba==0.68.1'])])
+def test_a_sourced_ros_keeps_its_numpy(missing, numpy, pyyaml, lines):
+    assert missing(numpy=numpy, pyyaml=pyyaml) == lines
+
+
+def test_a_sourced_ros_whose_numpy_is_too_old_is_refused(missing):
+    with pytest.raises(SystemExit):
+        missing(numpy='1.21.5', pyyaml='5.4.1')  # of Ubuntu 22.04
 
 
 @pytest.mark.parametrize(('today', 'warned'), [('2026-12-31', False), ('2027-01-01', True)])

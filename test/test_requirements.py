@@ -89,6 +89,15 @@ def test_rosdep_brings_the_same():
         assert KEYS.get(each.name.lower(), f'python3-{each.name.lower()}') in keys
 
 
+@pytest.mark.parametrize(('release', 'packaged'), [
+    ('jazzy', False), ('kilted', False), ('lyrical', True)])
+def test_rosdep_asks_for_numba_where_ubuntu_has_it(release, packaged):
+    package = parse_package(str(ROOT / 'package.xml'))
+    package.evaluate_conditions({'ROS_DISTRO': release})
+    needed = {each.name for each in package.build_depends if each.evaluated_condition}
+    assert ('python3-numba' in needed) == packaged
+
+
 @pytest.mark.parametrize(('prefix', 'warned'), [('', False), ('ros', True), ('both', False)])
 def test_setup_warns_where_ros_lacks_the_interfaces(tmp_path, prefix, warned):
     """Without ROS there is no warning; setup.py does not fail in either case."""

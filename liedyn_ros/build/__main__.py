@@ -38,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from liedyn_ros.build.rooms import build, build_caller
     except ModuleNotFoundError as error:
         print('liedyn_ros.build: expected numba and llvmlite, which the build alone needs, '
-              f'got: {error}', file=sys.stderr)
+              f'got: {error}; install python3-numba, or where there is no such package, as on '
+              'Ubuntu 24.04: pip install --user --break-system-packages numba', file=sys.stderr)
         return 1
     try:
         caller = build_caller(options.into)
