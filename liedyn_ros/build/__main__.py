@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         caller = build_caller(options.into)
         made = build(options.processors or [caller.processor()],
                      folder=options.into / 'libraries', jobs=options.jobs, tell=tell)
-    except (LiedynError, OSError) as error:
+    except (LiedynError, ImportError, OSError) as error:
         print(f'liedyn_ros.build: {error}', file=sys.stderr)
         return 1
     if made:

@@ -22,6 +22,7 @@
 #include <numpy/arrayobject.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WORDS 256 /* of arguments, and of results, at most: the build refuses more */
@@ -719,11 +720,17 @@ static PyObject *bind(PyObject *module, PyObject *arguments) {
 
 static PyObject *processor(PyObject *module, PyObject *unused) {
 #if defined(__x86_64__)
+  static const char *KINDS[] = {"x86_64_v2", "x86_64_v3"};
+  const char *asked = getenv("LIEDYN_PROCESSOR");
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi")
-      && __builtin_cpu_supports("bmi2"))
-    return PyUnicode_FromString("x86_64_v3");
-  return PyUnicode_FromString("x86_64_v2");
+  int newest = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+      && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  if (asked == NULL || *asked == '\0') return PyUnicode_FromString(KINDS[newest]);
+  for (int kind = 0; kind <= newest; kind++)
+    if (strcmp(asked, KINDS[kind]) == 0) return PyUnicode_FromString(asked);
+  return PyErr_Format(
+      PyExc_ImportError, "LIEDYN_PROCESSOR: expected none, or one of at most %s, which this processor is, got '%s'",
+      KINDS[newest], asked);
 #else
   return PyUnicode_FromString("aarch64");
 #endif

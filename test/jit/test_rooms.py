@@ -11,6 +11,7 @@
 import ast
 from importlib import import_module
 from pathlib import Path
+import platform
 import shutil
 import subprocess
 import sys
@@ -126,6 +127,19 @@ def test_a_caller_that_is_older_than_its_source_is_not_used(tmp_path, monkeypatc
     (tmp_path / 'jit/calls.c').write_text('/* other */')
     with pytest.raises(rooms.NotBuiltError):
         rooms._caller.__wrapped__()
+
+
+@pytest.mark.skipif(platform.machine() != 'x86_64', reason='of two kinds of this family')
+def test_kernels_for_older_processors_are_taken_where_that_is_asked_for(monkeypatch):
+    here = rooms.processor_here()
+    monkeypatch.setenv('LIEDYN_PROCESSOR', rooms.LEAST)
+    assert rooms.processor_here() == rooms.LEAST
+    monkeypatch.setenv('LIEDYN_PROCESSOR', '')
+    assert rooms.processor_here() in (here, 'x86_64_v3')
+    for wrong in ('x86_64_v4', 'x86_64'):
+        monkeypatch.setenv('LIEDYN_PROCESSOR', wrong)
+        with pytest.raises(ImportError):
+            rooms.processor_here()
 
 
 @pytest.mark.full
