@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 import re
 import sys
+import time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,9 +142,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument('--arms', type=int, default=20)
     parser.add_argument('--classes', nargs='*', choices=CLASSES, default=[*CLASSES])
     options = parser.parse_args(arguments)
-    rows = []
-    for name in options.classes:
-        found = [outcome(name, seed) for seed in range(options.arms)]
+    rows, began, total = [], time.monotonic(), len(options.classes) * options.arms
+    for done, name in enumerate(options.classes):
+        found = []
+        for seed in range(options.arms):
+            found.append(outcome(name, seed))
+            n = done * options.arms + seed + 1
+            print(f'{name}, arm {seed}: {found[-1][0]}; {n} of {total}, some '
+                  f'{(time.monotonic() - began) * (total / n - 1.0):.0f} s left',
+                  file=sys.stderr, flush=True)
         counts = Counter(each for each, _ in found)
         misses = np.array([each for _, each in found if np.isfinite(each)])
         rows.append([name, *(counts[each] for each in OUTCOMES), '' if not len(

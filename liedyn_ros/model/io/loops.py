@@ -114,14 +114,10 @@ def link_of(part: str, body: str | None, ground: str | None) -> str:
 
 
 def write_loop(loop: XML, closure: Closure) -> None:
-    """Write the frames of a loop, whose z is its axis, and its numbers, in place of others."""
+    """Write the frames of a loop, whose z is its axis, and its numbers."""
     for tag, frame in (('predecessor', closure.frame_a), ('successor', closure.frame_b)):
         side = loop.find(tag)
-        if side is None:
-            raise DescriptionError(f'loop {closure.name}: expected a {tag}, got none')
-        add_origin(side, frame)
-    for old in loop.findall('axis'):
-        loop.remove(old)
+        add_origin(add(loop, tag) if side is None else side, frame)
     if CLOSURE_TYPES[closure.type_name].axes == 1:
         add(loop, 'axis', xyz=_Z)
     loop.attrib.update({name: joined(value) for name in _NUMBERS

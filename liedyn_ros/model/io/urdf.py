@@ -10,7 +10,7 @@
 import math
 import os
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import Any
 from xml.etree.ElementTree import Element as XML, SubElement
 
 import numpy as np
@@ -19,15 +19,16 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, listed, require_kind
 from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
-from liedyn_ros.common.xml_reader import Element, is_document, read, with_prefixes
+from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
 from liedyn_ros.model.io.loops import add_loops, add_plugins, FORCES, link_of, write_loop
+from liedyn_ros.model.io.xml_edits import Edits, Placed
 from liedyn_ros.model.io.xml_parts import (
     add, add_origin, add_shape, changes, document, drawn, given_limits, inertia_in, is_off, joined,
     model_of_file, MOMENTS, origin, Remarks, said, shapes_of, unused, Vocabulary,
     write_inertial)
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.constraints import Coupling
+from liedyn_ros.model.parts.constraints import Closure, Coupling
 from liedyn_ros.model.parts.geometry import perpendicular
 from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.parts.joints import GROUND, Joint
@@ -343,7 +344,7 @@ def updated_urdf(text: str, before: Model, after: Model) -> str:
     Return the text of a URDF with what differs between two models of it.
 
     That is masses, centres and inertias of links, placements of joints, their forces in RECORDED,
-    and frames of loops. Meshes, limits and all other elements stay.
+    and frames of loops. All else stays as it was written, comments too.
 
     Args:
         text: the URDF.
@@ -363,27 +364,50 @@ def updated_urdf(text: str, before: Model, after: Model) -> str:
     >>> new.body('forearm').inertia.mass == heavy.body('forearm').inertia.mass
     True
     """
-    parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
-    try:
-        robot = ElementTree.fromstring(text, parser)
-    except ElementTree.ParseError:  # of prefixes that are not declared, or comments with hyphens
-        robot = with_prefixes(read(text, 'URDF').value)
+    read(text, 'URDF')  # refuses what is no document
+    edits = Edits(text)
     for kind, part, new in changes(before, after):
-        element = next((each for each in robot.findall(_ELEMENTS[kind])
-                        if each.get('name') == part.name), None)
-        if element is None:
+        found = edits.root.find(_ELEMENTS[kind], part.name)
+        if found is None:
             raise DescriptionError(f'URDF: expected a {_ELEMENTS[kind]} {part.name}, got none')
         if kind == 'bodies':
+            element = XML('link')
             write_inertial(element, part.inertia)
+            old = found.find('inertial')
+            for each in element if old is None else element[0]:
+                edits.put(old or found, each)
         elif kind == 'closures':
-            write_loop(element, part)
+            _update_loop(edits, found, part)
         else:
-            if 'placement' in new:
-                add_origin(element, new.pop('placement'))
-            if any(len(values) != 1 for values in new.values()):
-                raise DescriptionError(f'joint {part.name}: expected one coordinate, as URDF has '
-                                       f'forces for, got {len(part.damping)}')
-            dynamics = element.find('dynamics') if new else element
-            (add(element, 'dynamics') if dynamics is None else dynamics).attrib.update({
-                key: joined(values) for key, values in new.items()})
-    return document(robot)
+            _update_joint(edits, found, part, new)
+    return str(edits)
+
+
+def _update_joint(edits: Edits, found: Placed, joint: Joint, new: dict[str, Any]) -> None:
+    if 'placement' in new:
+        element = XML('joint')
+        add_origin(element, new.pop('placement'))
+        edits.put(found, element[0])
+    if any(len(values) != 1 for values in new.values()):
+        raise DescriptionError(f'joint {joint.name}: expected one coordinate, as URDF has forces '
+                               f'for, got {len(joint.damping)}')
+    forces, dynamics = {key: joined(values) for key, values in new.items()}, found.find('dynamics')
+    if forces and dynamics is None:
+        edits.put(found, XML('dynamics', forces))
+    elif forces and dynamics is not None:
+        edits.update(dynamics, forces)
+
+
+def _update_loop(edits: Edits, found: Placed, closure: Closure) -> None:
+    element = XML('loop')
+    write_loop(element, closure)
+    for each in element[:2]:
+        side = found.find(each.tag)
+        if side is None:
+            raise DescriptionError(f'loop {closure.name}: expected a {each.tag}, got none')
+        edits.put(side, each[0])
+    for each in element[2:]:
+        edits.put(found, each)
+    edits.update(found, element.attrib)
+    for axis in [each for each in found.parts if each.tag == 'axis'][len(element[2:]):]:
+        edits.remove(axis)

@@ -338,9 +338,8 @@ def add(parent: XML, tag: str, content: ArrayLike | Mapping[str, ArrayLike] | No
 
 
 def add_origin(element: XML, placement: Array, tag: str = 'origin') -> None:
-    """Write a pose (4, 4) as an element origin, in place of one that is there."""
-    _anew(element, tag).attrib = {
-        'xyz': joined(placement[:3, 3]), 'rpy': joined(so3.to_rpy(placement[:3, :3]))}
+    """Write a pose (4, 4) as an element origin."""
+    add(element, tag, xyz=placement[:3, 3], rpy=so3.to_rpy(placement[:3, :3]))
 
 
 def joined(numbers: ArrayLike) -> str:
@@ -354,20 +353,11 @@ def moments_of(inertia: SpatialInertia) -> dict[str, float]:
 
 
 def write_inertial(link: XML, inertia: SpatialInertia) -> None:
-    """Write the element inertial of a URDF's link, in place of one that is there."""
-    inertial = _anew(link, 'inertial')
+    """Write the element inertial of a URDF's link."""
+    inertial = add(link, 'inertial')
     add(inertial, 'origin', xyz=inertia.center_of_mass)
     add(inertial, 'mass', value=inertia.mass)
     add(inertial, 'inertia', **moments_of(inertia))
-
-
-def _anew(parent: XML, tag: str) -> XML:
-    """Return an element without content, a new one where there was none."""
-    found = parent.find(tag)
-    if found is None:
-        found = SubElement(parent, tag)
-    found.clear()
-    return found
 
 
 def drawn(model: Model, body: Body) -> list[tuple[Array, Visual]]:

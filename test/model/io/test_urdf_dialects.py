@@ -10,9 +10,11 @@
 
 import numpy as np
 import pytest
+from support.comparison import assert_same
 
 from liedyn_ros.common.errors import DescriptionWarning
-from liedyn_ros.model import load_urdf, Model, updated_urdf, with_inertias
+from liedyn_ros.model import (
+    load_urdf, Model, updated_urdf, with_inertias, with_resistances)
 
 LIMIT = '<limit lower="-3" upper="3" velocity="9" effort="9"/>'
 PINS = {  # the same pin, as the documents of Isaac Sim, of Drake, and URDF+ write it
@@ -156,5 +158,60 @@ def test_a_prefix_need_not_be_declared_nor_comments_be_without_hyphens() -> None
     model = load_urdf(text)
     assert len(model.closures) == 1
     heavy = with_inertias(model, {'coupler': 2.0 * model.body('coupler').inertia.parameters()})
-    again = load_urdf(updated_urdf(text, model, heavy))
+    new = updated_urdf(text, model, heavy)
+    again = load_urdf(new)
     assert len(again.closures) == 1 and again.mass == model.mass + 1.0
+    assert '<!-- a -- b --><!-- c -->' in new
+
+
+WRITTEN = """<?xml version="1.0"?>
+<!-- Copyright: the maker. <link name="tip"/> was here -->
+<!DOCTYPE robot [<!ENTITY size "1 1 1">]>
+<robot name='two'  version="1.0">
+    <link name="base" />
+    <link name="tip">
+        <visual><geometry><box size="&size;"/></geometry></visual><!-- "drawn" -->
+        <inertial>
+            <!-- weighed -->
+            <mass value = '1.0'/>
+            <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/><!-- by CAD -->
+        </inertial>
+    </link>
+    <joint name="turn" type="revolute"> <parent link="base"/> <child link="tip"/>
+        <axis xyz="0 1 0"/> <!-- y -->
+        <limit lower="-3" upper="3" velocity="9" effort="9"/>
+        <dynamics note="a > b" friction = "0.0"/>
+        <calibration rising='0.0'/>
+    </joint>
+    <gazebo><plugin name="p" filename="p.so"><![CDATA[<joint name="turn"/>]]></plugin></gazebo>
+</robot>
+<!-- the end -->
+"""
+
+
+def test_all_else_of_an_updated_file_is_as_it_was_written():
+    model = loaded(WRITTEN)
+    body = 2.0 * model.body('tip').inertia.parameters()
+    new = with_resistances(with_inertias(model, {'tip': body}), {'turn': 0.5}, {'turn': 0.25})
+    written = updated_urdf(WRITTEN, model, new)
+    assert written == WRITTEN.replace(
+        "<mass value = '1.0'/>", '<mass value="2.0" />').replace(
+        '<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>',
+        '<inertia ixx="0.2" ixy="0.0" ixz="0.0" iyy="0.2" iyz="0.0" izz="0.2" />').replace(
+        ' friction = "0.0"', ' friction="0.25" damping="0.5"').replace(
+        '        </inertial>', '            <origin xyz="0.0 0.0 0.0" />\n        </inertial>')
+    again = loaded(written)
+    assert_same(again.body('tip').inertia.parameters(), body)
+    assert (again.link_table.damping, again.link_table.friction) == (0.5, 0.25)
+
+
+@pytest.mark.parametrize('empty', ['<link name="tip"/>', '<link name="tip"></link>'])
+def test_what_a_file_did_not_have_is_added(empty):
+    begin, middle = WRITTEN.index('<link name="tip">'), WRITTEN.index('<joint')
+    text = WRITTEN[:begin] + empty + WRITTEN[middle:].replace(
+        '<dynamics note="a > b" friction = "0.0"/>', '')
+    model = loaded(text)
+    new = with_resistances(with_inertias(model, {'tip': [1.0, 0, 0, 0, 1, 0, 0, 1, 0, 1]}),
+                           {'turn': 0.5}, {})
+    again = loaded(updated_urdf(text, model, new))
+    assert again.mass == 1.0 and again.link_table.damping == 0.5
