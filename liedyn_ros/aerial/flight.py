@@ -85,9 +85,10 @@ class FlightControl(Follower[Command]):
         Raises LimitError naming the actuators that the answer asks too much of.
         """
         own, last = self._own(wanted), self._correction
-        command = self.machine.command(self._led(tau), wanted.q)
-        if command.at_limit and not self.machine.command(
-                self._corrected(own), wanted.q).at_limit:
+        led, known = self._led(tau), self._corrected(own)
+        command = self.machine.command(led, wanted.q)
+        if command.at_limit and (led != known).any() and not self.machine.command(
+                known, wanted.q).at_limit:
             raise LimitError(
                 'efforts: expected some that actuators give, as those of the own model, got '
                 f'{", ".join(command.at_limit)} at a limit', names=command.at_limit)
