@@ -125,8 +125,8 @@ class Flight:
             drives, lost = self.simulation.drives, worst > LOST
             lost[1] &= drives is Drives.COMMANDED  # without commands it drifts with the wind
             phases.append(self.control.phase)
-            if (worst > END).any() and len(set(phases[1:])) == 1:
-                said = False
+            if (np.array(errors) > END).any() and Phase.FOLLOWING in phases[-2:]:
+                said = False  # a look before, and all the time
             if self.control.phase is Phase.STOPPED or lost.any() or drives is Drives.LANDED or (
                     ends and self.follows and self._outage.settled(self.simulation.time)):
                 break

@@ -55,7 +55,8 @@ class Passed(NamedTuple):
     What became of a run: the worst attitude (deg) and distance (m), and the distance at the end.
 
     phase: what the controller said at the end, phases: all that it said. crashed: beyond bounds.
-    force: the greatest command over its limit. said: whether it spoke before it was beyond bounds.
+    force: the greatest command over its limit. said: whether it spoke before it was beyond bounds,
+    each time.
     """
 
     attitude: float

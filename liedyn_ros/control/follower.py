@@ -223,7 +223,9 @@ class Follower(ABC, Generic[Command]):
         >>> controller.take(0.0, at, np.zeros(6), 1.0) is not None
         True
         """
-        self._doubt(time, self._model.check_configuration(q), as_array('v', v, (self._model.nv,)))
+        if not self._trusted:
+            q = self._model.check_configuration(q)
+        self._doubt(time, q, as_array('v', v, (self._model.nv,)))
         stamp = time
         if age > self.hold:
             q, v, time = *self._ahead(time, q, v, age), time + age
