@@ -33,6 +33,9 @@ class Reference:
     The paper's motion starts at speed. Here its time accelerates from standstill to full rate
     within rise_time, s, with a continuous jerk. From then on the motion is the paper's, delayed by
     rise_time / 2.
+
+    >>> Reference(radius=2.0).at(0.0).q[:3]  # on its circle, at its height
+    array([2. , 0. , 1.5])
     """
 
     joint_start: Array = field(default_factory=JOINT_START.copy)

@@ -37,6 +37,12 @@ class FlightSimulation:
     a stand. Its actuators already hold its weight. A refused command changes nothing. Where
     commands stop for `command_timeout` (s), Failsafe flies on, until they come again; once it has
     landed they are refused. Joints have no stops: a position may pass its limits.
+
+    >>> machine = AerialManipulator(ld.load_model(config_file('aerial_manipulator.yaml')))
+    >>> simulation = FlightSimulation(machine, machine.model.neutral())
+    >>> simulation.step()
+    >>> simulation.time
+    0.001
     """
 
     command_timeout = COMMAND_TIMEOUT

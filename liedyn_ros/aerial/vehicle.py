@@ -36,6 +36,10 @@ class Command:
     rotors: speeds and their wrench. torques: (n,), N m or N, in the order of
     AerialManipulator.joints.
     at_limit: the names of all rotors at a limit, and of the joints with other torques than wanted.
+
+    >>> machine = AerialManipulator(ld.load_model(config_file('aerial_manipulator.yaml')))
+    >>> machine.stopped().torques.shape == (len(machine.joints),)
+    True
     """
 
     rotors: RotorCommand
@@ -50,6 +54,10 @@ class AerialManipulator:
     base is the name of the base body, rotors and joints are the names of the actuators. The
     vectors v, a and tau of the model begin with the base: its twist, its derivative, its wrench,
     all in the base frame. One number for each joint follows.
+
+    >>> machine = AerialManipulator(ld.load_model(config_file('aerial_manipulator.yaml')))
+    >>> len(machine.rotors), len(machine.joints)
+    (6, 6)
     """
 
     def __init__(self, model: Model) -> None:

@@ -26,6 +26,9 @@ class Budget:
     A computation that may take long takes a budget and calls `spend` at each evaluation. One of
     several parts calls `begin` at each. watch is then called with the share of the work that is
     done, 0 to 1, and raises an error to end it.
+
+    >>> budget = Budget(evaluations=1)
+    >>> budget.spend(0.5)  # a second one raises BudgetError
     """
 
     def __init__(self, *, evaluations: float = math.inf, seconds: float = math.inf,

@@ -35,6 +35,12 @@ class LiedynError(ValueError):
     that are at fault. expected and got: shapes, names or numbers, SI units. indices: of the first
     wrong entry, or the order. Where a raise gives no attribute, they come from its message:
     numbers and lists, or its words.
+
+    >>> try:
+    ...     robot.inverse(q[:3], v, a)
+    ... except ld.LiedynError as error:
+    ...     error.names, error.expected, error.got
+    (('q',), (6,), (3,))
     """
 
     def __init__(self, message: object = '', *, names: Iterable[str] = (), expected: Any = None,
@@ -113,71 +119,177 @@ def spelled(text: str) -> str:
 
 
 class ShapeError(LiedynError):
-    """An array of the wrong shape or a list of the wrong length."""
+    """
+    An array of the wrong shape or a list of the wrong length.
+
+    >>> robot.inverse(q[:3], v, a)
+    Traceback (most recent call last):
+    ShapeError: q: expected shape (6,), got (3,)
+    """
 
 
 class NotFiniteError(LiedynError):
-    """A NaN or an infinity where a number is needed."""
+    """
+    A NaN or an infinity where a number is needed.
+
+    >>> robot.inverse(q, np.nan * v, a)
+    Traceback (most recent call last):
+    NotFiniteError: v[0]: expected a finite number, got nan
+    """
 
 
 class NotInGroupError(LiedynError):
-    """A matrix or quaternion that is not a rotation or pose."""
+    """
+    A matrix or quaternion that is not a rotation or pose.
+
+    >>> ld.SO3(2.0 * np.eye(3))
+    Traceback (most recent call last):
+    NotInGroupError: matrix: expected |R^T R - 1| <= 1e-06, got 3
+    """
 
 
 class NameSetError(LiedynError):
-    """Names that are unknown, missing or given twice."""
+    """
+    Names that are unknown, missing or given twice.
+
+    >>> ld.Names(model).prescribed(['knee'])
+    Traceback (most recent call last):
+    NameSetError: prescribed: expected one of ['shoulder_pan', ..., 'wrist_3'], got 'knee'
+    """
 
 
 class GeometryError(LiedynError):
-    """A platform geometry that cannot be built or is not described."""
+    """
+    A platform geometry that cannot be built or is not described.
+
+    >>> from dataclasses import replace
+    >>> ld.stewart.StewartDynamics(replace(geometry, masses=None))
+    Traceback (most recent call last):
+    GeometryError: table_1: expected masses, got none
+    """
 
 
 class LimitError(LiedynError):
-    """A value outside its allowed range."""
+    """
+    A value outside its allowed range.
+
+    >>> robot.inverse.time_derivatives(q, v, np.zeros((32, 6)))
+    Traceback (most recent call last):
+    LimitError: a: expected 31 rows at most, up to order 30, got 32
+    """
 
 
 class StampError(LiedynError):
-    """An invalid or out-of-order time stamp."""
+    """
+    An invalid or out-of-order time stamp.
 
-
-class SilenceError(LiedynError):
-    """Input that is expected and does not come, or is refused each time."""
+    >>> tracker = ld.stewart.MonitoredTracker(geometry, home)
+    >>> _ = tracker.track(1, leg_lengths(geometry, home))
+    >>> tracker.track(0, leg_lengths(geometry, home))
+    Traceback (most recent call last):
+    StampError: stamp: expected a time after 1 ns, got 0
+    """
 
 
 class InertiaError(LiedynError):
-    """Mass properties that no rigid body has."""
+    """
+    Mass properties that no rigid body has.
+
+    >>> ld.SpatialInertia(-1.0, [0.0, 0.0, 0.0], np.eye(3))
+    Traceback (most recent call last):
+    InertiaError: mass: expected more than 0 kg, got -1.0
+    """
 
 
 class ModelError(LiedynError):
-    """A robot model that cannot be built, or a name that is not in it."""
+    """
+    A robot model that cannot be built, or a name that is not in it.
+
+    >>> robot.frames.pose(q, 'gripper')
+    Traceback (most recent call last):
+    ModelError: frame: expected one of ['base', 'shoulder', ..., 'tool'], got 'gripper'
+    """
 
 
 class DescriptionError(ModelError):
-    """A file or text that does not describe a model or platform, or that has unknown parts."""
+    """
+    A file or text that does not describe a model or platform, or that has unknown parts.
+
+    >>> ld.load('<robot name="arm"/>')
+    Traceback (most recent call last):
+    DescriptionError: URDF text: robot: expected at least one element link, got none
+    """
 
 
 class DescriptionWarning(UserWarning):
-    """A questionable part of a description, used as it is or corrected."""
+    """
+    A questionable part of a description, used as it is or corrected.
+
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter('error', DescriptionWarning)  # as strict, of doubts too
+    ...     robot = ld.load(config_file('arm.urdf'))
+    """
 
 
 class QuaternionWarning(UserWarning):
-    """Quaternions whose norm is 1 only as far as few digits go; they are scaled to 1."""
+    """
+    Quaternions whose norm is 1 only as far as few digits go; they are scaled to 1.
+
+    >>> flying = ld.load(config_file('arm.urdf'), floating=True)
+    >>> off, rest = flying.model.neutral() * (1.0 + 1e-5), np.zeros(12)
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter('always')
+    ...     _ = flying.inverse(off, rest, rest)
+    >>> seen[0].category.__name__
+    'QuaternionWarning'
+    """
 
 
 class ProjectionWarning(UserWarning):
-    """A configuration so far off the constraints that another one on them may be nearer."""
+    """
+    A configuration so far off the constraints that another one on them may be nearer.
+
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter('always')
+    ...     _ = ld.dynamics.constrained.project(linkage, closed + 1.5, rest)
+    >>> [each.category.__name__ for each in seen]
+    ['ProjectionWarning']
+    """
 
 
 class SingularError(LiedynError):
-    """A joint with a given force that moves no inertia."""
+    """
+    A joint with a given force that moves no inertia.
+
+    >>> builder = ld.ModelBuilder('rod without mass')
+    >>> builder.add_body('rod', None)
+    >>> builder.add_joint('pivot', 'revolute', None, 'rod', axis=[0.0, 1.0, 0.0])
+    >>> ld.Dynamics(builder.build()).forward([0.0], [0.0], [1.0])
+    Traceback (most recent call last):
+    SingularError: pivot: expected to move inertia by itself, since its force is given
+    """
 
 
 class ConvergenceError(LiedynError):
-    """An iteration that did not converge."""
+    """
+    An iteration that did not converge.
+
+    >>> far = ld.pose([10.0, 0.0, 0.0])
+    >>> ld.assemble(robot, held={'tool': far})
+    Traceback (most recent call last):
+    ConvergenceError: arm: expected an assembly, got none in 50 starts; nearest one leaves open ...
+    """
 
 
 class BudgetError(LiedynError):
-    """A computation that takes more work than it may, or whose result nobody waits for."""
+    """
+    A computation that takes more work than it may, or whose result nobody waits for.
+
+    >>> from liedyn_ros.retiming import RetimingBudget
+    >>> RetimingBudget(evaluations=0).spend(0.0)
+    Traceback (most recent call last):
+    BudgetError: expected at most 0 evaluations of motion, got more
+    """
 
 
 def warn(text: str, kind: type[Warning]) -> None:

@@ -18,7 +18,12 @@ COMMAND_TIMEOUT = 0.2  # s without a command after which drives do what is safe 
 
 
 class Drives(Enum):
-    """The actions of the drives of a machine; the value is the word for it in a status."""
+    """
+    The actions of the drives of a machine; the value is the word for it in a status.
+
+    >>> Drives.COMMANDED.value
+    'give what is commanded'
+    """
 
     STANDING = 'hold the machine, no command yet'
     COMMANDED = 'give what is commanded'
@@ -52,7 +57,13 @@ def lead(forces: Array, lag: Array | float) -> Array:
 
 
 class LaggedActuators:
-    """Forces (n,) with force' = (command - force) / lag (8.6), a fixed step at a time."""
+    """
+    Forces (n,) with force' = (command - force) / lag (8.6), a fixed step at a time.
+
+    >>> motor = LaggedActuators(np.zeros(1), lag=0.02, dt=0.02)
+    >>> motor.step(np.array([10.0])).round(2)  # N m, after one lag
+    array([3.68])
+    """
 
     def __init__(self, forces: Array, lag: Array | float, dt: float) -> None:
         """Start with forces; lag, of each or of all, and the step dt are in s."""

@@ -28,7 +28,13 @@ FREE = slice(0, 6)  # the free base in velocities; the numbers after it are thos
 
 
 class ReferenceMotion(NamedTuple):
-    """A configuration q (nq,), its velocity v, acceleration a and jerk (nv,), with a free base."""
+    """
+    A configuration q (nq,), its velocity v, acceleration a and jerk (nv,), with a free base.
+
+    >>> still = np.zeros(6)
+    >>> ReferenceMotion(q=q, v=still, a=still, jerk=still).v.shape
+    (6,)
+    """
 
     q: Array
     v: Array
@@ -43,6 +49,11 @@ class TrackingError(NamedTuple):
     error (nv,): log(T_ref^-1 T) of the base, rad and m, and differences of the joints. velocity
     (nv,) is that of the reference, in the base frame, and rate (nv,) the machine's
     velocity minus that. acceleration (nv,) and its derivative jerk (nv,) keep the rate as it is.
+
+    >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+    >>> at, still = flying.neutral(), np.zeros(flying.nv)
+    >>> tracking_error(flying, ReferenceMotion(at, still, still, still), at, still).rate.shape
+    (12,)
     """
 
     error: Array
@@ -61,6 +72,9 @@ class Gains:
     0.41 / pole from state to force, 0.33 / pole with RateFeedback. The third power comes from the
     integral, which removes the error of a wrong mass; integral_limit bounds its share, rad/s^2
     or m/s^2. Raises LimitError.
+
+    >>> Gains(position=4.0).rotation
+    6.0
     """
 
     rotation: float = 6.0
@@ -122,6 +136,12 @@ class Feedback:
     tolerance (nv,) are errors of a machine that does not do what it is asked for: of its base, a
     disturbance that sets in at once, as great as its weight, makes 0.27 of them, or 0.36
     by RateFeedback, and of the joints, one as great as their authority.
+
+    >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+    >>> at, still = flying.neutral(), np.zeros(flying.nv)
+    >>> error = tracking_error(flying, ReferenceMotion(at, still, still, still), at, still)
+    >>> Feedback(flying, Gains()).acceleration(error, 0.01).shape
+    (12,)
     """
 
     # Of (s + pole)^3, times pole and pole^2; and the pole of these over that of the gains.

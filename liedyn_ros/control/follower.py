@@ -79,6 +79,11 @@ class Follower(ABC, Generic[Command]):
     machine does besides is `push`, the acceleration (nv,) of wind, loads and wrongly known masses:
     it is averaged over `hold`, and keeps its direction in the world while states are silent.
     All times are in s, those of states of one clock.
+
+    >>> from liedyn_ros.stewart import PlatformController, SmoothTrajectory, StewartDynamics
+    >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+    >>> PlatformController(StewartDynamics(geometry), motion).begun
+    False
     """
 
     stop_time = 2.0  # s, the longest time of dead reckoning

@@ -23,7 +23,12 @@ from liedyn_ros.model import Model
 
 
 class CenterOfMass(NamedTuple):
-    """The centre of mass (3,) of what moves, in the ground, its velocity and acceleration."""
+    """
+    The centre of mass of what moves, in the ground: position, velocity, acceleration, each (3,).
+
+    >>> robot.center_of_mass_motion(q, v, a).velocity.shape
+    (3,)
+    """
 
     position: Array
     velocity: Array
@@ -31,7 +36,12 @@ class CenterOfMass(NamedTuple):
 
 
 class CentroidalDynamics:
-    """The methods of Dynamics about the centre of mass and the momentum."""
+    """
+    The methods of Dynamics about the centre of mass and the momentum.
+
+    >>> robot.center_of_mass(q).shape
+    (3,)
+    """
 
     model: Model
     _mass: float

@@ -45,6 +45,9 @@ class Kinematics(NamedTuple):
 
     poses (B, 4, 4) in the ground. twists and accelerations (B, 6), angular first, of the frame of
     each body in its own axes. An acceleration is the derivative of the six numbers of the twist.
+
+    >>> robot.kinematics(q, v, a).twists.shape
+    (8, 6)
     """
 
     poses: Array
@@ -76,6 +79,11 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
     A quaternion whose norm is off 1 by 1e-6 to 1e-4 is scaled, with a QuaternionWarning. All
     methods raise ShapeError, NotFiniteError, NotInGroupError for one that is further off, or
     LimitError for numbers so large that a result is not finite.
+
+    >>> robot = ld.Dynamics(ld.load_model(config_file('arm.urdf')))
+    >>> tau = robot.inverse(q, v, a)
+    >>> np.allclose(robot.forward(q, v, tau), a)
+    True
     """
 
     def __init__(self, model: Model, *, dissipation: bool = True) -> None:

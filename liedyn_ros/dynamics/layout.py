@@ -55,6 +55,10 @@ class Layout:
     Raises LiedynError for another library, and NameSetError for names that differ from those of
     the moving joints. Raises ModelError for a planar joint, as libraries disagree on it. Only
     Pinocchio takes a free joint that is not at the origin of the ground.
+
+    >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+    >>> Layout(flying, MUJOCO).configuration(flying.neutral())[3:7]  # w first
+    array([1., 0., 0., 0.])
     """
 
     def __init__(self, model: Model, library: Library, joints: Sequence[str] | None = None

@@ -34,6 +34,9 @@ class Estimate:
     plain is the RobustFit of the unknowns of the equations. consistent (p,) are the unknowns of
     parameters that bodies can have; bodies maps names to ten parameters each. extra (e,) are
     the terms of joints, rotors (nv,) the reduced inertias of motors or empty.
+
+    >>> list(identify(rod.model, recording).estimate.bodies)
+    ['rod']
     """
 
     plain: RobustFit

@@ -46,11 +46,16 @@ class Identification:
     """
     The result of identify.
 
-    model has the identified parameters, given is the one identify was called with. unseen are the
-    forces of parts by fits of the others, and held_out their rms errors (f,) by method. verdict
-    says whether model is offered, and why. estimate is that of all samples. prior is the weight
-    of the given model, equations.cutoff the filter, as chosen by these parts. missing are further
-    terms that would each predict them better, the best first.
+    model has the identified parameters, given is the one identify was called with, motion the
+    filtered one whose equations were fitted. unseen are the forces of parts by fits of the others,
+    and held_out their rms errors (f,) by method. verdict says whether model is offered, and why.
+    estimate is that of all samples. prior is the weight of the given model, equations.cutoff the
+    filter, as chosen by these parts. missing are further terms that would each predict them
+    better, the best first.
+
+    >>> found = identify(rod.model, recording)
+    >>> found.offered, found.model.bodies
+    (False, ('rod',))
     """
 
     given: Model

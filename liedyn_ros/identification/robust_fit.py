@@ -42,6 +42,10 @@ class RobustFit:
     samples (f,) is the number of independent samples, n_eff.
     huber (K, f) is the weight of each sample by its residual. unseen (p, u) are directions of x
     that the data do not tell; x has no part along them, and the covariance is that of the rest.
+
+    >>> fit = identify(rod.model, recording).estimate.plain
+    >>> fit.covariance.shape == (len(fit.x), len(fit.x))
+    True
     """
 
     x: Array

@@ -50,6 +50,9 @@ class Verdict:
     reasons say why. worse names the joints that are no better by themselves, remarks are doubts
     and what to do. unknown names the sums of parameters that the recording does not tell from
     zero, and advice the motions that would tell more.
+
+    >>> identify(rod.model, recording).verdict.offered
+    False
     """
 
     offered: bool

@@ -66,6 +66,10 @@ class SO3(_Element):
     Rotation vectors are in rad, quaternions in the order x, y, z, w with w >= 0. The
     constructor takes a matrix (3, 3), copies it and makes the copy read-only. All arguments are
     checked (errors as in so3).
+
+    >>> turn = ld.SO3.from_rpy(0.0, 0.0, np.pi / 2)
+    >>> (turn @ turn.inverse()).log()
+    array([0., 0., 0.])
     """
 
     matrix: Array
@@ -253,6 +257,10 @@ class SE3(_Element):
 
     Six-vectors are angular part first: (w, v) in rad and m. The constructor takes a matrix
     (4, 4), copies it and makes the copy read-only. All arguments are checked (errors as in se3).
+
+    >>> step = ld.SE3.exp([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    >>> (step @ step.inverse()).translation
+    array([0., 0., 0.])
     """
 
     matrix: Array

@@ -42,6 +42,12 @@ class ModelBuilder:
 
     Every body needs exactly one joint that holds or moves it. In the model the joints stand
     depth first, branch after branch, in the order in which they were added.
+
+    >>> builder = ld.ModelBuilder('pendulum')
+    >>> builder.add_body('rod', ld.SpatialInertia(1.0, [0.0, 0.0, -0.5], np.zeros((3, 3))))
+    >>> builder.add_joint('pivot', 'revolute', None, 'rod', axis=[0.0, 1.0, 0.0])
+    >>> ld.Dynamics(builder.build()).gravity_vector([np.pi / 2]).round(3)
+    array([4.905])
     """
 
     def __init__(self, name: str, gravity: ArrayLike = STANDARD_GRAVITY) -> None:

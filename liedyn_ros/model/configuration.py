@@ -208,6 +208,9 @@ class RetractionDerivatives(NamedTuple):
     Derivatives (nv, nv) of q (+) dv, in tangents at the result.
 
     by_q is along the tangents at q, by_dv by the numbers of dv.
+
+    >>> model.integrate_derivatives(q, v).by_dv.shape
+    (6, 6)
     """
 
     by_q: Array
@@ -215,7 +218,12 @@ class RetractionDerivatives(NamedTuple):
 
 
 class DifferenceDerivatives(NamedTuple):
-    """Derivatives (nv, nv) of the dv with q0 (+) dv = q1, along the tangents at q0 and at q1."""
+    """
+    Derivatives by_q0 and by_q1 (nv, nv) of the dv with q0 (+) dv = q1, along the tangents there.
+
+    >>> model.difference_derivatives(q, q).by_q0.shape
+    (6, 6)
+    """
 
     by_q0: Array
     by_q1: Array

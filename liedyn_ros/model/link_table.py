@@ -32,14 +32,17 @@ class LinkTable:
     joint of several degrees of freedom are massless; bodies behind fixed joints are merged into
     the link that carries them.
 
-    kind, parent, qi, vi are (N,): kind of link, parent link (-1 for the ground), first index in
-    q and in v. placement is (N, 12): rotation row by row, then translation (m). inertia is
-    (N, 10): m (kg), h = m c (kg m), Ixx, Ixy, Ixz, Iyy, Iyz, Izz (kg m^2) about the link origin.
-    pitch is (N,), m/rad. damping and friction are (nv,): N m s/rad or N s/m, and N m or N.
-    stiffness, rest and armature are (nv,), as Joint has them. stops is (nv, 4): stiffness, width,
-    lower and upper limit, zeros for none. gravity is (3,), m/s^2. body_link is
+    kind, parent, qi, vi are (N,): kind of link, parent link (-1 for the ground), first index in q
+    and in v. placement is (N, 12): rotation row by row, then translation (m). inertia is (N, 10):
+    m (kg), h = m c (kg m), Ixx, Ixy, Ixz, Iyy, Iyz, Izz (kg m^2) about the link origin. pitch is
+    (N,), m/rad. damping and friction are (nv,): N m s/rad or N s/m, and N m or N. stiffness, rest
+    and armature are (nv,), as Joint has them. stops is (nv, 4): stiffness, width, lower and upper
+    limit, zeros for none. gravity is (3,), m/s^2. nq and nv are sizes of q and v. body_link is
     (B,), -1 for a body fixed to the ground, and body_placement (B, 12) is the constant pose of the
     body in that link.
+
+    >>> model.link_table.inertia.shape
+    (6, 10)
     """
 
     kind: Indices

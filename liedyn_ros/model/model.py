@@ -39,7 +39,8 @@ class Model(Direct):
     """
     A tree of rigid bodies; made by a loader or by a ModelBuilder, never changed.
 
-    joint_list[i] moves body_list[i]; parents come before their children. Configurations q are
+    name is the robot's. joint_list[i] moves body_list[i]; parents come before their children.
+    link_table has all in arrays. Configurations q are
     (nq,) and velocities v (nv,), in the order of the joints. docs/conventions.md says what a joint
     of each type puts into them. rotors are the propellers. closures are the joints that close
     loops of the tree; couplings are relations of two coordinates, such as mimic joints. Dynamics
@@ -47,6 +48,10 @@ class Model(Direct):
     added to those of the bodies. warnings are a reader's remarks on the description, each with the
     names concerned and what was done. configurations are those (nq,) that a file names, such as
     the keyframes of an MJCF.
+
+    >>> model = ld.load_model(config_file('arm.urdf'))
+    >>> model.nq, model.nv, model.bodies[-1]
+    (6, 6, 'tool')
     """
 
     name: str

@@ -83,8 +83,12 @@ class ModelSamples:
     """
     Samples of a model: time (n,) s, q (n, nq), v (n, nv) or None, tau (n, nv) or None.
 
-    Of a machine with closed loops joints that nobody measured are NaN in q and v. Their forces
-    are zero, as they are passive.
+    remarks say what was left out. Of a machine with closed loops joints that nobody measured are
+    NaN in q and v. Their forces are zero, as they are passive.
+
+    >>> named = JointSamples(('crank_joint',), 0, np.zeros(1), np.ones((1, 1)), None, None)
+    >>> model_samples(linkage.model, named).q  # NaN: joints that nobody measured
+    array([[ 1., nan, nan]])
     """
 
     time: Array

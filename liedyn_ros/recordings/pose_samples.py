@@ -28,11 +28,15 @@ NORM_TOLERANCE = 1e-3  # by which a quaternion of few digits may miss 1
 @dataclass(frozen=True, eq=False)
 class PoseSamples:
     """
-    Readings (n, legs), m or rad, of named legs at n poses, and measurements at the same poses.
+    The readings of legs at n poses, and measurements at the same poses.
 
+    readings (n, legs), m or rad, are of the legs in names. remarks say what was left out.
     points: positions (n, 3), m, by name. angles: (n, 3), rad, roll, pitch and yaw. quaternions:
     (n, 4), x, y, z, w. Of an orientation one of the two, else None. factors (legs,) are m or rad
     of a reading's recorded unit.
+
+    >>> PoseSamples(('left', 'right'), np.ones((3, 2)), {'tip': np.zeros((3, 3))}).factors is None
+    True
     """
 
     names: tuple[str, ...]

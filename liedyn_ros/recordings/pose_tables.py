@@ -45,6 +45,9 @@ class PoseColumns:
     place of those that have names of coordinates: x, y and z, with roll, pitch and yaw or a
     quaternion x, y, z and w after them, or one column, a distance. Columns of a table without a
     header have numbers for names, from 1 on.
+
+    >>> PoseColumns(readings=['1', '2'], measured=[['3', '4', '5']]).measured
+    [['3', '4', '5']]
     """
 
     readings: Sequence[str] | None = None

@@ -31,11 +31,14 @@ LEAP_NS = 86400 * 10**9  # between two samples: they are not of one clock
 @dataclass(frozen=True, eq=False)
 class JointSamples:
     """
-    Samples of named joints: time (n,) s since start_ns, position, velocity, effort (n, joints).
+    Samples of joints by names: time (n,) s since start_ns, position, velocity, effort (n, joints).
 
     Units are SI: rad or m, rad/s or m/s, N m or N. velocity and effort are None where they were
     not recorded. remarks say what was left out or put in order. starts are the times at which
     recordings begin that were joined.
+
+    >>> JointSamples(('elbow',), 0, np.zeros(1), np.ones((1, 1)), None, None).starts
+    (0.0,)
     """
 
     names: tuple[str, ...]

@@ -56,6 +56,9 @@ class Columns:
     that has the joint's name and one of WORDS, or else for arrays of a JointState as `mcap cat`
     writes them. units are of time, position, velocity and effort. scale has the effort for each
     recorded unit, by joint, such as N m/A.
+
+    >>> Columns(position='{joint}_pos', units={'position': 'deg'}).units
+    {'position': 'deg'}
     """
 
     time: str | None = None

@@ -18,6 +18,12 @@ class RetimingBudget(Budget):
     Bounds a retiming as Budget does: samples of a path and programs count as evaluations.
 
     rounds counts the finished ones, duration (s) is the shortest so far, 0 before the first.
+
+    >>> budget = RetimingBudget(seconds=10.0)
+    >>> retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20, budget=budget).duration < 1.0
+    True
+    >>> budget.rounds > 0
+    True
     """
 
     rounds, duration = 0, 0.0

@@ -35,8 +35,13 @@ class FrameLimits:
     The limits of the motion of a frame against the ground; infinite ones are none.
 
     frame is a body, a joint or an added frame; point (3,), m, is where in the frame velocity (m/s)
-    and acceleration (m/s^2) are taken. These and the angular ones (rad/s, rad/s^2) are lengths of
-    vectors. Raises LimitError for a limit that is not above zero, and what as_array raises.
+    and acceleration (m/s^2) are taken. These, angular_velocity (rad/s) and angular_acceleration
+    (rad/s^2) are lengths of vectors. Raises LimitError for a limit that is not above zero, and
+    what as_array raises.
+
+    >>> slow = MotionLimits(frames=[FrameLimits('tool', velocity=0.25)])
+    >>> retime(robot, SplinePath(model, [q, q + 0.5]), slow, intervals=20).duration > 1.0
+    True
     """
 
     frame: str
@@ -72,6 +77,9 @@ class ClosureLimits:
     cable has most = 0. A plane pushes body_b along z of frame_a above zero, so that a contact has
     least = 0. least and most are in N or N m, rate in N/s or N m/s. Raises LimitError unless least
     is below most and rate above 0, and what as_array raises.
+
+    >>> ClosureLimits('tip', least=0.0, along='force_x').most
+    inf
     """
 
     closure: str
@@ -118,6 +126,10 @@ class MotionLimits:
     stands for a contact. frames: limits of the motion of frames. closures: limits of the forces in
     closures of a ConstrainedDynamics. torque_curves: by joint the points (K, 2) of a motor that
     drives, speed and most torque, from speed 0 on. They fall ever faster; the last line goes on.
+
+    >>> limits = MotionLimits(acceleration={'elbow': 2.0}, torque_rate=500.0)
+    >>> retime(robot, SplinePath(model, [q, q + 0.5]), limits, intervals=20).duration > 0.5
+    True
     """
 
     velocity: Values = None

@@ -37,6 +37,10 @@ class RetimedSamples(NamedTuple):
     A run at K instants: t (K,), s; q (K, nq); v, a, jerk, torque and torque_rate (K, nv).
 
     Derivatives are by time. path_speed (K,) and path_acceleration are those of s.
+
+    >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+    >>> run.at([0.0, run.duration]).torque.shape
+    (2, 6)
     """
 
     t: Array
@@ -139,8 +143,14 @@ class Retimed:
     """
     The fastest run along a path that was found.
 
+    dynamics, limits and external wrenches are those that retime was called with. law and grid say
+    where the path is when, unknowns are their numbers, margins the rows of all limits.
     round_times has the duration (s) of the uniform run, then that of each round; without the
     uniform run where ends are passed. used tells how much of each limit is used where.
+
+    >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+    >>> run.duration <= run.uniform_duration
+    True
     """
 
     dynamics: Machine

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.tracking.bias_monitor import BiasFit
     from liedyn_ros.stewart.tracking.branch.monitor import Branch
     from liedyn_ros.stewart.tracking.branch_evidence import BranchSource
-    from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegFindings
+    from liedyn_ros.stewart.tracking.legs.monitor import LegFaults
     from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
     from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
     from liedyn_ros.stewart.tracking.monitored_pose import MonitoredPose
@@ -63,7 +63,7 @@ else:
 __all__ = [
     'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'BiasFit', 'Branch', 'BranchSource',
     'Certificate', 'Crank', 'Energy', 'Flag', 'ForceDistribution', 'ForceLimits', 'HeldForces',
-    'LegFaults', 'LegFindings', 'LegMasses', 'LegPart', 'LegSimulation', 'LegType', 'LengthFit',
+    'LegFaults', 'LegMasses', 'LegPart', 'LegSimulation', 'LegType', 'LengthFit',
     'LevenbergMarquardt', 'LimitMargins', 'MonitorConfig', 'MonitoredPose', 'MonitoredTracker',
     'MotionEstimate', 'MotionEstimator', 'MujocoPlatformSimulation', 'NoiseReport', 'OffsetStrut',
     'PathProof', 'PathProver', 'PlatformController', 'PlatformMasses', 'PlatformSimulation',

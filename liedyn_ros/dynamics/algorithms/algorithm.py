@@ -38,6 +38,9 @@ class Algorithm(Direct):
 
     A call runs one kernel, which holds Python's lock: threads may share an algorithm, and an
     exception or an interrupt leaves nothing behind.
+
+    >>> robot.inverse.batch([q, q], [v, v], [a, a]).shape
+    (2, 6)
     """
 
     def __init__(self, constants: Constants, data: Data, lanes: BatchPool) -> None:

@@ -38,6 +38,9 @@ class Forward(Algorithm):
 
     Arrays are as Dynamics says. Each call raises the errors of Dynamics, SingularError naming a
     coordinate that moves no inertia, and ShapeError where out shares memory with an input.
+
+    >>> robot.forward(q, v, tau).shape
+    (6,)
     """
 
     def __init__(self, constants: Constants, data: Data, lanes: BatchPool, hybrid: Hybrid) -> None:

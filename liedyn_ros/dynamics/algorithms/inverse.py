@@ -35,6 +35,9 @@ class Inverse(Algorithm):
 
     Arrays are as Dynamics says. Each call raises the errors of Dynamics, and ShapeError where out
     shares memory with an input.
+
+    >>> robot.inverse(q, v, a).shape
+    (6,)
     """
 
     @direct

@@ -34,6 +34,11 @@ class JaxFunctions(DynamicsFunctions):
     jvp and jacfwd take them too; each derivative then costs a gradient for each of its numbers.
     Closed loops have hybrid(q, v, a, tau) too, and take states on the constraints, which float32
     hardly keeps. Raises ModuleNotFoundError without jax.
+
+    >>> import jax  # doctest: +SKIP
+    >>> functions = JaxFunctions(robot)  # doctest: +SKIP
+    >>> jax.grad(lambda q: functions.inverse(q, v, a).sum())(q).shape  # doctest: +SKIP
+    (6,)
     """
 
     def __init__(self, dynamics: Dynamics | ConstrainedDynamics, *,

@@ -46,7 +46,12 @@ class Pullback(NamedTuple):
 
 
 class DynamicsFunctions:
-    """Functions of a library's arrays; `dynamics` is that of their tree or machine with loops."""
+    """
+    Functions of a library's arrays; `dynamics` is that of their tree or machine with loops.
+
+    >>> JaxFunctions(robot).forward(q, v, tau).shape  # doctest: +SKIP
+    (6,)
+    """
 
     def __init__(self, dynamics: Dynamics | ConstrainedDynamics, prescribed: ArrayLike | None,
                  function: Callable[[Pullback], Any]) -> None:

@@ -31,6 +31,11 @@ class TorchFunctions(DynamicsFunctions):
     keeps it. Gradients have no derivatives. Closed loops have hybrid(q, v, a, tau) too, and take
     states on the constraints. Raises ModuleNotFoundError without torch, and the errors of the
     calls of the dynamics.
+
+    >>> import torch  # doctest: +SKIP
+    >>> at = torch.tensor(q, requires_grad=True)  # doctest: +SKIP
+    >>> given = map(torch.tensor, (v, a))  # doctest: +SKIP
+    >>> TorchFunctions(robot).inverse(at, *given).sum().backward()  # doctest: +SKIP
     """
 
     def __init__(self, dynamics: Dynamics | ConstrainedDynamics, *,

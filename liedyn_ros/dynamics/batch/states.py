@@ -42,6 +42,9 @@ class StateBatches:
     Calls of K states, a state a row: q (K, nq), v (K, nv); all cores share them.
 
     Each does as the call of one state that has its name, and raises the same errors.
+
+    >>> robot.mass_matrix_batch([q, q]).shape
+    (2, 6, 6)
     """
 
     model: Model

@@ -50,6 +50,10 @@ class Contact:
     normal to normal (3,), which is in the ground frame and points off the ground. friction is the
     coefficient by which a force slips. Raises ModelError for another kind, LimitError for a
     friction below 0, and the errors of a direction.
+
+    >>> foot = Contact('tool', 'surface', friction=0.6)
+    >>> Contacts(model, {'foot': foot}).names
+    ('foot',)
     """
 
     frame: str
@@ -80,6 +84,11 @@ class ContactForce(NamedTuple):
     the normal one: above 1 it would slip. holds says that neither is so. unique is False where
     other forces of the contacts have the same effect. Then one that does not hold says little:
     see Contacts.forces.
+
+    >>> contacts, bent = Contacts(model, {'tip': Contact('tool')}), q + 0.5
+    >>> held = contacts.holding(['tip'], bent)
+    >>> contacts.forces(held, bent, held.forward(bent, 0.0 * v, tau))['tip'].moment
+    array([0., 0., 0.])
     """
 
     force: Array
@@ -91,7 +100,16 @@ class ContactForce(NamedTuple):
 
 
 class Impact(NamedTuple):
-    """The velocity v (nv,) after an impact, and the impulses, N s and N m s, by contact."""
+    """
+    The velocity v (nv,) after an impact, and the impulses, N s and N m s, by contact.
+
+    status is that of the constraints that take the impact.
+
+    >>> contacts, bent = Contacts(model, {'tip': Contact('tool')}), q + 0.5
+    >>> impact = contacts.impact(contacts.holding(['tip'], bent), bent, v)
+    >>> impact.status.name, impact.impulses['tip'].force.shape
+    ('REGULAR', (3,))
+    """
 
     v: Array
     impulses: dict[str, ContactForce]
@@ -119,6 +137,10 @@ class Contacts:
     The closures of the model always hold. A set is laid out when it is first asked for, in
     milliseconds; `prepare` does it ahead. What `holding` returns stays as it is; with move=True
     it is moved, which takes microseconds and compiles nothing. An object is for one thread.
+
+    >>> contacts = Contacts(model, {'tip': Contact('tool')})
+    >>> contacts.holding(['tip'], q + 0.5).m  # a point is three constraints
+    3
     """
 
     def __init__(self, model: Model, contacts: Mapping[str, Contact], *,

@@ -56,6 +56,10 @@ class ConstrainedDynamics(Constraints):
     state that is not closed. Errors of a batch name the first state at fault. Where closures have
     a tolerance, rows that contradict others within it are not held: `model` has those held, and
     `gaps` says how far the others are open. ConvergenceError: they are open by more.
+
+    >>> linkage = ld.ConstrainedDynamics(ld.load_model(config_file('four_bar.yaml')))
+    >>> linkage.inverse(ld.assemble(linkage), rest, rest).shape
+    (3,)
     """
 
     def __init__(self, model: Model, *, dissipation: bool = True,

@@ -36,7 +36,12 @@ from liedyn_ros.dynamics.constrained.statics import independent_coordinates
 
 
 class Motions(NamedTuple):
-    """The free motions N (nv, f) of independent coordinates, and their rate N' (nv, f)."""
+    """
+    The free motions N (nv, f) of independent coordinates, and their rate N' (nv, f).
+
+    >>> MinimalCoordinates(linkage).motions_and_rate(closed, [0.0]).motions.shape
+    (3, 1)
+    """
 
     motions: Array
     rate: Array
@@ -51,6 +56,10 @@ class MinimalCoordinates:
     `configuration` finds it, and the rates v (f,) of the independent coordinates. external are
     wrenches (B, 6) on bodies. All calls raise ModelError where these coordinates do not decide
     the motion, as at a dead centre, and the errors of ConstrainedDynamics.
+
+    >>> small = MinimalCoordinates(linkage, by=['crank_joint'])
+    >>> small.mass_matrix(closed).shape
+    (1, 1)
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, by: Sequence[str] | None = None) -> None:

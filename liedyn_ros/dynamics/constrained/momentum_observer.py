@@ -48,6 +48,9 @@ class ExternalWrench(NamedTuple):
 
     Moment (N m) before force (N), about the origin of the frame. left (f,) is what it does not
     explain, N m and N: what touches elsewhere, or in directions that the coordinates do not feel.
+
+    >>> MomentumObserver(robot).wrench(q + 0.5, 'tool').left.shape
+    (6,)
     """
 
     wrench: Array
@@ -63,6 +66,10 @@ class MomentumObserver:
     gain (1/s): an estimate follows what touches with the time constant 1 / gain. The friction and
     damping of the model are taken off. The first sample, and one after `reset`, starts it at zero.
     The C library's observe_external and loops_observe_external have the same bits.
+
+    >>> observer = MomentumObserver(robot, gain=20.0)
+    >>> observer(q, v, robot.bias(q, v), 0.001)
+    array([0., 0., 0., 0., 0., 0.])
     """
 
     def __init__(self, robot: Dynamics | ConstrainedDynamics, *, gain: float = 50.0,

@@ -40,6 +40,9 @@ class Statics(NamedTuple):
     (nv, f) are the rates of all coordinates for a unit rate of each of these. stiffness K (f, f),
     N m/rad or N/m, is what they resist with per displacement while the joint forces stay: springs,
     weight, loads and the forces of the loops. With an eigenvalue below zero the machine falls.
+
+    >>> statics(linkage, closed).stiffness.shape
+    (1, 1)
     """
 
     efforts: dict[str, float]
@@ -196,6 +199,9 @@ class Backdrive(NamedTuple):
     no such force holds it. holds says whether none is needed: friction holds it alone, or nothing
     pushes. inertia and damping (f, f) are those of the whole machine, armatures included. motions
     (nv, f) are the rates of all coordinates for a unit rate of each.
+
+    >>> backdrive(linkage, closed).by
+    ('coupler_joint',)
     """
 
     by: tuple[str, ...]

@@ -51,6 +51,9 @@ class TaskDynamics(NamedTuple):
     forces. motions (nv, f) are the free ones of loops. rank is less than t where tasks depend on
     each other or are singular: inertia is then that of the directions that can move. names are
     those of coordinates.
+
+    >>> TaskSpace(robot, 'tool')(q + 0.5, v).rank
+    6
     """
 
     inertia: Array
@@ -120,6 +123,9 @@ class TaskSpace:
 
     robot is a Dynamics or a ConstrainedDynamics. frames are names, or what counts of each: POSE,
     POINT or ORIENTATION. Raises ModelError for an unknown name.
+
+    >>> TaskSpace(robot, {'tool': 'point'})(q + 0.5, v).inertia.shape
+    (3, 3)
     """
 
     def __init__(self, robot: Dynamics | ConstrainedDynamics,

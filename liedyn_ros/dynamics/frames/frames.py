@@ -48,6 +48,9 @@ class Frames(Direct):
 
     Looped machines have the same calls, for complete q, v and a. All methods raise ModelError for
     an unknown frame, LiedynError for other axes, and what the methods of Dynamics raise.
+
+    >>> robot.frames.jacobian(q, 'tool', ld.LOCAL_WORLD_ALIGNED).shape
+    (6, 6)
     """
 
     def __init__(self, constants: Constants) -> None:

@@ -35,6 +35,11 @@ class ClosedForm(NamedTuple):
 
     mass and coriolis (nv, nv), the admissible one of Lemma 1; gravity (nv,); external (nv, B, 6),
     which takes body wrenches to joint forces.
+
+    >>> form = closed_form(robot, q, v)
+    >>> np.allclose(form.mass @ a + form.coriolis @ v + form.gravity + robot.resistance(v),
+    ...             robot.inverse(q, v, a))
+    True
     """
 
     mass: Array
@@ -49,6 +54,9 @@ class ClosedFormRate(NamedTuple):
 
     by_acceleration B1 and by_velocity B0 (nv, nv); mass (nv, nv), gravity (nv,) and external
     (nv, B, 6) are the rates of those of order zero.
+
+    >>> closed_form_rate(robot, q, v, a).by_velocity.shape
+    (6, 6)
     """
 
     mass: Array
@@ -183,6 +191,9 @@ class GravityTerms(NamedTuple):
 
     hessian[p, k] is E_p (E_k U). It is symmetric but for two coordinates of one spherical or free
     joint (13.5).
+
+    >>> gravity_terms(model, q).hessian.shape
+    (6, 6)
     """
 
     potential: float
@@ -231,6 +242,10 @@ class MassFactors(NamedTuple):
     (6 N, 6 N) has unit blocks on the diagonal. It has Ad_{T_ij} at row i, column j where link j
     carries link i; the rest is zero. So G maps the twists of the joints to the twists of the
     links.
+
+    >>> factors = body_factors(model, q)
+    >>> np.allclose(factors.mass_matrix + np.diag(model.link_table.armature), robot.mass_matrix(q))
+    True
     """
 
     screws: Array

@@ -31,6 +31,9 @@ class Curvature(NamedTuple):
     metric (nv, nv) is M. riemann (nv, nv, nv, nv) is R_ijkl = <R(E_k, E_l) E_j, E_i>, all indices
     low: R_1212 = K det M on a surface of Gaussian curvature K, 1 on the unit sphere. It vanishes
     where the machine is in some coordinates a mass that moves freely in a flat space.
+
+    >>> curvature(model, q + 0.5).metric.shape
+    (6, 6)
     """
 
     metric: Array

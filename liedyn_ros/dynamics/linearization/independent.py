@@ -29,6 +29,9 @@ class IndependentModel(NamedTuple):
     model has A (2 d, 2 d) and B (2 d, nv). motions (2 nv, 2 d) gives the displacements and changes
     of velocity of all coordinates, x = motions @ z. by names the d coordinates, and z is that part
     of x.
+
+    >>> linearize_independent(linkage, closed, rest, rest).motions.shape
+    (6, 2)
     """
 
     model: LinearModel

@@ -35,6 +35,9 @@ class LinearModel(NamedTuple):
 
     x = (eta, dv) (2 nv,): the displaced configuration is model.integrate(q, eta), the velocity
     v + dv. A is (2 nv, 2 nv), B (2 nv, nv); along a trajectory both have a leading axis K.
+
+    >>> linearize(robot, q, v, tau).B.shape
+    (12, 6)
     """
 
     A: Array

@@ -35,7 +35,13 @@ _STEPS: dict[str, tuple[Callable[..., tuple[Array, Array]], ...]] = {  # of tree
 
 
 class Motion(NamedTuple):
-    """The states of a motion, t (K + 1,), s, q (K + 1, nq), v (K + 1, nv), and its tau (K, nv)."""
+    """
+    The states of a motion, t (K + 1,), s, q (K + 1, nq), v (K + 1, nv), and its tau (K, nv).
+
+    >>> motion = ld.simulate(robot, q, v, lambda t, q, v: 0.0 * v, 1e-3, 10)
+    >>> motion.t.shape, motion.tau.shape
+    ((11,), (10, 6))
+    """
 
     t: Array
     q: Array
@@ -44,7 +50,14 @@ class Motion(NamedTuple):
 
 
 class MotionGradient(NamedTuple):
-    """A cost, and its gradient by the first state, q and v (nv,), and by tau (K, nv)."""
+    """
+    A cost, its gradient by_q and by_v (nv,), of the first state, and by_tau (K, nv).
+
+    >>> def cost(k, q, v):
+    ...     return 0.5 * v @ v, np.zeros(6), v
+    >>> ld.motion_gradient(robot, q, v, np.zeros((5, 6)), 1e-3, cost).by_q.shape
+    (6,)
+    """
 
     cost: float
     by_q: Array

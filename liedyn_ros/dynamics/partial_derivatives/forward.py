@@ -46,6 +46,9 @@ class ForwardJacobians(NamedTuple):
     by_q, by_v and by_tau = M^-1 (nv, nv): row k is a[k]. by_gravity (nv, 3): by the acceleration
     of gravity in the ground. Those by q are along the tangents of model.integrate, v and tau
     staying the same numbers.
+
+    >>> robot.forward.partial_derivatives(q, v, tau).by_gravity.shape
+    (6, 3)
     """
 
     a: Array
@@ -73,7 +76,12 @@ class ForwardJacobians(NamedTuple):
 
 
 class ForwardGradient(NamedTuple):
-    """The accelerations a, and the partial derivatives of y . a, each (nv,)."""
+    """
+    The accelerations a, and the partial derivatives by_q, by_v and by_tau of y . a, each (nv,).
+
+    >>> robot.forward.partial_derivatives.gradient(q, v, tau, np.ones(6)).by_tau.shape
+    (6,)
+    """
 
     a: Array
     by_q: Array
@@ -83,10 +91,13 @@ class ForwardGradient(NamedTuple):
 
 class ForwardSecondDerivatives(NamedTuple):
     """
-    The second derivatives of a that are not zero, each (nv, nv, nv).
+    The second derivatives by_qq, by_qv, by_vv and by_qtau of a, each (nv, nv, nv).
 
     by_qv[i, k, j] is the derivative of da[i]/dq[k] by v[j]; by_qtau is that of the inverse mass
     matrix. The order of by_qq is that of InverseSecondDerivatives.
+
+    >>> robot.forward.partial_derivatives.second_derivatives(q, v, tau).by_qv.shape
+    (6, 6, 6)
     """
 
     by_qq: Array
@@ -101,6 +112,9 @@ class ForwardPartialDerivatives(TimeDerivativeProducts):
 
     External wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of
     Coulomb friction has no derivative. Errors are those of dynamics.forward raises.
+
+    >>> robot.forward.partial_derivatives(q, v, tau).by_q.shape
+    (6, 6)
     """
 
     _given = 'by_tau'

@@ -36,9 +36,13 @@ class HybridJacobians(NamedTuple):
     """
     a and tau (nv,), and their partial derivatives, each (nv, nv).
 
+    They are a_by_q, a_by_v and a_by_given, tau_by_q, tau_by_v and tau_by_given.
     by_given is by the given acceleration of prescribed coordinates, and the given force of the
     others. The rows of these given numbers are zero, and unit rows in by_given. prescribed (nv,)
     is the mask of the call.
+
+    >>> robot.hybrid.partial_derivatives(q, v, ['elbow'], a, tau).a_by_given[2, 2].item()
+    1.0
     """
 
     a: Array
@@ -75,14 +79,24 @@ class HybridJacobians(NamedTuple):
 
 
 class HybridProduct(NamedTuple):
-    """The derivatives of a and tau (nv,) along a direction."""
+    """
+    The derivatives of a and tau (nv,) along a direction.
+
+    >>> robot.hybrid.partial_derivatives.product(q, v, ['elbow'], a, tau, v, v, v).tau.shape
+    (6,)
+    """
 
     a: Array
     tau: Array
 
 
 class HybridGradient(NamedTuple):
-    """a and tau, and the partial derivatives of y . x, each (nv,); x: the unknown a and tau."""
+    """
+    a and tau, and by_q, by_v and by_given of y . x, each (nv,); x: the unknown a and tau.
+
+    >>> robot.hybrid.partial_derivatives.gradient(q, v, ['elbow'], a, tau, v).by_given.shape
+    (6,)
+    """
 
     a: Array
     tau: Array
@@ -98,6 +112,9 @@ class HybridPartialDerivatives:
     Called as dynamics.hybrid.partial_derivatives, with the arguments of dynamics.hybrid. External
     wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of Coulomb
     friction has no derivative. Errors are those of dynamics.hybrid raises.
+
+    >>> robot.hybrid.partial_derivatives(q, v, ['elbow'], a, tau).tau_by_q.shape
+    (6, 6)
     """
 
     def __init__(self, constants: Constants, solve: Callable[..., tuple[Array, Array]],

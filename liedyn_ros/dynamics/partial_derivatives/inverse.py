@@ -47,6 +47,9 @@ class InverseJacobians(NamedTuple):
     by_q, by_v and by_a = M (nv, nv): row k is tau[k]. by_gravity (nv, 3): by the acceleration of
     gravity in the ground. Those by q are along the tangents of model.integrate, v and a staying
     the same numbers.
+
+    >>> np.allclose(robot.inverse.partial_derivatives(q, v, a).by_a, robot.mass_matrix(q))
+    True
     """
 
     by_q: Array
@@ -56,7 +59,12 @@ class InverseJacobians(NamedTuple):
 
 
 class InverseGradient(NamedTuple):
-    """The partial derivatives of y . tau, each (nv,)."""
+    """
+    The partial derivatives by_q, by_v and by_a of y . tau, each (nv,).
+
+    >>> robot.inverse.partial_derivatives.gradient(q, v, a, np.ones(6)).by_q.shape
+    (6,)
+    """
 
     by_q: Array
     by_v: Array
@@ -65,11 +73,14 @@ class InverseGradient(NamedTuple):
 
 class InverseSecondDerivatives(NamedTuple):
     """
-    The second derivatives of tau that are not zero, each (nv, nv, nv).
+    The second derivatives by_qq, by_qv, by_vv and by_qa of tau, each (nv, nv, nv).
 
     by_qv[i, k, j] is the derivative of dtau[i]/dq[k] by v[j]; by_qa is that of the mass matrix,
     dM[i, j]/dq[k]. by_qq is not symmetric between two coordinates of one spherical or free joint
     (13.5): the last index is that of the derivative that is taken last.
+
+    >>> robot.inverse.partial_derivatives.second_derivatives(q, v, a).by_qq.shape
+    (6, 6, 6)
     """
 
     by_qq: Array
@@ -84,6 +95,9 @@ class InversePartialDerivatives(TimeDerivativeProducts):
 
     External wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of
     Coulomb friction has no derivative. Errors are those of dynamics.inverse raises.
+
+    >>> robot.inverse.partial_derivatives(q, v, a).by_v.shape
+    (6, 6)
     """
 
     _given = 'by_a'

@@ -48,6 +48,9 @@ class ParameterProducts:
     part of bodies begins in it, and the result.
     Parameters are the vectors of vector_of with these shapes. bodies is the table of
     kernels.parameters that they read.
+
+    >>> isinstance(robot.inverse.partial_derivatives.parameter_kernels, ParameterProducts)
+    True
     """
 
     def __init__(self, constants: Constants, dynamics: str) -> None:

@@ -43,6 +43,12 @@ class Parameters:
     closure_pitch and length (C,) are those of model.closures, as in LoopKinematicJacobians.
 
     Raises LiedynError or ShapeError for a vector of another size.
+
+    >>> change = Parameters(model)
+    >>> change.damping[2] = 1.0
+    >>> robot.inverse.partial_derivatives.product(
+    ...     q, v, a, 0.0 * v, 0.0 * v, 0.0 * v, parameters=change).round(9)
+    array([0. , 0. , 0.1, 0. , 0. , 0. ])
     """
 
     def __init__(self, model: Model, vector: ArrayLike | None = None) -> None:
@@ -161,6 +167,9 @@ class KinematicJacobians(NamedTuple):
     frame, which turns axis and second_axis by exp([w]), rad. by_pitch (nv, J): of helical joints,
     m/rad, zero for the others. At the zero of its coordinates a joint leaves its child where it
     was, whatever axis and pitch are. q, v and a, or tau, stay the same numbers.
+
+    >>> robot.inverse.partial_derivatives.by_kinematics(q, v, a).by_placement.shape
+    (6, 8, 6)
     """
 
     by_placement: Array

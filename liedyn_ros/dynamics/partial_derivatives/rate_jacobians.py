@@ -37,6 +37,9 @@ class InverseRateJacobians(NamedTuple):
 
     by_q (r + 1, nv, nv): row k is that of tau^(k). by_v (r + 1, nv, nv) the same. by_a
     (r + 1, r + 1, nv, nv): entry [k, j] is tau^(k) by a^(j), zero for j > k, M for j = k.
+
+    >>> robot.inverse.partial_derivatives.time_derivatives(q, v, np.zeros((2, 6))).by_a.shape
+    (2, 2, 6, 6)
     """
 
     by_q: Array
@@ -50,6 +53,9 @@ class ForwardRateJacobians(NamedTuple):
 
     by_q and by_v (r + 1, nv, nv). by_tau (r + 1, r + 1, nv, nv): entry [k, j] is a^(k) by tau^(j),
     zero for j > k, M^-1 for j = k.
+
+    >>> robot.forward.partial_derivatives.time_derivatives(q, v, np.zeros((2, 6))).by_tau.shape
+    (2, 2, 6, 6)
     """
 
     a: Array

@@ -28,7 +28,14 @@ class TimeDerivativesGradient(NamedTuple):
 
 
 class TimeDerivativeProducts:
-    """Products for an algorithm whose time_derivatives has Jacobians, `_given` by its input."""
+    """
+    Products for an algorithm whose time_derivatives has Jacobians, `_given` by its input.
+
+    >>> rates = np.zeros((2, 6))
+    >>> robot.inverse.partial_derivatives.time_derivatives_product(
+    ...     q, v, rates, v, v, rates).shape
+    (2, 6)
+    """
 
     _given: str
     time_derivatives: Callable[..., Any]

@@ -35,9 +35,13 @@ from liedyn_ros.model import Model
 
 class EquationDerivatives(NamedTuple):
     """
-    M, C (r + 1, nv, nv) and g (r + 1, nv) of tau = M a + C v + g with their time derivatives.
+    M, C and g of tau = M a + C v + g with their time derivatives.
 
-    C is the admissible one of Ali et al., Lemma 1; damping, friction and springs are left out.
+    mass M and coriolis C are (r + 1, nv, nv), gravity g (r + 1, nv). C is the admissible one of
+    Ali et al., Lemma 1; damping, friction and springs are left out.
+
+    >>> TreeMotion(model, q, np.zeros((3, 6))).equations.mass.shape
+    (3, 6, 6)
     """
 
     mass: Array
@@ -53,6 +57,9 @@ class TreeMotion:
     (r + 1, B, 6) are the spatial twists of the bodies and their derivatives (7.3). screws
     (r + 1, nv, 6) are the spatial screws S of the coordinates and their derivatives (7.2). Raises
     ShapeError, NotFiniteError, NotInGroupError, or LimitError for r > 30.
+
+    >>> TreeMotion(model, q, np.zeros((3, 6))).screws.shape
+    (3, 6, 6)
     """
 
     poses: Array

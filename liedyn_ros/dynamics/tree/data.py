@@ -38,6 +38,10 @@ class Data:
     All methods raise ModelError for an unknown name, and LiedynError where the last call has not
     computed the result. Wrenches and inertias of bodies fixed to the ground raise LiedynError: no
     call computes the inertia of the ground.
+
+    >>> _ = robot.inverse(q, v, a)
+    >>> robot.data.pose('tool').shape
+    (4, 4)
     """
 
     def __init__(self, constants: Constants) -> None:

@@ -32,6 +32,10 @@ class FloatingBase:
 
     All methods raise ShapeError, NotFiniteError, or NotInGroupError for a quaternion whose norm
     is off 1 by over 1e-6.
+
+    >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
+    >>> FloatingBase(flying).coordinates(ld.pose([1.0, 2.0, 3.0]))[:3]
+    array([1., 2., 3.])
     """
 
     def __init__(self, model: Model) -> None:

@@ -29,7 +29,12 @@ CACHE_SIZE = 64  # lists of names; a caller repeats its own
 
 
 class JointOrder(NamedTuple):
-    """Where the numbers of listed joints, one joint after the other, stand in q and in v."""
+    """
+    Where the numbers of listed joints, one joint after the other, stand in q and in v.
+
+    >>> ld.Names(model).order(model.coordinate_names[::-1]).v
+    array([5, 4, 3, 2, 1, 0])
+    """
 
     q: Indices
     v: Indices
@@ -42,6 +47,9 @@ class Names:
     base is the floating base, or None: the free joint on the ground that has the first
     coordinates. base_body is the body that it moves, or ''. others are all other joints that move,
     by name in the model's order.
+
+    >>> ld.Names(model).mask('fixed', ['elbow']).nonzero()[0]
+    array([2])
     """
 
     def __init__(self, model: Model) -> None:

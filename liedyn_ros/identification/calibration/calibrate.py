@@ -54,16 +54,20 @@ class ArmCalibration:
     """
     The result of calibrate_arm.
 
-    model has the calibrated placements. twists (t, 6) are what those of the given one were off
-    by: turns (rad) and shifts (m) in each frame of frames. covariance (6 t, 6 t) is that of twists
-    in the frames of model.
-    instrument and target (4, 4) are the frames of the measurements, further the places of other
-    reflectors from the first or the zero of distances, m. used (n,): the poses used.
-    before and after (2,) are rms errors of position (m) and rotation (rad) at held-out poses, nan
-    where a rotation is not measured. They and the gain are found where they are first asked for.
-    noise is the size of the errors over the deviations. unobservable names the numbers that these
-    hardly show. `told` counts the others. problem, fit: the equations and their solution. known
-    are the poses (4, 4) of instrument and target that were given.
+    model has the calibrated placements, lengths those of its rods, m. twists (t, 6) are what those
+    of the given one were off by: turns (rad) and shifts (m) in each frame of frames. covariance (6
+    t, 6 t) is that of twists in the frames of model. instrument and target (4, 4) are the frames
+    of the measurements, further the places of other reflectors from the first or the zero of
+    distances, m. used (n,): the poses used. before and after (2,) are rms errors of position (m)
+    and rotation (rad) at held-out poses, nan where a rotation is not measured. They and the gain
+    are found where they are first asked for. noise is the size of the errors over the deviations.
+    unobservable names the numbers that these hardly show. `told` counts the others. remarks are
+    doubts. problem, fit: the equations and their solution. deviations_given says whether the
+    errors' sizes were given, not found. known are the poses (4, 4) of instrument and target that
+    were given.
+
+    >>> calibrate_arm(model, 'tool', readings, seen).frames[:2]
+    ('shoulder_pan', 'shoulder_lift')
     """
 
     model: Model

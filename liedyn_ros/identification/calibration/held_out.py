@@ -27,8 +27,12 @@ class HeldOutPoses(NamedTuple):
 
     before and after (2,) are rms errors of position (m) and rotation (rad), nan where a rotation
     is not measured; misfits (2,) those of all equations, in deviations. gain: mean of the
-    logarithm of the squared misfits' ratio, with its deviation. lost: numbers, from 1, of poses
-    whose loops do not close near the measurement by a fit without them; they are in no error.
+    logarithm of the squared misfits' ratio, gain_deviation its deviation. lost: numbers, from 1,
+    of poses whose loops do not close near the measurement by a fit without them; they are in no
+    error.
+
+    >>> calibrate_arm(model, 'tool', readings, seen).held_out.lost
+    ()
     """
 
     before: Array

@@ -35,7 +35,13 @@ class ChartPoint(NamedTuple):
 
 
 class InertiaChart(Protocol):
-    """Numbers x (B, 10) for parameters (B, 10), as Regressor has them, and back."""
+    """
+    Numbers x (B, 10) for parameters (B, 10), as Regressor has them, and back.
+
+    >>> chart: InertiaChart = INERTIA_CHARTS['log_cholesky']
+    >>> chart.numbers(np.array([[2.0, 0.0, 0.0, 0.2, 0.1, 0.0, 0.0, 0.1, 0.0, 0.05]])).shape
+    (1, 10)
+    """
 
     def point(self, x: Array) -> ChartPoint:
         """

@@ -51,6 +51,10 @@ class ParameterChart:
 
     Raises ModelError for an unknown part or chart, or placement beside closures; InertiaError for
     bodies that the chart of inertias lacks.
+
+    >>> chart = ParameterChart(model, ['inertia', 'damping'])
+    >>> np.allclose(chart.at(chart.start).inverse(q, v, a), robot.inverse(q, v, a))
+    True
     """
 
     def __init__(self, model: Model, parts: Sequence[str] = ('inertia',), *,

@@ -41,6 +41,10 @@ class ExcitationLimits:
     Bounds of the moved joints (f,): lower and upper positions, speed, acceleration and torque.
 
     clearance (m) is the least distance of bodies that no joint connects.
+
+    >>> ones = np.ones(6)
+    >>> ExcitationLimits(-ones, ones, 2.0 * ones, 8.0 * ones, 300.0 * ones).clearance
+    0.0
     """
 
     lower: Array
@@ -58,6 +62,10 @@ class Excitation(NamedTuple):
     t (K,) s; q (K, nq), v, a, torque (K, nv). joints names the moved ones. condition is that of
     the normalised columns of the base parameters and of friction, where 100 is well. used has the
     share of each limit that the motion takes, by name. clearance (m) is infinite without capsules.
+
+    >>> bounds = ExcitationLimits(*(np.array([x]) for x in (-1.0, 1.0, 3.0, 10.0, 50.0)))
+    >>> excite(rod.model, bounds, rounds=1, rate=20.0).joints
+    ('pivot',)
     """
 
     t: Array

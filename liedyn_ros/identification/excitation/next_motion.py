@@ -27,11 +27,16 @@ from liedyn_ros.identification.robust_fit import RANK_TOLERANCE
 @dataclass(frozen=True, eq=False)
 class NextMotion:
     """
-    A motion, and what it would tell beside the recordings there are.
+    An excitation, and what it would tell beside the recordings there are.
 
     names (p,) are the unknowns without scales. before and after (p,) are their standard
     deviations: by the recordings, and with the motion recorded at the same noise. They are
     infinite where nothing tells them.
+
+    >>> bounds = ExcitationLimits(*(np.array([x]) for x in (-1.0, 1.0, 3.0, 10.0, 50.0)))
+    >>> more = next_motion(identify(rod.model, recording), bounds, rounds=1)
+    >>> more.before.shape == more.after.shape == (len(more.names),)
+    True
     """
 
     excitation: Excitation

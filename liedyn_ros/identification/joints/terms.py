@@ -25,11 +25,14 @@ MORE_TERMS = (STRIBECK, LOAD, TILT, SPRING)  # that few joints have
 
 class Term(NamedTuple):
     """
-    A term of the coordinate at, whose position is q[qi], and the speed of a Stribeck term.
+    A term of a kind of the coordinate at, whose position is q[qi], and a Stribeck term's speed.
 
     Speeds are in rad/s or m/s. The unknown is N m s or N s/m of damping, N m or N of friction,
     offset and Stribeck, N m/rad or N/m of a spring beside the model's own; of load it is friction
     over the force of the joint, of scale a relative error. A tilt, rad, is about level axis `at`.
+
+    >>> terms_of(model, ('damping',))[2].name(model)
+    'elbow/damping'
     """
 
     kind: str

@@ -44,6 +44,9 @@ class Motion:
     without one. noise (3, nv) are standard deviations of what white noise of the encoders leaves
     in q, v and a (16.3). band (Hz) holds the motion, core (Hz) most of it. remarks say what was
     corrected. pieces are the samples between gaps of the recording, where time leaps.
+
+    >>> round(identify(rod.model, recording).motion.rate)
+    100
     """
 
     time: Array

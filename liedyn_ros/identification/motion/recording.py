@@ -31,6 +31,11 @@ class Recording:
     or N at joints, and the wrench (m, f) in the frame of the body at a free joint. The forces of
     passive joints are zero. starts (r,) are the times at which recordings begin that were joined.
     Raises ShapeError, NotFiniteError, StampError or NotInGroupError.
+
+    >>> t = np.linspace(0.0, 1.0, 200)
+    >>> recording = Recording(model, t, np.zeros((200, 6)), np.zeros((200, 6)))
+    >>> round(recording.rate)
+    199
     """
 
     time: Array

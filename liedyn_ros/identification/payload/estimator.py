@@ -43,13 +43,20 @@ class Payload:
     """
     Payload as samples tell it: parameters with their deviations.
 
-    parameters (10,): mass (kg), first moments (kg m), moments of inertia (kg m^2) about the origin
-    of its frame. covariance (10, 10) is that of the seen directions. deviations (10,) are its
-    roots, infinite for numbers that the motions do not tell. offsets (f,) are constant forces, N m
-    or N. errors (f,) are the rms of what the forces leave. seconds is how long samples came.
-    shares (f,) times the parameters are what each joint alone tells, with noise (f,), the
-    deviations of shares by noise, infinite where a joint feels nothing. by_shares (10, f) says by
-    how much parameters change where the force of a joint is wrong by a share.
+    parameters (10,), called names: mass (kg), first moments (kg m), moments of inertia (kg m^2)
+    about the origin of its frame. covariance (10, 10) is that of the seen directions. deviations
+    (10,) are its roots, infinite for numbers that the motions do not tell. offsets (f,) are
+    constant forces, N m or N. errors (f,) are the rms of what the forces leave. seconds is how
+    long samples came. shares (f,) times the parameters are what each joint alone tells, with noise
+    (f,), the deviations of shares by noise, infinite where a joint feels nothing. by_shares (10,
+    f) says by how much parameters change where the force of a joint is wrong by a share.
+
+    >>> estimator, rng = PayloadEstimator(model, 'tool'), np.random.default_rng(1)
+    >>> for k in range(300):
+    ...     at, rates = model.random(rng), rng.normal(size=(2, 6))
+    ...     estimator.take(0.1 * k, at, *rates, robot.inverse(at, *rates))
+    >>> abs(estimator.estimate.mass) < 1e-6
+    True
     """
 
     parameters: Array
@@ -181,6 +188,9 @@ class PayloadEstimator:
     from the scatter of the sums of blocks of 0.5 s or more, so errors of the forces may be
     coloured. The model must hold without the payload: identify it first. Of a machine with closed
     loops the actuated joints bear the forces.
+
+    >>> estimator = PayloadEstimator(model, 'tool')
+    >>> estimator.take(0.0, q, v, a, robot.inverse(q, v, a))
     """
 
     def __init__(self, model: Model, body: str, *, placement: ArrayLike | None = None,

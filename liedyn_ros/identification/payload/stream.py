@@ -38,6 +38,9 @@ class PayloadStream:
     Samples beyond RATE are left out. Angles that start over go on. After a gap the derivatives
     begin again, and after a clock was set back the estimate too. Joints that couplings decide may
     be left out; of closed loops all are needed, as loop_state_publisher completes them.
+
+    >>> stream = PayloadStream(model, 'tool')
+    >>> stream.take(1_000_000, model.coordinate_names, q, robot.gravity_vector(q))
     """
 
     def __init__(self, model: Model, body: str, *, offsets: bool = False,

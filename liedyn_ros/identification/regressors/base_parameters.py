@@ -32,6 +32,10 @@ class BaseParameters:
 
     kept (r,) are places of columns that are independent, dropped (P - r,) the others, and grouping
     (r, P - r) says how the others contribute. names (r,) spell each sum out.
+
+    >>> regressor = ld.Regressor(model)
+    >>> base_parameters(regressor, np.random.default_rng(1)).rank < len(regressor.names)
+    True
     """
 
     kept: NDArray[np.int64]

@@ -38,6 +38,10 @@ class LoopRegressor:
     parameters, names and bodies are its own. Methods raise the errors of ConstrainedDynamics, and
     ModelError where the independent coordinates do not decide the motion or break a loop. Each
     object works in its own tables: use one per thread.
+
+    >>> regressor = LoopRegressor(linkage.model)
+    >>> regressor.torque(closed, rest, rest).shape == (1, len(regressor.names))
+    True
     """
 
     def __init__(self, model: Model, *, independent: ArrayLike | None = None,

@@ -45,6 +45,10 @@ class Regressor:
 
     All methods raise ShapeError, NotFiniteError, NotInGroupError or LimitError as those of
     Dynamics do. Each object works in its own tables: use one per thread.
+
+    >>> regressor = ld.Regressor(model)
+    >>> np.allclose(regressor.torque(q, v, a) @ regressor.parameters, robot.inverse(q, v, a))
+    True
     """
 
     def __init__(self, model: Model, *, dissipation: bool = False,

@@ -32,6 +32,9 @@ class Visual:
 
     shape is a key of SHAPES and size holds its sizes (m). placement (4, 4) is the pose of its
     centre in the frame of the body. color (4,) is red, green, blue, opacity, each from 0 to 1.
+
+    >>> Visual('box', [0.1, 0.2, 0.3]).color.shape
+    (4,)
     """
 
     shape: str
@@ -59,7 +62,12 @@ class Visual:
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A rigid body: its name, its inertia (None for a massless body) and its visuals."""
+    """
+    A rigid body: its name, its inertia (None for a massless body) and its visuals.
+
+    >>> model.body('forearm').inertia.mass > 0.0
+    True
+    """
 
     name: str
     inertia: SpatialInertia | None
@@ -69,10 +77,13 @@ class Body:
 @dataclass(frozen=True, eq=False, init=False)
 class Frame:
     """
-    A frame that stays at its place on a body.
+    A frame that stays at its place on a body, by its name.
 
     body is None for a frame on the ground. placement (4, 4) is the pose of the frame in that of
     its body.
+
+    >>> model.with_frame('camera', 'tool', ld.pose([0.05, 0.0, 0.1])).frame_list[-1].body
+    'tool'
     """
 
     name: str

@@ -60,8 +60,9 @@ CLOSURE_TYPES: dict[str, ClosureType] = {
 @dataclass(frozen=True, eq=False)
 class Closure:
     """
-    A joint that closes a loop. Its type, a key of CLOSURE_TYPES, says what it leaves free.
+    A joint that closes a loop. Its type_name, a key of CLOSURE_TYPES, says what it leaves free.
 
+    name is that of its constraints: 'tip/force_x'.
     frame_a (4, 4) is fixed to body_a and frame_b (4, 4) to body_b, each seen from the frame of its
     body. A body None is the ground. At zero of the closing joint the two coincide. z of the frames
     is the axis of rotation, of travel, or the normal of a plane. A universal closure turns about x
@@ -72,6 +73,10 @@ class Closure:
     tolerance (m) is the gap accepted where redundant rows contradict each other, as rounded
     numbers make them; 0 accepts none. held are the kinds of rows that are held, None for those of
     the type. ConstrainedDynamics leaves out the others where such a gap is.
+
+    >>> closure, = linkage.model.closures
+    >>> closure.type_name, closure.body_a, closure.body_b
+    ('revolute', 'coupler', 'rocker')
     """
 
     name: str
@@ -103,6 +108,10 @@ class Coupling:
 
     joint and leader are names of coordinates about or along one axis. further holds other leaders
     with their multipliers, as a differential has them.
+
+    >>> finger = Coupling('right_finger', 'left_finger', multiplier=-1.0, offset=0.0)
+    >>> finger.leader
+    'left_finger'
     """
 
     joint: str

@@ -36,6 +36,9 @@ class SpatialInertia:
     and unconstrained fits that describe impossible bodies can then be computed with as they are.
 
     Raises InertiaError, ShapeError or NotFiniteError.
+
+    >>> SpatialInertia(2.0, [0.0, 0.0, 0.1], 0.01 * np.eye(3)).mass
+    2.0
     """
 
     mass: float

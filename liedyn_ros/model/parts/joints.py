@@ -81,9 +81,12 @@ class Limits:
     """
     Bounds of position, velocity, effort and more, each (nv,); infinite where there is none.
 
-    Positions in rad or m, efforts in N m or N, velocity, acceleration and jerk by time in s. One
-    number given for a bound stands for all degrees of freedom. Raises LimitError, ShapeError or
-    LiedynError.
+    lower and upper positions in rad or m, effort in N m or N; velocity, acceleration, jerk: by s.
+    One number given for a bound stands for all degrees of freedom. Raises LimitError, ShapeError
+    or LiedynError.
+
+    >>> model.joint('elbow').limits.upper.shape
+    (1,)
     """
 
     lower: Array
@@ -119,17 +122,21 @@ class Joint:
     """
     One joint of a model: it moves the frame of its child body against its parent body.
 
-    type_name is a key of JOINT_TYPES; parent is None for the ground. placement (4, 4) is the pose
-    of the joint frame in the parent body; the frame of the child body is the moved joint frame.
-    axis is a unit vector in the joint frame, along which the joint turns or travels. It is the
-    normal of a planar joint and the first axis of a universal joint. second_axis is perpendicular
-    to it: the second axis of a universal joint, the x direction of a planar joint. It has no
-    effect in others. pitch is in m/rad. damping (N m s/rad or N s/m) and friction (N m or N) are
-    (nv,). So are the stiffness (N m/rad or N/m) of springs and their rest positions (rad or m).
-    armature (nv,) is the inertia of the motors, reduced to the joint (kg m^2 or kg). End stops at
-    the limits have a stop_stiffness (nv,), in the unit of stiffness, and a stop_width (nv,), rad
-    or m: how softly they begin (3.21). A joint that is not actuated is passive: it has no motor.
-    qi and vi are its first indices in q and v.
+    name is its own; type_name is a key of JOINT_TYPES; parent is None for the ground. placement
+    (4, 4) is the pose of the joint frame in the parent body; the frame of the child body is the
+    moved joint frame. axis is a unit vector in the joint frame, along which the joint turns or
+    travels. It is the normal of a planar joint and the first axis of a universal joint.
+    second_axis is perpendicular to it: the second axis of a universal joint, the x direction of a
+    planar joint. It has no effect in others. pitch is in m/rad. damping (N m s/rad or N s/m) and
+    friction (N m or N) are (nv,). So are the stiffness (N m/rad or N/m) of springs and their rest
+    positions (rad or m). armature (nv,) is the inertia of the motors, reduced to the joint (kg m^2
+    or kg). End stops at the limits have a stop_stiffness (nv,), in the unit of stiffness, and a
+    stop_width (nv,), rad or m: how softly they begin (3.21). A joint that is not actuated is
+    passive: it has no motor. qi and vi are its first indices in q and v.
+
+    >>> elbow = model.joint('elbow')
+    >>> elbow.parent, elbow.child, elbow.qi
+    ('upper_arm', 'forearm', 2)
     """
 
     name: str

@@ -34,9 +34,15 @@ class Rotor:
     """
     A propeller that pushes along the z axis of its frame with a force k_f speed^2 (8.2).
 
-    placement (4, 4) is the pose of the rotor frame in its body. force_coefficient k_f in
-    N s^2/rad^2, moment_coefficient k_m in N m s^2/rad^2, spin +1 or -1 about z: the drag moment is
-    -spin k_m speed^2. Speeds in rad/s. visuals are in the rotor frame.
+    name stands in commands. placement (4, 4) is the pose of the rotor frame in its body.
+    force_coefficient k_f in N s^2/rad^2, moment_coefficient k_m in N m s^2/rad^2, spin +1 or -1
+    about z: the drag moment is -spin k_m speed^2. min_speed and max_speed in rad/s. visuals are in
+    the rotor frame.
+
+    >>> fan = Rotor('fan', 'tool', np.eye(4), force_coefficient=2.0, moment_coefficient=0.5,
+    ...             spin=1, max_speed=10.0)
+    >>> fan.min_speed
+    0.0
     """
 
     name: str
@@ -96,6 +102,10 @@ class RotorCommand:
     speeds (n,) rad/s. wrench (6,) is their wrench, error (6,) the wanted wrench minus that.
     reached tells whether the error is zero up to rounding. at_limit names the rotors at a bound of
     their speed.
+
+    >>> drone = ld.load_model(config_file('aerial_manipulator.yaml'))
+    >>> RotorAllocation(drone.rotors).speeds([0.0, 0.0, 0.0, 0.0, 0.0, 1e6]).reached
+    False
     """
 
     speeds: Array
@@ -110,6 +120,10 @@ class RotorAllocation:
     The map between the speeds of the rotors of one body and their wrench (m, f) on it.
 
     matrix (6, n) is B of wrench = B speed^2 (8.3), in the frame of the body, about its origin.
+
+    >>> drone = ld.load_model(config_file('aerial_manipulator.yaml'))
+    >>> RotorAllocation(drone.rotors).matrix.shape
+    (6, 6)
     """
 
     def __init__(self, rotors: Sequence[Rotor], length: float | None = None) -> None:

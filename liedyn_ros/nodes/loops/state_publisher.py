@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, SilenceError
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.dynamics.machines import read_model
 from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample, NO_VALUES
 from liedyn_ros.nodes.loops.outputs import LoopOutputs
@@ -252,7 +252,7 @@ class LoopStatePublisherNode(ManagedNode):
             reason = (f'nothing publishes {self._input.topic_name}' if not publishers
                       else f'all samples were refused, the last one: {self._refused}'
                       if self._refused else 'the publisher is silent')
-            error = SilenceError(f'{self._gate.missing("measured joints")}: {reason}')
+            error = LiedynError(f'{self._gate.missing("measured joints")}: {reason}')
             self._refuse(self._gate.now_ns, error)
             waiting = self._machine is None or not (self._gate.heard or self._refused)
         if not waiting:

@@ -50,7 +50,12 @@ _TYPE, _FIELD = (re.compile(pattern, re.ASCII) for pattern in (
 
 
 class Received(NamedTuple):
-    """A message of a bag: its topic, its time of arrival (ns), and the message."""
+    """
+    A message of a bag: its topic, received_ns, its time of arrival (ns), and the message.
+
+    >>> next(iter(Bag(recorded).messages(['/joint_states']))).topic
+    '/joint_states'
+    """
 
     topic: str
     received_ns: int
@@ -69,6 +74,9 @@ class Bag:
     are expanded into a folder of the system's, which goes with the object.
 
     Raises DescriptionError for files of other kinds, for empty and unreadable ones.
+
+    >>> Bag(recorded).topics
+    {'/joint_states': 'sensor_msgs/msg/JointState'}
     """
 
     def __init__(self, path: str | Path) -> None:

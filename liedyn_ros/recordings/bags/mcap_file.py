@@ -58,7 +58,12 @@ class RawMessage(NamedTuple):
 
 @dataclass(frozen=True)
 class Loss:
-    """Loss of a part of a file that could not be read, in words, and the reason."""
+    """
+    Loss of a part of a file: what could not be read, in words, and the reason.
+
+    >>> Bag(recorded).losses
+    []
+    """
 
     file: str
     what: str

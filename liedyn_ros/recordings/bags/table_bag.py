@@ -25,10 +25,15 @@ _NOTHING = np.empty(0)
 
 
 class TableBag:
-    """
+    r"""
     Rows of named joints in a CSV or Parquet file, with the members of a Bag that a reader asks.
 
     All rows are in memory. losses says which were left out. Raises the errors of table_samples.
+
+    >>> table = folder / 'arm.csv'
+    >>> _ = table.write_text('time,elbow_position\n0.0,0.1\n0.1,0.2\n')
+    >>> TableBag(table, ['elbow']).losses
+    ()
     """
 
     def __init__(self, path: str | Path, names: Sequence[str], columns: Columns = Columns()

@@ -32,6 +32,10 @@ class ScalingStatus(IntEnum):
     rest. STANDS: at rest on the path. EXCEEDS: no scaling was found that keeps the limits from
     here on, and the one that exceeds them least is run. ENDED: at the end of the path, at rest
     there from the next step on.
+
+    >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+    >>> OnlineScaling(run).step(0.01).status.name
+    'FOLLOWS'
     """
 
     FOLLOWS = 0
@@ -47,9 +51,14 @@ class ScaledInstant(NamedTuple):
     An instant of a scaled run.
 
     planned_time: the instant of the plan, s. share (3,): of the plan's speed, with two derivatives
-    by time. place (4,): p of the plan's law, with three. used: the largest part of a limit that is
-    used now; expected: the same from here to the end. held_by: the limit and the coordinate that
-    keep the run below the speed asked for, or are exceeded; None where nothing does.
+    by time. place (4,): p of the plan's law, with three. status: how the run goes on. used: the
+    largest part of a limit that is used now; expected: the same from here to the end. held_by: the
+    limit and the coordinate that keep the run below the speed asked for, or are exceeded; None
+    where nothing does.
+
+    >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+    >>> round(OnlineScaling(run).step(0.01).planned_time, 6)
+    0.01
     """
 
     planned_time: float
@@ -72,6 +81,10 @@ class OnlineScaling:
 
     state (NUMBERS,) is all that changes but for the limits: a copy that is written back goes on
     from there.
+
+    >>> scaling = OnlineScaling(retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20))
+    >>> scaling.step(0.01, 0.5).share[0] <= 1.0  # half of the plan's speed is asked for
+    True
     """
 
     def __init__(self, run: Retimed) -> None:

@@ -34,6 +34,9 @@ class BlendedPath:
     turns as the smooth step of degree five, so three derivatives by s are continuous. It passes a
     waypoint at less than 0.16 blend times the change of direction. Raises what SplinePath raises,
     and LimitError for a blend that is not above zero.
+
+    >>> BlendedPath(model, [q, q + 0.5, q], blend=0.1).length > 0.0
+    True
     """
 
     def __init__(self, model: Model, waypoints: ArrayLike, blend: float) -> None:

@@ -34,6 +34,9 @@ class LoopPath:
     mode at the begin, whose branch all places are on. With blend, rad or m, it has the lines and
     corners of BlendedPath. start and end (2, n) are those of SplinePath, of the same joints.
     Raises what LoopTracker raises, and LimitError as SplinePath does.
+
+    >>> LoopPath(linkage, [[1.0], [1.3]], ['crank_joint']).measured
+    ('crank_joint',)
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, waypoints: ArrayLike,

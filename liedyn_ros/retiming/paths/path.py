@@ -27,7 +27,12 @@ MAX_MOVE = 1.0 / np.finfo(float).eps  # rad or m of a move; a longer one has no 
 
 
 class PathSamples(NamedTuple):
-    """A path at K values of s: q (K, nq); v, a and jerk (K, nv) by s, not by time."""
+    """
+    A path at K values of s: q (K, nq); v, a and jerk (K, nv) by s, not by time.
+
+    >>> SplinePath(model, [q, q + 0.5])(np.array([0.0, 0.1])).jerk.shape
+    (2, 6)
+    """
 
     q: Array
     v: Array
@@ -36,7 +41,13 @@ class PathSamples(NamedTuple):
 
 
 class Path(Protocol):
-    """Anything that gives the samples of a path; s runs from 0 to length."""
+    """
+    Anything that gives the samples of a path; s runs from 0 to length.
+
+    >>> path: Path = SplinePath(model, [q, q + 0.5])
+    >>> round(path.length, 6)
+    1.224745
+    """
 
     length: float
 
@@ -80,6 +91,10 @@ class SplinePath:
     planner keeps within pi do, has a DescriptionWarning.
     Raises LimitError for fewer than two waypoints, and for one that repeats or turns too far.
     Raises it too for an end in motion where joints turn in space; and NotInGroupError.
+
+    >>> moving = SplinePath(model, [q, q + 0.5], start=[v, 0.0 * v])
+    >>> moving.end is None, moving.start.speed > 0.0
+    (True, True)
     """
 
     def __init__(self, model: Model, waypoints: ArrayLike, start: ArrayLike | None = None,
@@ -203,10 +218,13 @@ def _none(of: BSpline) -> BSpline:
 
 class MovingEnd(NamedTuple):
     """
-    How a run passes an end of its path: ds/dt > 0, and d^2s/dt^2, None where it may be any.
+    How a run passes an end of its path: speed ds/dt > 0; acceleration d^2s/dt^2, None for any.
 
     Both are of the path's own s. Where rates of torque are limited and the machine moves already,
     the acceleration decides whether its torque is continuous.
+
+    >>> MovingEnd(0.5).acceleration is None
+    True
     """
 
     speed: float
@@ -247,6 +265,9 @@ class PathPart:
     A path from one of its s to another; its own s begins at 0.
 
     Raises LimitError unless 0 <= start < end <= length of the path.
+
+    >>> round(PathPart(SplinePath(model, [q, q + 0.5]), 0.1, 0.3).length, 6)
+    0.2
     """
 
     def __init__(self, path: Path, start: float, end: float) -> None:
@@ -279,6 +300,11 @@ class JoinedPath:
     Each begins where the one before ends, in the same direction by s, with the same second
     derivative. Raises LimitError naming the pair and the derivative that differ. Paths that meet
     in a corner want a run each.
+
+    >>> line = SplinePath(model, [q, q + 0.5])
+    >>> parts = JoinedPath([PathPart(line, 0.0, 0.3), PathPart(line, 0.3, line.length)])
+    >>> abs(parts.length - line.length) < 1e-9
+    True
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:

@@ -40,6 +40,11 @@ class PlatformPath:
     retime(path.dynamics, path, limits). Joints that move the legs have the names of the legs.
     Raises GeometryError for a geometry without masses, NotInGroupError, and LimitError as
     SplinePath does.
+
+    >>> platform = ld.load_geometry(config_file('stewart_geometry.yaml'))
+    >>> path = PlatformPath(platform, [home, ld.pose([0.05, 0.0, 0.5])])
+    >>> retime(path.dynamics, path, MotionLimits(velocity=1.0), intervals=20).duration > 0.0
+    True
     """
 
     def __init__(self, geometry: StewartGeometry, poses: ArrayLike,

@@ -32,7 +32,13 @@ STOP_DELAYS = 0.0, 1.0 / 64.0, 1.0 / 32.0, 1.0 / 16.0, 0.125, 0.25, 0.5
 
 
 class Stop(NamedTuple):
-    """A run followed to the instant begins (s) of it, and the run to rest from there on."""
+    """
+    A run followed to the instant begins (s) of it, and halt, the run to rest from there on.
+
+    >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
+    >>> stop_run(run, 0.3 * run.duration, intervals=20).halt.duration > 0.0
+    True
+    """
 
     begins: float
     halt: Retimed

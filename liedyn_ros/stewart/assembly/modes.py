@@ -68,6 +68,10 @@ class AssemblyMode(NamedTuple):
     characteristic length as the unit of length: the distance from singular poses. L: of the rods,
     where there are some. dead_centres: of each leg the cosine between its rod and the way of its
     driven end, 1 of struts. It is negative behind the dead centre.
+
+    >>> mode = AssemblyModeSolver(geometry).solve(leg_lengths(geometry, home)).modes[0]
+    >>> mode.residual < 1e-9, mode.pose.shape
+    (True, (4, 4))
     """
 
     pose: Array
@@ -115,7 +119,7 @@ class MachineModes(NamedTuple):
 @dataclass(frozen=True)
 class AssemblyModes:
     """
-    All real poses, from the highest to the lowest, and how the paths to them ended.
+    modes: all real poses, from the highest to the lowest; and how the paths to them ended.
 
     complex_solutions: real and complex ones, isolated. at_infinity, singular, lost: paths that
     ended at no pose, at a solution that is multiple or one of a continuum, and before their end.
@@ -123,6 +127,9 @@ class AssemblyModes:
     no pose can have the lengths, where that is seen without following paths, or empty. continua:
     poses that belong to a continuum of them, one of each or more. nearest_complex: the least
     imaginary part of a solution that is no pose, of unit norm; infinite where there is none.
+
+    >>> AssemblyModeSolver(geometry).solve(leg_lengths(geometry, home)).defect
+    ''
     """
 
     modes: tuple[AssemblyMode, ...]
@@ -160,7 +167,13 @@ class Ends(NamedTuple):
 
 
 class AssemblyModeSolver:
-    """Finds all poses of one platform; one for each thread."""
+    """
+    Finds all poses of one platform; one for each thread.
+
+    >>> found = AssemblyModeSolver(geometry).solve(leg_lengths(geometry, home))
+    >>> len(found.modes), found.complex_solutions
+    (16, 28)
+    """
 
     def __init__(self, geometry: StewartGeometry, seed: int = 0) -> None:
         """

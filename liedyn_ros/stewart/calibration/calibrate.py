@@ -62,6 +62,9 @@ class Outlier(NamedTuple):
 
     bias: m or rad, by which that leg reads too much. size: its error in deviations, inf where
     readings and measurements are of no pose.
+
+    >>> calibrate(geometry, readings, measured_poses(poses), home=home).outliers
+    ()
     """
 
     pose: int
@@ -83,8 +86,12 @@ class Calibration:
     part, found where it is first asked for. noise: the samples' errors over their deviations,
     given or assumed.
     unknown: combinations of errors, the least known first. gauge: which frames the poses leave
-    free, and how they are fixed. problem, fit: its equations and
-    their solution.
+    free, and how they are fixed. remarks: what was left out. doubts: why geometry is not offered.
+    assumed: whether the deviations were not given. problem, fit: its equations and their solution.
+
+    >>> found = calibrate(geometry, readings, measured_poses(poses), home=home)
+    >>> np.allclose(found.geometry.base_joints, geometry.base_joints, atol=1e-6)
+    True
     """
 
     geometry: Geometry

@@ -41,6 +41,9 @@ class InstrumentFrames:
 
     instrument_base: (4, 4), m, the base in the instrument's frame. points: (k, 3), m, measured
     points in the platform frame. target: (3, 3), the target's axes in the platform frame.
+
+    >>> measured_poses(poses).frames.instrument_base.shape
+    (4, 4)
     """
 
     instrument_base: Array
@@ -56,6 +59,9 @@ class Measured:
     kind: full, position, orientation, points or lengths. points: (n, k, 3), m, of k points of the
     platform. rotations: (n, 3, 3) of the target, or None. frames: the transforms, or where an
     unknown one is searched from. instrument_known, target_known: whether they are given.
+
+    >>> measured_poses(poses).kind
+    'full'
     """
 
     kind: str

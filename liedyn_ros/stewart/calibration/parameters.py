@@ -155,6 +155,9 @@ class Unknown(NamedTuple):
     text: its parts. errors: (width n,), m or rad and scales, one deviation of it. deviation: its
     size, m, root of the sum of squares. share: of the variance before that is left. of_scales:
     share of the combination that is scales, which are known well before.
+
+    >>> calibrate(geometry, readings, measured_poses(poses), home=home).unknown[0].errors.shape
+    (48,)
     """
 
     text: str

@@ -47,6 +47,9 @@ class PathProof(NamedTuple):
     reason: why not, to be read, or empty. smallest_singular_value: a lower bound of it on what was
     proved before. tests: balls that were tried. speeds, forces: of each drive, upper bounds on
     what was proved (m/s or rad/s, N or N m); empty where none were asked for.
+
+    >>> PathProver(geometry).prove([home, ld.pose([0.0, 0.0, 0.52])]).reason
+    ''
     """
 
     proved: bool
@@ -60,7 +63,12 @@ class PathProof(NamedTuple):
 
 
 class PathProver:
-    """Proves paths of one platform; owns its workspace, so one for each thread."""
+    """
+    Proves paths of one platform; owns its workspace, so one for each thread.
+
+    >>> PathProver(geometry).prove([home, ld.pose([0.0, 0.0, 0.52])]).smallest_singular_value > 0.0
+    True
+    """
 
     def __init__(self, geometry: StewartGeometry, threshold: float = 0.0) -> None:
         """
@@ -159,6 +167,10 @@ class SpeedLimits:
     path to the next, (n - 1,) or one number, at a constant twist. Infinity is for a path without
     a pace of its own. angular, linear: rad/s, m/s, by how much the twist may differ, in any
     direction, at the platform joints' centre.
+
+    >>> path = [home, ld.pose([0.0, 0.0, 0.52])]
+    >>> PathProver(geometry).prove(path, speeds=SpeedLimits(limits=0.5, durations=2.0)).proved
+    True
     """
 
     limits: Numbers
@@ -176,6 +188,10 @@ class ForceLimits:
     constant in the base frame, such as a weight. point: (3,), m, where it acts, in the platform
     frame. further_force, further_moment: N, N m, of what else may act in any direction, about the
     platform joints' centre. Forces of acceleration belong there too.
+
+    >>> path, load = [home, ld.pose([0.0, 0.0, 0.52])], (0.0, 0.0, -100.0)
+    >>> PathProver(geometry).prove(path, forces=ForceLimits(limits=1000.0, force=load)).proved
+    True
     """
 
     limits: Numbers

@@ -123,13 +123,16 @@ class TravelProof:
 
 class Certificate(NamedTuple):
     """
-    The proof about a pose; NaN and False where nothing is proved, as near a singularity.
+    The proof about a pose; certified is False, numbers are NaN, where nothing is proved.
 
     Distances are of the platform joints' centre and their turn together: the root of
     rho^2 w^2 + v^2, rho the characteristic length, m. error_radius: the true pose is nearer, for
     all lengths and joints within their bounds. uniqueness_radius: no other pose of the lengths is
     nearer. regular_radius: nor is a singularity. bounds: (6,), the largest error of each
     coordinate: rotation about the platform's axes (rad), then the joints' centre along them (m).
+
+    >>> PoseCertifier(geometry).certify(home, leg_lengths(geometry, home)).certified
+    True
     """
 
     certified: bool
@@ -140,7 +143,13 @@ class Certificate(NamedTuple):
 
 
 class PoseCertifier:
-    """Proves poses of one platform; owns its workspace, so one for each thread."""
+    """
+    Proves poses of one platform; owns its workspace, so one for each thread.
+
+    >>> found = PoseCertifier(geometry).certify(home, leg_lengths(geometry, home))
+    >>> found.bounds.shape, found.error_radius < 1e-6
+    ((6,), True)
+    """
 
     def __init__(
             self, geometry: StewartGeometry, length_bound: ArrayLike = 0.0,

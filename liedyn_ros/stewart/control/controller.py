@@ -56,6 +56,11 @@ class PlatformController(Follower[LegForceCommand]):
     answers leg lengths, and comes to rest by them. Without both `silent` comes to rest by dead
     reckoning until `stop_time`, from when on the forces are those that bear the weight there.
     Errors and wanted accelerations are bounded by what the legs can give at home.
+
+    >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+    >>> controller = PlatformController(StewartDynamics(geometry), motion)
+    >>> controller.see(0.0, home, np.zeros(6)).forces.shape
+    (6,)
     """
 
     stop_time = 0.5

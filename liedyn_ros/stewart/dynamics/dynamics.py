@@ -47,6 +47,10 @@ class StewartDynamics:
     works in its own tables: use one per thread. Raises GeometryError. The methods raise
     ShapeError, NotFiniteError, NotInGroupError, LimitError for too high an order or where a rod
     does not reach, and SingularError.
+
+    >>> platform = StewartDynamics(geometry)
+    >>> platform.inverse(home, np.zeros(6), np.zeros(6)).forces.shape  # that hold it
+    (6,)
     """
 
     def __init__(self, geometry: StewartGeometry) -> None:

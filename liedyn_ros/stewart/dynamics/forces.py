@@ -39,6 +39,10 @@ class HeldForces(NamedTuple):
 
     within: whether they hold the wrench within the limits. Where no forces do, they hold it beyond
     them, and are those of least square.
+
+    >>> wires = ld.load_geometry(config_file('stewart_cable_robot.yaml'))
+    >>> ForceDistribution(wires).hold(wires.home, [0.0, 0.0, 0.0, 0.0, 0.0, 10.0]).within
+    True
     """
 
     forces: Array
@@ -51,6 +55,10 @@ class ForceDistribution:
 
     Near means the least sum of squares, at the drives' ends. The middle of a force without a limit
     on one side is that limit or 0.
+
+    >>> wires = ld.load_geometry(config_file('stewart_cable_robot.yaml'))
+    >>> ForceDistribution(wires).hold(wires.home, [0.0, 0.0, 0.0, 0.0, 0.0, 10.0]).forces.shape
+    (8,)
     """
 
     def __init__(self, geometry: StewartGeometry) -> None:
@@ -174,7 +182,12 @@ class ForceDistribution:
 
 
 class Energy(NamedTuple):
-    """Kinetic and potential energy of platform and legs, J; the latter up to a constant."""
+    """
+    The kinetic and potential energy of platform and legs, J; the latter up to a constant.
+
+    >>> StewartDynamics(geometry).energy(home, np.zeros(6)).potential > 0.0
+    True
+    """
 
     kinetic: float
     potential: float
@@ -182,7 +195,7 @@ class Energy(NamedTuple):
 
 class StewartMotion(NamedTuple):
     """
-    Accelerations of the body twist, drive forces and second derivatives of the legs' values.
+    The acceleration of the body twist, drive forces and leg_accelerations of the legs' values.
 
     Each is (6,), or (order + 1, 6) with time derivatives. Forces are in N, of cranks N m; values
     are lengths or positions in m, of cranks angles in rad.
@@ -191,6 +204,9 @@ class StewartMotion(NamedTuple):
     well, 0 not. It is 1 over the largest entry of J^-T without units, where that is above 1. Of
     rails and cranks it is the actuation's of ConstrainedDynamics.inverse. Below NEAR_SINGULAR,
     1e-4, forces are large and tell little.
+
+    >>> StewartDynamics(geometry).inverse(home, np.zeros(6), np.zeros(6)).leg_accelerations.shape
+    (6,)
     """
 
     acceleration: Array

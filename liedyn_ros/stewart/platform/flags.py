@@ -13,7 +13,13 @@ from functools import cache
 
 
 class Flag(IntFlag):
-    """Warnings attached to a pose; see docs/stewart.md."""
+    """
+    Warnings attached to a pose; see docs/stewart.md.
+
+    >>> tracker = MonitoredTracker(geometry, home)
+    >>> bool(tracker.track(0, leg_lengths(geometry, home)).flags & Flag.NEAR_SINGULARITY)
+    False
+    """
 
     NEAR_SINGULARITY = 1
     APPROACHING_SINGULARITY = 2

@@ -31,7 +31,12 @@ from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 
 
 class Trivialization(IntEnum):
-    """The frame in which a twist moves the pose: T exp(s) for body, exp(s) T for spatial."""
+    """
+    The frame in which a twist moves the pose: T exp(s) for body, exp(s) T for spatial.
+
+    >>> length_jacobian(geometry, home, Trivialization.SPATIAL).shape
+    (6, 6)
+    """
 
     BODY = legs.BODY
     SPATIAL = legs.SPATIAL

@@ -34,6 +34,10 @@ class LimitMargins(NamedTuple):
     are to the rim of each joint's cone. Travel is to the nearer end of each leg's travel, in rad
     for a crank. Legs that share a joint have infinite clearance. Where a rod does not reach its
     platform joint, all are -infinity.
+
+    >>> tracked = MonitoredTracker(geometry, home).track(0, leg_lengths(geometry, home))
+    >>> tracked.state.margins.travel.shape
+    (6,)
     """
 
     values: Array

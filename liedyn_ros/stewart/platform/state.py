@@ -49,6 +49,10 @@ class PlatformState:
 
     Its limits, flags and dead centres are computed on request, by any thread. One kernel computes
     each; it holds Python's lock and leaves nothing in the meter that another reads.
+
+    >>> tracked = MonitoredTracker(geometry, home).track(0, leg_lengths(geometry, home))
+    >>> tracked.state.pose.shape
+    (4, 4)
     """
 
     __slots__ = '_kept', '_margins', '_meter', 'pose', 'signed_value', 'slope', 'values'

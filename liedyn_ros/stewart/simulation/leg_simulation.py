@@ -41,7 +41,14 @@ class LegSample:
 
 
 class LegSimulation:
-    """Samples of a trajectory at a fixed rate, taken in order; the same for the same seed."""
+    """
+    Samples of a trajectory at a fixed rate, taken in order; the same for the same seed.
+
+    >>> motion = SmoothTrajectory(home, [0.01] * 6, [0.2] * 6, [0.0] * 6, 1.0)
+    >>> simulation = LegSimulation(geometry, motion, rate=100.0, length_noise=1e-5, seed=1)
+    >>> simulation.take().lengths.shape
+    (6,)
+    """
 
     def __init__(
             self, geometry: StewartGeometry, trajectory: SmoothTrajectory, rate: float, *,

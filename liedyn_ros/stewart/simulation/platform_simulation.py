@@ -40,6 +40,9 @@ class PlatformSimulation:
     `command_timeout` (s) closes its brake, which opens with the next one: dry friction within the
     leg's `force` of the geometry, else up to all the forces together that bear the weight at the
     start.
+
+    >>> simulation = PlatformSimulation(geometry, home)
+    >>> simulation.step()
     """
 
     command_timeout = COMMAND_TIMEOUT
@@ -175,6 +178,8 @@ class MujocoPlatformSimulation(PlatformSimulation):
     The platform by MuJoCo: free legs and platform, held together by its soft constraints.
 
     friction: of the drives, N or N m, which our own dynamics leaves out.
+
+    >>> MujocoPlatformSimulation(geometry, home).step()  # doctest: +SKIP
     """
 
     def __init__(self, geometry: StewartGeometry, pose_base_platform: ArrayLike,

@@ -38,6 +38,10 @@ class SmoothTrajectory:
 
     home: (4, 4), platform in base, m. amplitudes: (6,), rad then m. frequencies: (6,), Hz.
     phases: (6,), rad. rise_time: s.
+
+    >>> motion = SmoothTrajectory(home, [0.1] * 6, [0.2] * 6, [0.0] * 6, rise_time=1.0)
+    >>> np.array_equal(motion.pose(0.0), home)
+    True
     """
 
     home: Array

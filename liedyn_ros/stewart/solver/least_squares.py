@@ -38,6 +38,11 @@ class LengthFit(NamedTuple):
     weighted. redundancies: (n,), share of a leg's error that its own residual shows, of a sum of n
     - 6. covariance: (6, 6) of the pose in body coordinates, rad and m, by these deviations
     (14.70); None where the legs used leave the pose open.
+
+    >>> wires = ld.load_geometry(config_file('stewart_cable_robot.yaml'))
+    >>> found = ld.PoseSolver(wires).solve(leg_lengths(wires, wires.home), wires.home)
+    >>> found.fit.residuals.shape
+    (8,)
     """
 
     residuals: Array

@@ -33,12 +33,17 @@ class LevenbergMarquardt:
     """
     Settings of Levenberg-Marquardt by body twists, Algorithm A2 of the Stewart paper.
 
-    damping: tau in (0, 1), the first damping relative to the largest diagonal entry of J^T J.
-    residual_tolerance: on a residual, relative to the two numbers of its difference.
-    step_tolerance: on the norm of a step, in rad and units of the characteristic length.
-    smallest_singular_value: of dL/d(body twist) in the same units; below it a pose is singular.
+    max_iterations: steps of a solve. damping: tau in (0, 1), the first damping relative to the
+    largest diagonal entry of J^T J. residual_tolerance: on a residual, relative to the two numbers
+    of its difference. step_tolerance: on the norm of a step, in rad and units of the
+    characteristic length. smallest_singular_value: of dL/d(body twist) in the same units; below it
+    a pose is singular.
 
     Raises LimitError for a setting outside its range, or the errors of checks.as_number.
+
+    >>> solver = ld.PoseSolver(geometry, LevenbergMarquardt(max_iterations=20))
+    >>> solver.solve(leg_lengths(geometry, home), home).iterations <= 20
+    True
     """
 
     damping: float = 1e-6
@@ -75,7 +80,12 @@ class LevenbergMarquardt:
 
 
 class Status(IntEnum):
-    """How a solve ended."""
+    """
+    How a solve ended.
+
+    >>> ld.PoseSolver(geometry).solve(leg_lengths(geometry, home), home).status.name
+    'CONVERGED'
+    """
 
     CONVERGED = problem.CONVERGED  # the lengths are met to rounding
     MAX_ITERATIONS = problem.MAX_ITERATIONS
@@ -90,11 +100,15 @@ class Solution(NamedTuple):
     """
     A pose and how well it is known.
 
-    pose: (4, 4), platform in base, m. residual: largest leg length error, m, of a rod that a
-    rail or a crank drives likewise. smallest_singular_value: of dL/d(body twist), the angular
-    part of the twist in units of the characteristic length, so dimensionless: 0 at a singular
-    pose. Where a drive's transmission (leg_types.least_drive) is less, it is that: 0 at a dead
-    centre. fit: from seven legs on, what the residual says of them.
+    pose: (4, 4), platform in base, m. status, iterations: of the solve. residual: largest leg
+    length error, m, of a rod that a rail or a crank drives likewise. smallest_singular_value: of
+    dL/d(body twist), the angular part of the twist in units of the characteristic length, so
+    dimensionless: 0 at a singular pose. Where a drive's transmission (leg_types.least_drive) is
+    less, it is that: 0 at a dead centre. fit: from seven legs on, what the residual says of them.
+
+    >>> found = ld.PoseSolver(geometry).solve(leg_lengths(geometry, home), home)
+    >>> found.converged, found.residual < 1e-12
+    (True, True)
     """
 
     pose: Array
@@ -112,7 +126,16 @@ class Solution(NamedTuple):
 
 @dataclass(frozen=True)
 class Solutions:
-    """Many solutions as arrays of n rows; indexing gives one Solution. Fields as there."""
+    """
+    Many solutions as arrays of n rows; indexing gives one Solution.
+
+    poses, statuses, iterations, residuals and smallest_singular_values are as its fields.
+
+    >>> lengths = leg_lengths(geometry, home)
+    >>> many = ld.PoseSolver(geometry).solve_batch([lengths, lengths], home)
+    >>> many.poses.shape, many[1].converged
+    ((2, 4, 4), True)
+    """
 
     poses: Array
     statuses: Array
@@ -140,6 +163,10 @@ class PoseSolver:
     Solves poses of one platform; owns its workspace, so one for each thread.
 
     Six lengths are met. From seven on the pose is that of weighted least squares.
+
+    >>> solver = ld.PoseSolver(geometry)
+    >>> np.allclose(solver.solve(leg_lengths(geometry, home), guess=home).pose, home)
+    True
     """
 
     def __init__(

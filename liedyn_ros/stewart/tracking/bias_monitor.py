@@ -53,6 +53,11 @@ class BiasFit(NamedTuple):
     the deviations by which the readings' noise is greater; NaN where it is not known yet.
     residuals: (n,), m or rad, readings less those of the pose of all legs. left_out: whether the
     pose is that of the other legs.
+
+    >>> wires = ld.load_geometry(config_file('stewart_cable_robot.yaml'))
+    >>> tracker = MonitoredTracker(wires, wires.home)
+    >>> tracker.track(0, leg_lengths(wires, wires.home)).bias_fit.leg is None
+    True
     """
 
     chi_square: float

@@ -47,6 +47,10 @@ class BranchSource(IntEnum):
     UNSURE: on nothing. HOME: on the word of home, or of a user who confirmed a pose. MOTION: on a
     motion that led through a singularity. SENSOR: on a redundant sensor. PROVED: only one of the
     machine's poses has the lengths.
+
+    >>> tracked = MonitoredTracker(geometry, home).track(0, leg_lengths(geometry, home))
+    >>> tracked.branch_source.name
+    'HOME'
     """
 
     UNSURE = kernels.UNSURE

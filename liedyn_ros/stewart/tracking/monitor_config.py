@@ -40,6 +40,10 @@ class MonitorConfig:
     outlier's length is taken from its prediction, and a leg that redundant lengths name is
     left out of the pose. sensor: a redundant one. sensor_time: s over which it is averaged. Raises
     ShapeError, NotFiniteError or LimitError.
+
+    >>> tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=1e-5))
+    >>> tracker.track(0, leg_lengths(geometry, home)).status.name
+    'CONVERGED'
     """
 
     leg_noise: float | Sequence[float] = 0.0

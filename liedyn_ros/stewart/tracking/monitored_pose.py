@@ -41,6 +41,9 @@ class MonitoredPose(TrackedPose):
     (twist_span > 0).
     branch_source: what the branch rests on. branch_reason: why that is nothing, else ''.
     bias_fit: of redundant lengths, None of six.
+
+    >>> MonitoredTracker(geometry, home).track(0, leg_lengths(geometry, home)).flags
+    <Flag: 0>
     """
 
     flags: Flag

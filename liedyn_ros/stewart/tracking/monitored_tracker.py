@@ -61,6 +61,11 @@ class MonitoredTracker:
     A PoseFollower with a gate and monitors: each pose comes with its warnings.
 
     Use one in each thread: a tracker that two threads share gives wrong poses.
+
+    >>> tracker = MonitoredTracker(geometry, home)
+    >>> found = tracker.track(0, leg_lengths(geometry, home))
+    >>> np.allclose(found.pose, home)
+    True
     """
 
     def __init__(

@@ -125,6 +125,11 @@ class MotionEstimate:
 
     pose: (4, 4), m. twist: (6,), body twist, rad/s and m/s. covariance: (12, 12), of the pose's
     error d in T exp(d) and then of the twist's; None where it is not known.
+
+    >>> tracker, lengths = MonitoredTracker(geometry, home), leg_lengths(geometry, home)
+    >>> _, second = (tracker.track(k * 10_000_000, lengths) for k in range(2))
+    >>> MotionEstimator(geometry).of(second).twist.shape
+    (6,)
     """
 
     pose: Array
@@ -156,6 +161,10 @@ class MotionEstimator:
     motion between samples, and of a calibrated geometry (14.30). Biases and a wrong branch are not
     in it, nor is a wrong geometry without its covariance. Of redundant lengths the noise of the
     legs stands for that.
+
+    >>> first = MonitoredTracker(geometry, home).track(0, leg_lengths(geometry, home))
+    >>> MotionEstimator(geometry).pose_covariance(first) is None  # without the noise of the legs
+    True
     """
 
     def __init__(self, geometry: StewartGeometry, rate_noise: float = 0.0) -> None:

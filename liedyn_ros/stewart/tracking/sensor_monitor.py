@@ -125,6 +125,10 @@ class SensorFit(NamedTuple):
     statistic: the averaged residual squared over its variance; about the number of residuals
     where all is well. consistent: whether it is below MAX_STATISTIC. leg: the index of the leg
     whose bias explains it, or None. bias: m, of that leg, reading less truth; NaN without one.
+
+    >>> tracked = MonitoredTracker(geometry, home).track(0, leg_lengths(geometry, home))
+    >>> tracked.fit is None  # without a redundant sensor
+    True
     """
 
     statistic: float

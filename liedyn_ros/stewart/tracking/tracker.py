@@ -104,7 +104,12 @@ def with_plausible_limits(geometry: StewartGeometry, home: Array) -> StewartGeom
 
 
 class Start(IntEnum):
-    """The guess a solve started from."""
+    """
+    The guess a solve started from.
+
+    >>> MonitoredTracker(geometry, home).start is None
+    True
+    """
 
     PREDICTED = 0  # the last pose, moved on with its twist
     HOME = 1
@@ -121,6 +126,9 @@ class TrackedPose:
     the guess. state: the platform's at the pose. twist: body twist (w, v) of the platform, rad/s
     and m/s, or None for the first sample without rates. twist_span: s between the two poses of
     whose difference it is made; 0 where it comes from measured rates. solve_time: s.
+
+    >>> PoseTracker(geometry, home).track(0, leg_lengths(geometry, home)).pose.shape
+    (4, 4)
     """
 
     stamp_ns: int
@@ -156,6 +164,9 @@ class PoseFollower:
 
     Only a converged pose changes the state: a refused sample or a failed solve leaves the last
     good one in place. Use one in each thread: a tracker that two threads share gives wrong poses.
+
+    >>> PoseTracker(geometry, home).last is None
+    True
     """
 
     def __init__(
@@ -336,7 +347,12 @@ class PoseFollower:
 
 
 class PoseTracker(PoseFollower):
-    """A PoseFollower of samples as they come: with a SampleGate before it."""
+    """
+    A PoseFollower of samples as they come: with a SampleGate before it.
+
+    >>> PoseTracker(geometry, home).track(0, leg_lengths(geometry, home)).converged
+    True
+    """
 
     def __init__(
             self, geometry: StewartGeometry, home: ArrayLike,

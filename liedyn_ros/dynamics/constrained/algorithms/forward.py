@@ -32,6 +32,9 @@ class ConstrainedForward(WithOrders[SolvedArray]):
 
     They solve (Kim 54, 55), by (Kim 67 to 69). Arrays are as ConstrainedDynamics says, and so is
     what is raised.
+
+    >>> linkage.forward(closed, rest, rest).solution.status.name
+    'REDUNDANT'
     """
 
     _series = 'tau'

@@ -33,6 +33,10 @@ class ConstrainedHybrid(WithOrders[SolvedPair]):
     INCONSISTENT where what is prescribed breaks a loop. Where it decides more than can move,
     constraint forces are those of least norm. Arrays are as ConstrainedDynamics says, and so is
     what is raised.
+
+    >>> driven = linkage.hybrid(closed, rest, ['crank_joint'], [1.0, 0.0, 0.0], rest)
+    >>> driven.a[0].round(9).item()
+    1.0
     """
 
     _place = 3

@@ -42,6 +42,9 @@ class ConstrainedInverse(WithOrders[SolvedArray]):
     Arrays and errors are as in ConstrainedDynamics. Raises LiedynError for a motion that breaks a
     loop. Raises ModelError for too few actuators, or where they do not hold the machine, as at a
     dead centre. It names them, and the coordinates that they leave free.
+
+    >>> linkage.inverse(closed, rest, rest)[1:]  # of passive joints
+    array([0., 0.])
     """
 
     def __init__(self, solver: Solver) -> None:

@@ -19,7 +19,12 @@ Result = TypeVar('Result')
 
 
 class WithOrders(Generic[Result]):
-    """An algorithm whose call and batch take orders of _series, the argument at _place."""
+    """
+    An algorithm whose call and batch take orders of _series, the argument at _place.
+
+    >>> linkage.inverse.time_derivatives(closed, rest, np.zeros((2, 3))).shape
+    (2, 3)
+    """
 
     _series, _place = 'a', 2
 

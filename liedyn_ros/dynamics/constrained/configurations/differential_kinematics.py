@@ -42,6 +42,10 @@ class DifferentialKinematics:
     gain (1/s) says how fast errors vanish. damping is the price of the squares of velocities
     beside the squares of twists that frames miss.
     Needs the extra `contacts`, with its conic solver.
+
+    >>> approach = DifferentialKinematics(robot, 'tool', gain=2.0)
+    >>> approach(q, {'tool': robot.frames.pose(q + 0.1, 'tool')}, 0.01).shape
+    (6,)
     """
 
     def __init__(self, robot: Robot, frames: Mapping[str, str] | Sequence[str] | str, *,

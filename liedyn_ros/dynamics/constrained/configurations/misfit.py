@@ -48,7 +48,12 @@ _AXES = {'z': np.eye(3), 'x': np.eye(3)[:, [1, 2, 0]], 'y': np.eye(3)[:, [2, 0, 
 
 
 class ClosureGap(NamedTuple):
-    """How far a closure is open: length in m, angle in rad, the largest of its constraints."""
+    """
+    How far a closure is open: length in m, angle in rad, the largest of its constraints.
+
+    >>> linkage.gaps(closed)['tip'].length < 1e-9
+    True
+    """
 
     length: float
     angle: float

@@ -35,6 +35,9 @@ class Mobility(NamedTuple):
     order remain but lead nowhere, as of links taut between two pins. rank is that of the
     constraints. redundant names constraints that depend on the others. Gruebler's count,
     coordinates minus constraints, is nv - rank minus the number of redundant ones.
+
+    >>> linkage.mobility.degrees_of_freedom
+    1
     """
 
     degrees_of_freedom: int

@@ -49,6 +49,9 @@ class Constraints:
     residual is compared with: 1 rad, and 1 m or the size of a smaller machine. All methods raise
     ShapeError, NotFiniteError or NotInGroupError. Threads may share an object; one of them works
     in its tables at a time.
+
+    >>> len(linkage.constraint_names) == linkage.m
+    True
     """
 
     def __init__(self, model: Model, *, dissipation: bool = True,

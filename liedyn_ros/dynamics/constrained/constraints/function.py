@@ -34,9 +34,9 @@ class ConstraintFunction:
     """
     Constraints phi(q) = 0 that no closure or coupling describes, such as those of a cam.
 
-    rows is their number k. residual(q) returns phi (k,). jacobian(q) returns its derivative
-    (k, nv) by velocities, exact off the constraint too: d/dt phi = jacobian v. A multiplier acts
-    with the generalised force jacobian^T lam.
+    name is for messages, rows their number k. residual(q) returns phi (k,). jacobian(q) returns
+    its derivative (k, nv) by velocities, exact off the constraint too: d/dt phi = jacobian v. A
+    multiplier acts with the generalised force jacobian^T lam.
 
     One of two tells how the Jacobian changes with time. bias(q, v) returns Jdot v (k,), the part
     of the second derivative of phi without accelerations: it is enough for order 0.
@@ -45,6 +45,13 @@ class ConstraintFunction:
     a jacobian in plain arithmetic.
 
     Raises LimitError for a number of rows below one, LiedynError without both.
+
+    >>> row = np.eye(1, 6) - np.eye(1, 6, 1)
+    >>> even = ConstraintFunction('even', 1, lambda q: row @ q, lambda q: row,
+    ...                           bias=lambda q, v: [0.0])
+    >>> held = ld.ConstrainedDynamics(model, functions=[even]).forward(q, v, tau)
+    >>> abs(held[0] - held[1]).item() < 1e-9
+    True
     """
 
     name: str

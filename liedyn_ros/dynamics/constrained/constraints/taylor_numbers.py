@@ -59,7 +59,12 @@ def taylor_series(function: Callable[[Any], Any]) -> Callable[[Array], Array]:
 
 
 class TaylorNumber:
-    """A number that varies with time, as its coefficients (K + 1,); compared by its value now."""
+    """
+    A number that varies with time, as its coefficients (K + 1,); compared by its value now.
+
+    >>> (TaylorNumber([2.0, 1.0]) * TaylorNumber([3.0, 0.0])).coefficients
+    array([6., 3.])
+    """
 
     __slots__ = ('coefficients',)
 

@@ -24,12 +24,11 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
     InverseKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_gaps, KinematicGaps, LoopKinematicJacobians)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import ConstrainedProduct
 
 __all__ = [
     'ConstrainedForwardGradient', 'ConstrainedForwardJacobians',
     'ConstrainedForwardSecondDerivatives', 'ConstrainedHybridGradient',
     'ConstrainedHybridJacobians', 'ConstrainedInverseGradient', 'ConstrainedInverseJacobians',
-    'ConstrainedInverseSecondDerivatives', 'ConstrainedProduct', 'ForwardKinematicJacobians',
+    'ConstrainedInverseSecondDerivatives', 'ForwardKinematicJacobians',
     'HybridKinematicJacobians', 'InverseKinematicJacobians', 'kinematic_gaps', 'KinematicGaps',
     'LoopKinematicJacobians']

@@ -50,13 +50,17 @@ class ConstrainedForwardJacobians(NamedTuple):
     """
     The accelerations a (nv,), the multipliers (m,), and their partial derivatives.
 
-    by_q, by_v and by_tau (nv, nv): row k is a[k]; multipliers_by_q, _by_v and _by_tau (m, nv).
-    Those by q are along the tangents of model.integrate. A displacement or a change of velocity
+    by_q, by_v and by_tau (nv, nv): row k is a[k]; multipliers_by_q,
+    multipliers_by_v and multipliers_by_tau (m, nv). Those by q are along the tangents of
+    model.integrate. A displacement or a change of velocity
     may leave the constraints: accelerations then keep A v as it is, as with forward's
     closed=False. Where constraints are redundant, changes have a meaning that keep them.
 
     Of time_derivatives, arrays have a first axis of orders (r + 1); by_tau has two: entry [k, j]
     is a^(k) by tau^(j), zero for j > k.
+
+    >>> linkage.forward.partial_derivatives(closed, rest, rest).multipliers_by_q.shape
+    (5, 3)
     """
 
     a: Array
@@ -90,7 +94,12 @@ class ConstrainedForwardJacobians(NamedTuple):
 
 
 class ConstrainedForwardGradient(NamedTuple):
-    """The accelerations a, and the partial derivatives of y . a + z . multipliers, each (nv,)."""
+    """
+    The accelerations a, and by_q, by_v and by_tau of y . a + z . multipliers, each (nv,).
+
+    >>> linkage.forward.partial_derivatives.gradient(closed, rest, rest, np.ones(3)).by_tau.shape
+    (3,)
+    """
 
     a: Array
     by_q: Array
@@ -100,11 +109,16 @@ class ConstrainedForwardGradient(NamedTuple):
 
 class ConstrainedForwardSecondDerivatives(NamedTuple):
     """
-    The second derivatives of a (nv, nv, nv) and of the multipliers (m, nv, nv), but for zero ones.
+    The second derivatives of a and of the multipliers, but for those that are zero.
 
-    by_qv[i, k, j] is the derivative of da[i]/dq[k] by v[j]. by_qq is not symmetric between two
-    coordinates of one spherical or free joint (13.5): the last index is that of the derivative
-    that is taken last. Changes have the meaning that they have in ConstrainedForwardJacobians.
+    by_qq, by_qv, by_vv and by_qtau are (nv, nv, nv); multipliers_by_qq, multipliers_by_qv,
+    multipliers_by_vv and multipliers_by_qtau (m, nv, nv). by_qv[i, k, j] is the derivative of
+    da[i]/dq[k] by v[j]. by_qq is not symmetric between two coordinates of one spherical or free
+    joint (13.5): the last index is that of the derivative that is taken last. Changes have the
+    meaning that they have in ConstrainedForwardJacobians.
+
+    >>> linkage.forward.partial_derivatives.second_derivatives(closed, rest, rest).by_qq.shape
+    (3, 3, 3)
     """
 
     by_qq: Array
@@ -118,7 +132,12 @@ class ConstrainedForwardSecondDerivatives(NamedTuple):
 
 
 class ForwardKinematicJacobians(NamedTuple):
-    """Jacobians of accelerations and multipliers of forward dynamics by kinematic parameters."""
+    """
+    Jacobians of accelerations a and multipliers of forward dynamics by kinematic parameters.
+
+    >>> linkage.forward.partial_derivatives.by_kinematics(closed, rest, rest).a.by_axis.shape
+    (3, 3, 3)
+    """
 
     a: LoopKinematicJacobians
     multipliers: LoopKinematicJacobians
@@ -132,6 +151,9 @@ class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
     frames of their bodies. Each call raises the errors of dynamics.forward, ModelError for
     constraint functions without jacobian_series, and SingularError in configurations with fewer
     independent constraints.
+
+    >>> linkage.forward.partial_derivatives(closed, rest, rest).by_tau.shape
+    (3, 3)
     """
 
     _given = 'by_tau'

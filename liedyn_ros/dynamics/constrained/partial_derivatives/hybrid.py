@@ -50,12 +50,18 @@ class ConstrainedHybridJacobians(NamedTuple):
     """
     a and tau (nv,), the multipliers (m,), and their partial derivatives, one row for each.
 
+    a_by_q, a_by_v, a_by_given, tau_by_q, tau_by_v and tau_by_given are (nv, nv); multipliers_by_q,
+    multipliers_by_v and multipliers_by_given (m, nv).
     by_given is by the known of each coordinate: its acceleration where it is prescribed, its force
     elsewhere. The rows of known ones are zero, and unit rows in by_given. Changes have a meaning
     where they keep the motion on the constraints. prescribed (nv,) is as it was given.
 
     Of time_derivatives, arrays have a first axis of orders (r + 1); by_given has two: entry
     [k, j] is order k by order j, zero for j > k.
+
+    >>> known = linkage.model.actuated
+    >>> linkage.hybrid.partial_derivatives(closed, rest, known, rest, rest).a_by_q.shape
+    (3, 3)
     """
 
     a: Array
@@ -95,7 +101,13 @@ class ConstrainedHybridJacobians(NamedTuple):
 
 
 class ConstrainedHybridGradient(NamedTuple):
-    """a, tau, and the partial derivatives of y . x + z . multipliers, each (nv,); x: unknowns."""
+    """
+    a, tau, and by_q, by_v and by_given of y . x + z . multipliers, each (nv,); x: unknowns.
+
+    >>> partial, known = linkage.hybrid.partial_derivatives, linkage.model.actuated
+    >>> partial.gradient(closed, rest, known, rest, rest, np.ones(3)).by_given.shape
+    (3,)
+    """
 
     a: Array
     tau: Array
@@ -129,7 +141,13 @@ class ConstrainedHybridSecondDerivatives(NamedTuple):
 
 
 class HybridKinematicJacobians(NamedTuple):
-    """Jacobians of accelerations, joint forces and multipliers; zero of given ones."""
+    """
+    Jacobians of accelerations a, joint forces tau and multipliers; zero of given ones.
+
+    >>> partial, known = linkage.hybrid.partial_derivatives, linkage.model.actuated
+    >>> partial.by_kinematics(closed, rest, known, rest, rest).tau.by_axis.shape
+    (3, 3, 3)
+    """
 
     a: LoopKinematicJacobians
     tau: LoopKinematicJacobians
@@ -144,6 +162,10 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
     wrenches (B, 6) stay the same in the frames of their bodies. Each call raises the errors of
     dynamics.hybrid, ModelError for constraint functions without jacobian_series, and SingularError
     where prescribed accelerations break a loop, or constraints become dependent.
+
+    >>> known = linkage.model.actuated
+    >>> linkage.hybrid.partial_derivatives(closed, rest, known, rest, rest).tau_by_given.shape
+    (3, 3)
     """
 
     def __init__(self, solver: Solver) -> None:

@@ -57,11 +57,15 @@ class ConstrainedInverseJacobians(NamedTuple):
 
     by_q, by_v and by_a (nv, nv): row k is tau[k]. by_tau (nv, nv) is by the forces of passive
     joints, by_need (nv, nv) by the forces that the tree needs for the motion. multipliers_by_q,
-    _by_v, _by_a, _by_tau and _by_need are (m, nv). Those by q are along the tangents of
-    model.integrate. Changes have a meaning where they keep the motion on the constraints.
+    multipliers_by_v, multipliers_by_a, multipliers_by_tau and multipliers_by_need are (m, nv).
+    Those by q are along the tangents of model.integrate. Changes have a meaning where they keep
+    the motion on the constraints.
 
     Arrays of time_derivatives have a first axis of orders (r + 1); by_a, by_tau and by_need have
     two. Entry [k, j] is tau^(k) by order j, zero for j > k.
+
+    >>> linkage.inverse.partial_derivatives(closed, rest, rest).by_need.shape
+    (3, 3)
     """
 
     by_q: Array
@@ -96,7 +100,12 @@ class ConstrainedInverseJacobians(NamedTuple):
 
 
 class ConstrainedInverseGradient(NamedTuple):
-    """The partial derivatives of y . tau + z . multipliers, each (nv,)."""
+    """
+    The partial derivatives by_q, by_v, by_a and by_tau of y . tau + z . multipliers, each (nv,).
+
+    >>> linkage.inverse.partial_derivatives.gradient(closed, rest, rest, np.ones(3)).by_a.shape
+    (3,)
+    """
 
     by_q: Array
     by_v: Array
@@ -106,11 +115,16 @@ class ConstrainedInverseGradient(NamedTuple):
 
 class ConstrainedInverseSecondDerivatives(NamedTuple):
     """
-    The second derivatives of tau (nv, nv, nv) and the multipliers (m, nv, nv), but for zero ones.
+    The second derivatives of tau and of the multipliers, but for those that are zero.
 
-    by_qa[i, k, j] is the derivative of dtau[i]/dq[k] by a[j], by_qtau by the forces of passive
-    joints. by_qq is not symmetric between two coordinates of one spherical or free joint (13.5):
-    the last index is that of the derivative that is taken last.
+    by_qq, by_qv, by_vv, by_qa and by_qtau are (nv, nv, nv); multipliers_by_qq, multipliers_by_qv,
+    multipliers_by_vv, multipliers_by_qa and multipliers_by_qtau (m, nv, nv). by_qa[i, k, j] is the
+    derivative of dtau[i]/dq[k] by a[j], by_qtau by the forces of passive joints. by_qq is not
+    symmetric between two coordinates of one spherical or free joint (13.5): the last index is that
+    of the derivative that is taken last.
+
+    >>> linkage.inverse.partial_derivatives.second_derivatives(closed, rest, rest).by_qa.shape
+    (3, 3, 3)
     """
 
     by_qq: Array
@@ -126,7 +140,12 @@ class ConstrainedInverseSecondDerivatives(NamedTuple):
 
 
 class InverseKinematicJacobians(NamedTuple):
-    """Jacobians of joint forces and multipliers by kinematic parameters, from inverse dynamics."""
+    """
+    Jacobians of joint forces tau and multipliers by kinematic parameters.
+
+    >>> linkage.inverse.partial_derivatives.by_kinematics(closed, rest, rest).tau.by_length.shape
+    (3, 1)
+    """
 
     tau: LoopKinematicJacobians
     multipliers: LoopKinematicJacobians
@@ -140,6 +159,9 @@ class ConstrainedInversePartialDerivatives(ManyStates, TimeDerivativeProducts):
     External wrenches (B, 6) stay the same in the frames of their bodies. Each call raises the
     errors of dynamics.inverse, and ModelError for constraint functions without jacobian_series. It
     raises SingularError where the rank of the constraints drops: there are no derivatives.
+
+    >>> linkage.inverse.partial_derivatives(closed, rest, rest).by_a.shape
+    (3, 3)
     """
 
     _given, _inverse = 'by_a', True

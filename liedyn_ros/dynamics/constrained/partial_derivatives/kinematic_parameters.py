@@ -45,6 +45,10 @@ class LoopKinematicJacobians(NamedTuple):
     which replaces frame by frame exp(xi); rad and m. by_closure_pitch (k, C): of helical closures,
     m/rad. by_length (k, C): of rods, m. Zero for other closures. q, v and other input stay the
     same numbers, so that a parameter alone may open loops; see kinematic_gaps.
+
+    >>> by = linkage.inverse.partial_derivatives.by_kinematics(closed, rest, rest).tau
+    >>> by.by_placement.shape, by.by_frame_a.shape
+    ((3, 3, 6), (3, 1, 6))
     """
 
     by_placement: Array
@@ -58,9 +62,12 @@ class LoopKinematicJacobians(NamedTuple):
 
 class KinematicGaps(NamedTuple):
     """
-    Jacobians of residual(q) and jacobian(q) @ v, (m,), also where the loops are opened.
+    Jacobians of positions, residual(q), and velocities, jacobian(q) @ v, of opened loops too.
 
-    Rows that a tolerance leaves out count as closed.
+    position and velocity have m rows; those that a tolerance leaves out count as closed.
+
+    >>> kinematic_gaps(linkage, closed, rest).position.by_frame_b.shape
+    (5, 1, 6)
     """
 
     position: LoopKinematicJacobians

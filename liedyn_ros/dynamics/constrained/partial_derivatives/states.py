@@ -36,6 +36,9 @@ class ManyStates:
     of the single call to the bit. Python runs it for states near singular ones, with constraint
     functions, and with the options closed, tau and z. Raises its errors, with the state before
     them, and ShapeError for another number of rows.
+
+    >>> linkage.inverse.partial_derivatives.batch([closed], [rest], [rest]).by_q.shape
+    (1, 3, 3)
     """
 
     _solver: Solver

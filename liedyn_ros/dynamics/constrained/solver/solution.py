@@ -27,6 +27,9 @@ class ConstraintStatus(Enum):
     mechanism. NEAR_SINGULAR: the independent ones are hardly so, or the actuators of inverse
     dynamics hardly hold the machine; forces are large. SINGULAR: fewer are independent than
     elsewhere. INCONSISTENT: no acceleration satisfies them all.
+
+    >>> linkage.forward(closed, rest, rest).solution.status.name  # as in every plane linkage
+    'REDUNDANT'
     """
 
     REGULAR = 'regular'
@@ -42,10 +45,14 @@ class ConstrainedSolution(NamedTuple):
 
     a and tau (nv,). multipliers (m,), one for each constraint in the order of constraint_names.
     wrenches (C, 6), moment before force, that each closure applies to its body_b, in frame_b. With
-    derivatives each has an axis of order + 1 before these. rank is that of the constraints,
-    inverse_condition_number the smallest pivot of the independent ones over the largest.
-    actuation_inverse_condition_number, of inverse dynamics, tells how well actuators hold the
-    machine: 1 well, 0 not at all. It is None where no actuators are chosen.
+    derivatives each has an axis of order + 1 before these. rank and status are those of the
+    constraints, inverse_condition_number the smallest pivot of the independent ones over the
+    largest. actuation_inverse_condition_number, of inverse dynamics, tells how well actuators hold
+    the machine: 1 well, 0 not at all. It is None where no actuators are chosen.
+
+    >>> found = linkage.inverse(closed, rest, rest).solution
+    >>> found.wrenches.shape, found.rank
+    ((1, 6), 2)
     """
 
     a: Array
@@ -60,9 +67,13 @@ class ConstrainedSolution(NamedTuple):
 
 class ConstrainedSolutions(NamedTuple):
     """
-    The solutions of K states: arrays as in ConstrainedSolution, after a first axis of states.
+    The solutions of K states: a, tau, multipliers and wrenches after a first axis of states.
 
-    rank and both inverse condition numbers are (K,); status has one for each state.
+    They are as in ConstrainedSolution. rank, inverse_condition_number and
+    actuation_inverse_condition_number are (K,); status has one for each state.
+
+    >>> linkage.inverse.batch([closed] * 2, [rest] * 2, [rest] * 2).solution.tau.shape
+    (2, 3)
     """
 
     a: Array

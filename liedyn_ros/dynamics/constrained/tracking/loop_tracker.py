@@ -53,6 +53,9 @@ class LoopState(NamedTuple):
     at its present rate. It is infinite if the number does not fall, or without rates.
     redundant says whether more joints are measured than needed: q then fits the measurements, but
     not exactly. beyond_limits names the joints beyond their position limits, measured ones too.
+
+    >>> ld.LoopTracker(linkage).update([0.5]).beyond_limits
+    ()
     """
 
     q: Array
@@ -78,6 +81,10 @@ class LoopTracker:
 
     Raises ModelError for a name that is not such a joint, LimitError, and SingularError for a
     start where assemblies meet. An object is for one thread.
+
+    >>> tracker = ld.LoopTracker(linkage, ['crank_joint'])
+    >>> tracker.update([0.5], [1.0]).v.shape
+    (3,)
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, measured: Sequence[str] | None = None, *,
@@ -305,7 +312,14 @@ class LoopTracker:
 
 
 class LoopTrajectory(NamedTuple):
-    """The states of all joints along a trajectory: as LoopState, with an axis of T samples."""
+    """
+    The states of all joints along a trajectory of T samples, as in LoopState.
+
+    q (T, nq); v and a (T, nv) or None; inverse_condition_number (T,).
+
+    >>> complete_trajectory(linkage, [[1.0], [1.1]]).inverse_condition_number.shape
+    (2,)
+    """
 
     q: Array
     v: Array | None

@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, SilenceError
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.stewart.parameters import POSE, SIMULATORS
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.diagnostics import StewartDiagnostics
@@ -217,7 +217,7 @@ class StewartPoseNode(ManagedNode):
 
     def _tell_silence(self, reason: str, kind: str) -> None:
         """Report why no leg lengths come; it is an error only if they came before."""
-        error = SilenceError(f'{self._gate.missing("leg lengths")}: {reason}')
+        error = LiedynError(f'{self._gate.missing("leg lengths")}: {reason}')
         self._outputs.reject(self._gate.now_ns, str(error), age=0.0, passed_over=0)
         self._health.silent(str(error))
         if not self._gate.heard:

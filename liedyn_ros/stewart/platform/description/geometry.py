@@ -49,29 +49,31 @@ class StewartGeometry:
     Joints of several legs may coincide, at one end or at both ends of different legs (6-3, 3-3).
     Cranks of one axis may share their base joint: they are the carriages of a circular rail.
 
-    leg_names: 6 to 12 different names; their order is that of every array of drive coordinates.
-    base_joints: (n, 3) m, in the base frame. platform_joints: (n, 3) m, in the platform frame.
-    length_limits: (n, 2), bounds of each drive coordinate: m, or rad of a crank. Without a limit
-    they are 0, or -infinity where a coordinate may be negative, and infinity.
-    base_cones, platform_cones: (n, 4), how far each joint may turn. Three entries point from the
-    joint along its leg in the middle of the range, in the frame that holds the joint. The
-    fourth is the largest angle (rad) of the leg from it; pi where there is no limit.
-    leg_diameter: m, of the legs as cylinders; 0 where it is not known.
-    leg_types: the type of each leg, in leg order. masses: None where they are not known;
-    only dynamics needs them. calibration_covariance: (7 n, 7 n) or (8 n, 8 n), of the errors of
-    each leg's base joint, platform joint, offset and scale, None where nothing is known (14.30).
-    leg_noise: (n,), m or rad, the standard deviation of each reading, 0 for all legs where it is
-    not known; from seven legs on it weights them. leg_latency: (n,), s, by how much each reading
-    is older than its stamp.
-    force_limits: (n, 2), N, N m of a crank: the least and the greatest force of each drive,
+    name: of the platform, in messages. leg_names: 6 to 12 different names; their order is that of
+    every array of drive coordinates. base_joints: (n, 3) m, in the base frame. platform_joints:
+    (n, 3) m, in the platform frame. length_limits: (n, 2), bounds of each drive coordinate: m, or
+    rad of a crank. Without a limit they are 0, or -infinity where a coordinate may be negative,
+    and infinity. base_cones, platform_cones: (n, 4), how far each joint may turn. Three entries
+    point from the joint along its leg in the middle of the range, in the frame that holds the
+    joint. The fourth is the largest angle (rad) of the leg from it; pi where there is no limit.
+    leg_diameter: m, of the legs as cylinders; 0 where it is not known. leg_types: the type of each
+    leg, in leg order. masses: None where they are not known; only dynamics needs them.
+    calibration_covariance: (7 n, 7 n) or (8 n, 8 n), of the errors of each leg's base joint,
+    platform joint, offset and scale, None where nothing is known (14.30). leg_noise: (n,), m or
+    rad, the standard deviation of each reading, 0 for all legs where it is not known; from seven
+    legs on it weights them. leg_latency: (n,), s, by how much each reading is older than its
+    stamp. force_limits: (n, 2), N, N m of a crank: the least and the greatest force of each drive,
     positive where it pushes the platform away; infinite without a limit. Where they are left out
-    wires pull, and others have none.
-    home: (4, 4), m, a pose on the assembly mode of the machine, where it starts, or None.
-    encoders: the same legs by what is read, where other joints than those of the drives are.
-    characteristic_length: m, the platform joints' radius of gyration, which turns radians into
-    metres.
+    wires pull, and others have none. home: (4, 4), m, a pose on the assembly mode of the machine,
+    where it starts, or None. encoders: the same legs by what is read, where other joints than
+    those of the drives are. characteristic_length: m, the platform joints' radius of gyration,
+    which turns radians into metres.
 
     Raises GeometryError, ShapeError, NotFiniteError, NotInGroupError or NameSetError.
+
+    >>> geometry = ld.load_geometry(config_file('stewart_geometry.yaml'))
+    >>> geometry.base_joints.shape, geometry.leg_names[0]
+    ((6, 3), 'leg_1')
     """
 
     leg_names: tuple[str, ...]

@@ -36,6 +36,9 @@ class Strut:
 
     fixed: m, the length of a rod without a drive or a reading; 0 of a leg whose length varies.
     Raises GeometryError.
+
+    >>> Strut().unit
+    'm'
     """
 
     fixed: float = 0.0
@@ -66,6 +69,9 @@ class OffsetStrut:
     joint holds: above zero of a right-hand thread. The reading is the turns of the motor times
     the lead; the turn of one joint against the other adds to the length (14.42). lead_zero: rad,
     of that turn, at which the reading is the length. Raises GeometryError.
+
+    >>> OffsetStrut(base_axis=(1.0, 0.0, 0.0), base_offset=0.02).lead
+    0.0
     """
 
     base_axis: tuple[float, ...] = (1.0, 0.0, 0.0)
@@ -101,6 +107,9 @@ class Rail:
     rod: m. pushes: whether a motion along the direction pushes the platform joint through the
     rod, or pulls it. Of the two positions of the carriage for a pose, it chooses the one behind
     the platform joint, or the one ahead (14.36). Raises GeometryError.
+
+    >>> Rail(direction=(0.0, 0.0, 1.0), rod=0.4).driven
+    'carriage'
     """
 
     direction: tuple[float, ...]
@@ -128,6 +137,9 @@ class Crank:
     the crank at angle 0, across the axis. radius: m, of the crank. rod: m. pushes: whether a
     positive turn pushes the platform joint through the rod, else pulls it: one of the crank's
     two angles for a pose (14.37). Raises GeometryError.
+
+    >>> Crank(axis=(0.0, 1.0, 0.0), zero=(1.0, 0.0, 0.0), radius=0.05, rod=0.3).unit
+    'rad'
     """
 
     axis: tuple[float, ...]
@@ -163,6 +175,9 @@ class Wire:
     about it and touches it there. radius: m, from the pulley's middle to the wire's. The length
     is the free wire's and that on the pulley, from the base joint on (14.43). Raises
     GeometryError.
+
+    >>> Wire(axis=(0.0, 0.0, 1.0), radius=0.03).unit
+    'm'
     """
 
     axis: tuple[float, ...]
@@ -190,6 +205,9 @@ class Stage:
     slides from that point, base frame. With carried, the guide is fixed to the platform instead,
     through the platform joint, platform frame: the point slides along it (14.44). Raises
     GeometryError.
+
+    >>> Stage(direction=(1.0, 0.0, 0.0), other=(0.0, 1.0, 0.0), guide=(0.0, 0.0, 1.0)).carried
+    False
     """
 
     direction: tuple[float, ...]

@@ -26,6 +26,9 @@ class LegPart:
 
     mass: kg. center: m, of mass, from the joint that the part hangs on, towards the other end.
     transverse, axial: kg m^2, about the centre of mass. Raises GeometryError.
+
+    >>> LegPart(mass=0.5, center=0.1, transverse=1e-3).axial
+    0.0
     """
 
     mass: float = 0.0
@@ -57,6 +60,9 @@ class LegMasses:
     universal joint. base_axis: (3,), the first axis of that joint, base frame. It is fixed to the
     base, the carriage, or the crank at angle 0; only the axial inertia depends on it. Raises
     GeometryError.
+
+    >>> LegMasses(cylinder=LegPart(mass=0.5), rod=LegPart(mass=0.2)).base_axis
+    (1.0, 0.0, 0.0)
     """
 
     cylinder: LegPart = LegPart()
@@ -81,6 +87,9 @@ class PlatformMasses:
     yy, zz, xy, xz, yz about it, kg m^2, platform axes. legs: one of each,
     or none where they do not count. gravity: (3,), acceleration in
     the base frame, m/s^2. Raises GeometryError, ShapeError, NotFiniteError or InertiaError.
+
+    >>> PlatformMasses(mass=10.0, inertia=(0.1, 0.1, 0.2, 0.0, 0.0, 0.0)).center_of_mass
+    (0.0, 0.0, 0.0)
     """
 
     mass: float

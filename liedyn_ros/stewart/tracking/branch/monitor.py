@@ -31,6 +31,10 @@ class Branch(NamedTuple):
     twist, rad or characteristic lengths. unsure: whether noise leaves both branches
     possible; it stays so until a reset if the motion beyond the singularity does not decide.
     wrong: whether the given pose lies on the other branch than the motion leads to.
+
+    >>> tracked = MonitoredTracker(geometry, home).track(0, leg_lengths(geometry, home))
+    >>> tracked.branch.wrong
+    False
     """
 
     expected_sign: int

@@ -137,6 +137,9 @@ class LegFaults(NamedTuple):
     there, as by a bias. frozen: legs whose reading stays while the others move, or all where
     their noise should change them. jumped: whether three legs or more jumped, as no machine does.
     doubted: whether a given parameter is too small, so that no reading counts as an outlier.
+
+    >>> LegFaults(frozen=(2,)).legs
+    (2,)
     """
 
     outliers: tuple[int, ...] = ()

@@ -51,6 +51,11 @@ class NoiseReport(NamedTuple):
     in covariances.
     repeats: (n,), samples for which a leg keeps its reading, as a bus slower than the topic makes
     it; 1 where each is a fresh one. noises: (n,), m, of each leg, the jitter in it.
+
+    >>> tracker = MonitoredTracker(geometry, home)
+    >>> _ = tracker.track(0, leg_lengths(geometry, home))
+    >>> tracker.noise.identified
+    False
     """
 
     noise: float
