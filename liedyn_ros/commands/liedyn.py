@@ -114,6 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb; return its exit code, 2 where there is no such verb."""
     if COMPLETING in os.environ:
         complete()
+    # Matrices are small: threads of BLAS wait for each other. numpy reads it as it is imported
+    os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
     arguments = sys.argv[1:] if arguments is None else arguments
     shown: list[Any] = [Terminal(sys.stdout), Terminal(sys.stderr)]
     with redirect_stdout(shown[0]), redirect_stderr(shown[1]):

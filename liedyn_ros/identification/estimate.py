@@ -45,6 +45,17 @@ class Estimate:
     extra: Array
     rotors: Array
 
+    @property
+    def deviations(self) -> Array:
+        """
+        Return the root mean square errors (p,) of consistent: noise, and what pulls it (16.28).
+
+        Where x is off by noise e of deviation s, consistent is off by e + d, with d = consistent
+        - x the pull of the given model and of what bodies can have. Be d constant, or as much as
+        takes back a share of e: e + d lies within t sqrt(s^2 + d^2) as often as e within t s.
+        """
+        return np.hypot(self.plain.deviations, self.consistent - self.plain.x)
+
 
 class Estimator:
     """Estimates of some of the samples, a mask (K,), for several weights of the given model."""

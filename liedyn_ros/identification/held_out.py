@@ -268,6 +268,16 @@ class Trial:
         return HeldOutForces(self.equations.time[some], self.equations.forces[some], {
             method: each[some] for method, each in found.items()}, block[some], recording[some])
 
+    def scatter(self, rows: Array, weight: float) -> Array:
+        """
+        Return by how much what fits say of rows (n, f, p) scatters, rms (f,): their jackknife.
+
+        Each fit lacks one part; so far is the fit of all from one of other recordings alike.
+        """
+        count = len(self._fits)
+        said = np.array([rows @ each.at(weight).consistent for each in self._fits])
+        return np.asarray(np.sqrt((count - 1.0) * said.var(axis=0).mean(axis=0)))
+
     def with_first(self, weight: float) -> HeldOutForces:
         """Return predictions, also by the first recording alone where there are several."""
         found = self.compared(weight)

@@ -11,14 +11,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array, require_known
 from liedyn_ros.common.errors import ConvergenceError, LimitError, ShapeError
 from liedyn_ros.identification.effort_checks import effort_ratios, require_efforts
-from liedyn_ros.identification.equations import Equations, equations_of
+from liedyn_ros.identification.equations import Equations, equations_of, rows_along
 from liedyn_ros.identification.estimate import (
     Estimate, Estimator, given_unknowns, with_one_axis)
 from liedyn_ros.identification.held_out import CUTOFFS, HeldOutForces, parts_of, PRIORS, Trial
@@ -29,12 +29,14 @@ from liedyn_ros.identification.joints.scales import scaled, with_scales
 from liedyn_ros.identification.motion import Motion, Recording
 from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.readings import likely_reading, open_zeros
+from liedyn_ros.identification.regressors import LoopRegressor
 from liedyn_ros.identification.verdict import (
     judge, MAX_CONSISTENCY_COST, MIN_SAMPLES, Verdict)
 from liedyn_ros.model import Model, with_armatures, with_inertias, with_resistances
 
 MAX_PRIOR = 1e6  # weight of the given model, which decides everything then
 STAGES = 'readings', 'weight', 'filters', 'smoothing', 'terms'  # of the work, in this order
+POSES = 200  # random ones of the whole ranges of joints
 FOLDS = 5  # of the recording, each held out once (16.32)
 _EquationsAt = Callable[[Motion, float], Equations]  # of a motion, with a cut-off, Hz
 # Correlation with the given model from which it tells the size of a scale
@@ -51,7 +53,9 @@ class Identification:
     and held_out their rms errors (f,) by method. verdict says whether model is offered, and why.
     estimate is that of all samples. prior is the weight of the given model, equations.cutoff the
     filter, as chosen by these parts. missing are further terms that would each predict them
-    better, the best first.
+    better, the best first. beyond (f,) is by how much forces at poses of the joints' whole ranges
+    scatter, by fits that each lack a part, or nothing where poses are not independent; moves_first
+    is whether a recording of those poses gains more than the best of missing.
 
     >>> found = identify(rod.model, recording)
     >>> found.offered, found.model.bodies
@@ -67,6 +71,8 @@ class Identification:
     verdict: Verdict
     prior: float
     missing: tuple[str, ...] = ()
+    beyond: Array = field(default_factory=lambda: np.empty(0))
+    moves_first: bool = False
 
     @property
     def held_out(self) -> dict[str, Array]:
@@ -109,9 +115,9 @@ class Identification:
 
     @property
     def scales(self) -> dict[str, tuple[float, float]]:
-        """Return the force of a recorded unit of joints, and its standard deviation (16.14)."""
+        """Return the force of a recorded unit of joints, and its deviation (16.14)."""
         errors, result = self._extra(SCALE), {}
-        spread = self.estimate.plain.deviations[self.equations.at_friction.stop:]
+        spread = self.estimate.deviations[self.equations.at_friction.stop:]
         for (name, error), deviation in zip(errors.items(), spread):
             recorded = self.equations.scales[self.equations.joints.index(name)]
             factor = 1.0 / (recorded * (1.0 + error))
@@ -211,10 +217,43 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
         with_inertias(model, estimate.bodies), named['damping'], named['friction']),
         _named_rotors(model, estimate))
     progress(4, STAGES[4])
-    missing = _missing(motion, trial, friction, weight, unseen)
+    missing, wider = _missing(motion, trial, friction, weight, unseen)
+    beyond = _beyond(motion, trial, estimate, weight)
     return Identification(model, better, motion, equations, estimate, unseen, judge(
         model, motion, equations, estimate.plain, estimate.consistent, unseen,
-        (*missing.values(), *doubts)), weight, tuple(missing))
+        (*missing.values(), *doubts)), weight, tuple(missing), beyond,
+        wider is not None and len(beyond) > 0 and _moves_first(
+            unseen.errors()['consistent'], wider.compared(weight, alone=True).errors()[
+                'consistent'], _beyond(motion, wider, estimate, weight)))
+
+
+def _beyond(motion: Motion, trial: Trial, estimate: Estimate, weight: float) -> Array:
+    """Return the scatter (f,) of forces at random poses in limits, at recorded rates; or (0,)."""
+    model, equations = trial.model, trial.equations
+    if isinstance(equations.regressor, LoopRegressor) or any(
+            each.kind == SCALE for each in equations.extra):
+        return np.empty(0)
+    rng = np.random.default_rng(POSES)
+    at = rng.integers(len(motion.q), size=POSES)
+    q = motion.q[at]
+    for joint in model.joint_list:
+        if joint.type_name in ('revolute', 'prismatic') and np.isfinite(
+                joint.limits.upper - joint.limits.lower).all():
+            q[:, joint.qi] = rng.uniform(joint.limits.lower[0], joint.limits.upper[0], POSES)
+    return trial.scatter(rows_along(
+        model, equations, estimate.plain.x, q, motion.v[at], motion.a[at]), weight)
+
+
+def _moves_first(error: Array, best: Array, beyond: Array) -> bool:
+    """
+    Return whether other poses are worth more than a term, after which best and beyond (f,) stay.
+
+    Squared errors of forces anywhere are those on held-out parts and the scatter beyond. Poses
+    take the scatter, and leave errors (f,). Logarithms count, as in errors of parts.
+    """
+    left, other = (np.log(np.maximum(each, 1e-300)).sum() for each in (
+        error**2, best**2 + beyond**2))
+    return bool(left < other)
 
 
 def _best_smoothed(recording: Recording, motion: Motion, trial: Trial, least: float,
@@ -271,15 +310,16 @@ def _best_filtered(motion: Motion, trial: Trial, weight: float, equations_at: _E
 
 
 def _missing(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: float,
-             unseen: HeldOutForces) -> dict[str, str]:
-    """Return further terms, tried alone, that predict held-out parts better, the best first."""
-    told, misfits = dict[str, str](), dict[str, float]()
+             unseen: HeldOutForces) -> tuple[dict[str, str], Trial | None]:
+    """Return what terms gain that each predict held-out parts better, and the best one's trial."""
+    told, misfits, trials = dict[str, str](), dict[str, float](), dict[str, Trial]()
     for kind in MORE_TERMS:
         if kind in friction or any(each.kind == SCALE for each in trial.equations.extra):
             continue
         try:
             wider = with_friction(trial.model, motion, trial.equations, (kind,), {})
-            found = trial.of(wider).compared(weight, alone=True)
+            wide = trial.of(wider)
+            found = wide.compared(weight, alone=True)
         except (LimitError, ShapeError, ConvergenceError):
             continue
         both = replace(unseen, predicted=unseen.predicted | {
@@ -295,8 +335,9 @@ def _missing(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: fl
                               f'. Add it: --friction {" ".join((*friction, kind))}'
                               if min(times) < 1.0 / MAX_CONSISTENCY_COST else
                               ', which is little'))
-            misfits[kind] = both.misfit(kind)
-    return {kind: told[kind] for kind in sorted(told, key=misfits.__getitem__)}
+            misfits[kind], trials[kind] = both.misfit(kind), wide
+    order = sorted(told, key=misfits.__getitem__)
+    return {kind: told[kind] for kind in order}, trials[order[0]] if order else None
 
 
 def _require_options(prior: float | None, friction: tuple[str, ...]) -> None:

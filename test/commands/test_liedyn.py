@@ -58,6 +58,18 @@ def test_every_verb_has_help_without_extras():
         assert text.startswith('usage: '), words
 
 
+def test_verbs_keep_threads_of_blas_from_waiting_for_each_other():
+    """The number must be set before numpy is imported; a user's own stays."""
+    code = ('import os, sys; from liedyn_ros.commands.liedyn import main; '
+            'assert "numpy" not in sys.modules; main(["--help"]); '
+            'print(os.environ["OPENBLAS_NUM_THREADS"])')
+    bare = {key: text for key, text in os.environ.items() if key != 'OPENBLAS_NUM_THREADS'}
+    for env, expected in ((bare, '1'), (bare | {'OPENBLAS_NUM_THREADS': '3'}, '3')):
+        done = subprocess.run([sys.executable, '-c', code], env=env, capture_output=True,
+                              text=True, check=True)
+        assert done.stdout.split()[-1] == expected
+
+
 @pytest.mark.parametrize('verb', VERBS.values(), ids=lambda verb: verb.words)
 def test_its_options_are_a_parser_of_an_existing_module(verb):
     assert verb.parser().prog

@@ -8,16 +8,23 @@
 
 """Parts that a fit did not see: of a motion that repeats, the same share of every repeat."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from support.recordings.recorded_motion import angles, arm_motion, PERIOD, true_arm
+from scipy.stats import norm
+from support.comparison import assert_same
+from support.recordings.recorded_motion import (
+    angles, arm_motion, coloured, PERIOD, true_arm)
 
+from liedyn_ros.commands.identification.report import findings
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification import identify, Recording
 from liedyn_ros.identification.equations import equations_of
-from liedyn_ros.identification.held_out import parts_of, period_of
+from liedyn_ros.identification.estimate import Estimate
+from liedyn_ros.identification.held_out import parts_of, period_of, Trial
 from liedyn_ros.identification.motion.motion import motion_of
-from liedyn_ros.identification.robust_fit import robust_fit
+from liedyn_ros.identification.robust_fit import robust_fit, RobustFit
 from liedyn_ros.model import ModelBuilder, SpatialInertia, with_inertias
 
 PARTS = 5
@@ -109,3 +116,46 @@ def test_repeats_of_a_small_motion_leave_the_bodies_that_it_does_not_tell() -> N
     assert after < 0.3 * before
     for body in found.model.body_list:
         assert 0.5 < body.inertia.mass / given.body(body.name).inertia.mass < 2.0
+
+
+@pytest.mark.parametrize('pull', np.linspace(-6.0, 6.0, 13))
+@pytest.mark.parametrize('lean', (0.0, 0.5, 1.0))
+def test_an_interval_counts_what_pulls_a_value(pull: float, lean: float) -> None:
+    """Of noise z in the plain value, the pull is a constant, and as much of -z as it leans."""
+    z = norm.ppf((np.arange(2000) + 0.5) / 2000)
+    plain = RobustFit(z, np.eye(len(z)), np.ones(1), np.ones(1), np.ones((1, 1)),
+                      np.zeros((len(z), 0)))
+    found = Estimate(plain, z + pull - lean * z, {}, np.empty(0), np.empty(0))
+    assert np.mean(np.abs(found.consistent) < norm.ppf(0.975) * found.deviations) >= 0.95
+
+
+@pytest.mark.full
+@pytest.mark.parametrize('share, first', ((1.0, False), (0.03, True)))
+def test_the_next_step_is_a_term_or_other_poses_whichever_gains_more(share, first) -> None:
+    """Friction is Stribeck's too, and the shoulder moves over a third or a hundredth of it all."""
+    pytest.importorskip('clarabel')
+    model, time = true_arm(), np.arange(0.0, 24.0, 0.005)
+    q, v, a = angles(np.random.default_rng(1), 3)(time)
+    moved = np.array([1.0, share, 1.0])
+    q, v, a = q.mean(axis=0) + (q - q.mean(axis=0)) * moved, v * moved, a * moved
+    tau = Dynamics(model).inverse.batch(q, v, a) + [0.4, 0.9, 0.3] * np.sign(v) * np.exp(
+        -(v / [0.05, 0.1, 0.2])**2)
+    tau += 0.02 * coloured(np.random.default_rng(3), tau.shape, 0.9)
+    wrong = with_inertias(model, {
+        body.name: 1.3 * body.inertia.parameters() for body in model.body_list})
+    result = identify(wrong, Recording(model, time, q, tau), rotor_inertia=False, prior=0.1,
+                      smoothing=5.0, cutoff=4.0)
+    assert result.missing == ('stribeck',) and result.moves_first is first
+    step = findings(result, None, '').next_step
+    assert step.startswith('record again') if first else '--friction' in step
+
+
+def test_scatter_is_the_jackknife_of_fits_without_a_part() -> None:
+    """As computed for the mean of two rows by hand."""
+    trial = Trial.__new__(Trial)
+    said = np.array([1.0, 2.0, 6.0])
+    trial._fits = [SimpleNamespace(at=lambda weight, x=x: SimpleNamespace(
+        consistent=np.array([x]))) for x in said]
+    rows = np.array([[[1.0], [0.0]], [[3.0], [2.0]]])
+    deviation = np.sqrt(2.0 / 3.0 * ((said - 3.0)**2).sum())
+    assert_same(trial.scatter(rows, 1.0), deviation * np.sqrt([5.0, 2.0]))

@@ -131,7 +131,7 @@ def _numbers(result: Identification) -> dict[str, object]:
                               'deviation': deviation if deviation < inf else None}
                        for name, value, x, deviation in zip(
                            equations.names, result.estimate.consistent.tolist(), fit.x.tolist(),
-                           fit.deviations.tolist())},
+                           result.estimate.deviations.tolist())},
         'bodies': {name: each.tolist() for name, each in result.estimate.bodies.items()},
         'offsets': result.offsets, 'rotor_inertia': result.rotor_inertia,
         'stribeck': {name: {'friction': size, 'speed': speed}

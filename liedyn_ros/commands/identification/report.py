@@ -61,10 +61,21 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
 
 
 def findings(result: Identification, ahead: NextMotion | None, text: str) -> Findings:
-    """Return the findings; the next step is what they ask for first, else the next motion."""
+    """
+    Return the findings; the next step is what they ask for first, else the next motion.
+
+    A term that is missing is asked for only where it gains more than poses that are.
+    """
     verdict, worse = result.verdict, result.verdict.worse
-    asked = [each for each in (*verdict.reasons, *verdict.remarks) if '--' in each]
-    done = result.offered and not worse and (ahead is None or not verdict.unknown)
+    asked = [each for each in (*verdict.reasons, *verdict.remarks) if '--' in each and not (
+        result.moves_first and '--friction' in each)]
+    if result.moves_first:
+        where = ', '.join(f'{name} {each:.2g}' for name, each, error in zip(
+            result.equations.joints, result.beyond, result.held_out['consistent'])
+            if each > error)
+        text = f'{text}. Efforts at poses that no recording has are uncertain by {where} N m or N'
+    done = result.offered and not (worse or result.moves_first) and (
+        ahead is None or not verdict.unknown)
     return Findings(
         'The identified model is not offered: the given one stays.' if not result.offered else
         'The identified model is offered' + (
@@ -112,15 +123,16 @@ def _unknowns(page: ReportPage, result: Identification) -> None:
     wide = float(stdtrit(fit.freedom, 0.5 + 0.5 * INTERVAL_LEVEL))
     given = given_unknowns(result.given, equations)
     page.heading('Parameters that the recording tells')
-    page.text('Sums of parameters, and joint forces, with intervals of '
-              f'{100.0 * INTERVAL_LEVEL:g} % of the unbounded fit. The identified ones are those '
-              'of bodies that exist.')
-    page.table(['parameter', 'given', 'identified', 'least squares', '±', ''], [
-        [name, *(f'{each:.5g}' if abs(each) > ROUNDING else '0' for each in (old, new, x)),
-         f'{wide * s:.2g}', '' if abs(x) > wide * s else 'may\u00a0be\u00a0zero']
-        for name, old, new, x, s in zip(
+    page.text('Sums of parameters, and joint forces. The identified ones are those of bodies '
+              f'that exist, with intervals of {100.0 * INTERVAL_LEVEL:g} % that count how far '
+              'these and the given model pull them from least squares.')
+    page.table(['parameter', 'given', 'identified', '±', 'least squares', ''], [
+        [name, *(f'{each:.5g}' if abs(each) > ROUNDING else '0' for each in (old, new)),
+         f'{wide * spread:.2g}', f'{x:.5g}' if abs(x) > ROUNDING else '0',
+         '' if abs(x) > wide * s else 'may\u00a0be\u00a0zero']
+        for name, old, new, spread, x, s in zip(
             equations.names[:equations.at_friction.stop], given, result.estimate.consistent,
-            fit.x, fit.deviations)])
+            result.estimate.deviations, fit.x, fit.deviations)])
 
 
 def _ahead(page: ReportPage, result: Identification, found: NextMotion | None, text: str) -> None:
