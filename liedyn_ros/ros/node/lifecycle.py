@@ -106,8 +106,9 @@ CONFIGURE_TIMEOUT = Parameter(
     's', least=0.0, most=3600.0)
 OF_ALL_NODES = (AUTOSTART, CONFIGURE_TIMEOUT, bond.HEARTBEAT_PERIOD, *SCHEDULING)
 
-LOG_PERIOD = 1.0  # s; a fault that repeats is logged once in that time
-WAIT_PERIOD = 10.0  # s; the same for a message about something awaited
+LOG_PERIOD = 1.0  # s; a fault is logged once in that time, in twice that time while it goes on ...
+LONGEST_PERIOD = 60.0  # s; ... up to this
+WAIT_PERIOD = 10.0  # s; the first for a message about something awaited
 INTERNAL_FAULT = 'internal fault'  # a kind of fault
 MAX_KINDS, OTHERS = 64, 'others'  # kinds that are told apart, and that of all beyond them
 UNCONFIGURED, CONFIGURED = 1, 2  # scopes that are open in these states
@@ -140,7 +141,8 @@ class ManagedNode(LifecycleNode):
         # First, as rclpy destroys a node that an interrupt leaves half built.
         self.active = self.configured = False
         self.lock = RLock()
-        self._quiet_until: dict[type | str, float] = {}  # s, of each kind of fault
+        # Of each kind of fault: until when it is not logged, and how long that was; s.
+        self._quiet_until: dict[type | str, tuple[float, float]] = {}
         self._scopes = [ExitStack()]  # of what is open: for good, if configured, if active
         self._streams: list[Thread] = []  # that serve what matters most
         super().__init__(name, **options)
@@ -303,7 +305,7 @@ class ManagedNode(LifecycleNode):
 
     def complain(self, reason: object, kind: str = '') -> None:
         """
-        Log a fault as an error; of each kind of fault at most one in a period.
+        Log a fault as an error; of each kind at most one in a period, longer while it goes on.
 
         kind: a constant that tells this fault from others; empty for the type of an exception.
         """
@@ -325,7 +327,7 @@ class ManagedNode(LifecycleNode):
         return response
 
     def wait_for(self, reason: object, kind: str) -> None:
-        """Log a warning of what has not come yet; of each kind at most one in a longer period."""
+        """Log a warning of what has not come yet; of each kind as complain, less often."""
         if self._is_due(f'waiting: {kind}', WAIT_PERIOD):
             self.get_logger().warning(str(reason))
 
@@ -334,9 +336,12 @@ class ManagedNode(LifecycleNode):
         now = time.monotonic()
         if kind not in self._quiet_until and len(self._quiet_until) >= MAX_KINDS:
             kind = OTHERS  # only kinds that are no constants come to so many
-        if now < self._quiet_until.get(kind, 0.0):
+        until, last = self._quiet_until.get(kind, (0.0, 0.0))
+        if now < until:
             return False
-        self._quiet_until[kind] = now + period
+        if now < until + last:  # it goes on
+            period = max(period, min(2.0 * last, LONGEST_PERIOD))
+        self._quiet_until[kind] = now + period, period
         return True
 
     def _LifecycleNodeMixin__change_state(self, transition: int) -> TransitionCallbackReturn:

@@ -15,6 +15,7 @@ import sys
 from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+import numpy as np
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.logging import LoggingSeverity
@@ -196,6 +197,18 @@ def test_kinds_that_are_no_constants_fill_neither_log_nor_memory(bench, monkeypa
     warnings = bench.logged(node, LoggingSeverity.WARN)
     assert warnings == [f'sample {k}' for k in range(MAX_KINDS)]
     assert len(node._quiet_until) == MAX_KINDS + 1
+
+
+def test_a_fault_that_goes_on_is_logged_less_often(bench, monkeypatch):
+    node, now = bench.start(StewartSimulatorNode, autostart=False), [0.0]
+    monkeypatch.setattr(lifecycle.time, 'monotonic', lambda: now[0])
+    logged = []
+    for k in range(6000):  # tenths of a second, and none for two minutes from the fifth
+        now[0] = 0.1 * k
+        if not 3000 <= k < 4200 and node._is_due('legs', lifecycle.LOG_PERIOD):
+            logged.append(round(now[0]))
+    assert np.diff(logged)[:7].tolist() == [1, 2, 4, 8, 16, 32, 60]
+    assert logged[logged.index(420):][:3] == [420, 421, 423]
 
 
 @pytest.mark.parametrize('number', ['SIGINT', 'SIGTERM'])
