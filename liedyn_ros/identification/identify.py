@@ -325,15 +325,16 @@ def _missing(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: fl
         both = replace(unseen, predicted=unseen.predicted | {
             kind: found.predicted['consistent']})
         times = both.errors()[kind] / np.maximum(both.errors()['consistent'], 1e-300)
-        helped = [f'{name} {each:.2g}' for k, (name, each) in enumerate(zip(
+        helped = {name: float(each) for k, (name, each) in enumerate(zip(
             trial.equations.joints, times)) if both.is_better(kind, 'consistent', k)
-            and f'{each:.2g}' != '1']
+            and f'{each:.2g}' != '1'}
         if helped and both.is_better(kind, 'consistent'):
             what = {TILT: 'a tilt of the base', SPRING: 'springs'}.get(kind, f'friction {kind!r}')
+            gains = ', '.join(f'{name} {each:.2g}' for name, each in helped.items())
             told[kind] = (f'a term is missing: with {what} errors on held-out parts are smaller, '
-                          f'times {", ".join(helped)}' + (
+                          f'times {gains}' + (
                               f'. Add it: --friction {" ".join((*friction, kind))}'
-                              if min(times) < 1.0 / MAX_CONSISTENCY_COST else
+                              if min(helped.values()) < 1.0 / MAX_CONSISTENCY_COST else
                               ', which is little'))
             misfits[kind], trials[kind] = both.misfit(kind), wide
     order = sorted(told, key=misfits.__getitem__)
