@@ -18,6 +18,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control.actuators import COMMAND_TIMEOUT, Drives
 from liedyn_ros.dynamics import Names
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
 from liedyn_ros.model import JOINT_TYPES, Model
 
@@ -37,7 +38,13 @@ class RobotSimulation:
 
     def __init__(self, model: Model, q: ArrayLike, dt: float = 1e-3, ground: float | None = None,
                  box: Sequence[float] = ()) -> None:
-        """Start at rest, with steps dt (s); ground and box are those of MujocoTwin, as errors."""
+        """
+        Start at rest, with steps dt (s); ground and box are those of MujocoTwin, as errors.
+
+        Raises LiedynError for a configuration that leaves loops open: MuJoCo pulls them shut.
+        """
+        if model.closures or model.couplings:
+            ConstrainedDynamics(model).require_closed(q, np.zeros(model.nv))
         self.model, self.dt, self._steps = model, dt, 0
         self._twin = MujocoTwin(model, dt, ground, box=box)
         self._twin.set_state(q, np.zeros(model.nv))

@@ -12,9 +12,10 @@
 import numpy as np
 import pytest
 from support.machines.looped_machines import five_bar
-from support.refusals import refused
+from support.refusals import ANY, refused
 
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, LimitError, ShapeError
+from liedyn_ros.common.errors import (
+    DescriptionError, DescriptionWarning, LiedynError, LimitError, ShapeError)
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Drives
 from liedyn_ros.control.robot_simulation import RobotSimulation
@@ -105,6 +106,8 @@ def test_a_hand_that_presses_a_table_feels_the_wrench_that_is_told():
 def test_closed_loops_brake_and_wrong_commands_change_nothing():
     model = five_bar()
     robot = RobotSimulation(model, assemble(ConstrainedDynamics(model), [0.7, 0.9, 1.9, -0.5]))
+    with refused(LiedynError, ANY):
+        RobotSimulation(model, robot.q + [0.0, 0.2, -0.1, 0.0])
     with pytest.raises(ShapeError):
         robot.command([1.0])
     assert not robot.moves

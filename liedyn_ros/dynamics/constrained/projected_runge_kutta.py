@@ -29,8 +29,11 @@ def step(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, dt: float, t
     Return the configuration (nq,) and velocity (nv,) after a time dt (s), above zero.
 
     The joint forces tau (nv,) and the wrenches on bodies are held over the step, as by a
-    controller. Raises what ConstrainedDynamics.forward and assembly.project raise.
+    controller. Raises LiedynError for a state off the constraints, where `project` leads, and what
+    ConstrainedDynamics.forward and project raise.
     """
+    dynamics.require_closed(q, v)
+
     def accelerate(q: Array, v: Array) -> Array:
         return dynamics.forward(q, v, tau, external=external, closed=False).a
 

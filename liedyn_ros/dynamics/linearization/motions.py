@@ -89,7 +89,7 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
 
     Raises:
         LimitError: for another scheme.
-        LiedynError: as its steps.
+        LiedynError: for a start off the loops, which `project` moves onto them, and as its steps.
 
     >>> weightless = ld.simulate(robot, q, v, lambda t, q, v: robot.gravity_vector(q), 1e-3, 100)
     >>> weightless.q.shape
@@ -102,6 +102,8 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
     made = Motion(times, np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)),
                   np.empty((steps, model.nv)))
     made.q[0], made.v[0] = model.check_configuration(q), as_array('v', v, (model.nv,))
+    if isinstance(robot, ConstrainedDynamics):
+        robot.require_closed_state(made.q[0], made.v[0])
     controller = tau if callable(tau) else None
     if controller is None:
         shape = () if np.ndim(tau) < 2 else (steps,)  # type: ignore[arg-type]

@@ -39,8 +39,8 @@ def linearize_step(dynamics: Robot, q: ArrayLike, v: ArrayLike, dt: float, tau: 
 
     The model is discrete: x' = A x + B dtau, with x = (eta, dv) before and after the step, eta
     along the tangents of model.integrate. It is exact for the numbers of the step, where
-    transition is that of the motion. Displacements that open loops are projected, as the step does
-    it. Where constraints are redundant, only those that keep them have a meaning.
+    transition is that of the motion. Displacements that open loops are projected. Where
+    constraints are redundant, only those that keep them have a meaning.
 
     Args:
         dynamics: a Dynamics or a ConstrainedDynamics.
@@ -76,6 +76,7 @@ def linearize_step(dynamics: Robot, q: ArrayLike, v: ArrayLike, dt: float, tau: 
             dynamics, taken, none, none, lambda q, v, y: (np.zeros((model.nv, model.nv)), none))
 
     if isinstance(dynamics, ConstrainedDynamics):
+        dynamics.require_closed_state(q, v)
         return projected_step(dynamics, *_stages(
             dynamics.tree, lambda q, v: dynamics.forward.partial_derivatives(
                 q, v, tau, external, closed=False), q, v, dt))
