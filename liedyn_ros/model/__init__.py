@@ -25,14 +25,15 @@ from liedyn_ros.model.parts.geometry import pose
 from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.parts.rotors import Rotor, RotorAllocation, RotorCommand
+from liedyn_ros.model.plausibility import implausible
 from liedyn_ros.model.replacement import (
     inertia_of, scale_masses, with_armatures, with_gravity, with_inertias, with_placements,
     with_resistances)
 
 __all__ = [
     'annotate', 'Body', 'Closure', 'CLOSURE_TYPES', 'Coupling', 'DifferenceDerivatives', 'Frame',
-    'inertia_of', 'Joint', 'JOINT_TYPES', 'Limits', 'LinkTable', 'load_mjcf', 'load_model',
-    'load_sdf', 'load_urdf', 'load_yaml', 'Model', 'ModelBuilder', 'pose',
+    'implausible', 'inertia_of', 'Joint', 'JOINT_TYPES', 'Limits', 'LinkTable', 'load_mjcf',
+    'load_model', 'load_sdf', 'load_urdf', 'load_yaml', 'Model', 'ModelBuilder', 'pose',
     'RetractionDerivatives', 'Rotor', 'RotorAllocation', 'RotorCommand', 'scale_masses',
     'SpatialInertia', 'to_mjcf', 'to_sdf', 'to_urdf', 'updated_urdf', 'updated_yaml', 'Visual',
     'with_armatures', 'with_gravity', 'with_inertias', 'with_placements', 'with_resistances']

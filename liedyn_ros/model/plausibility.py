@@ -21,6 +21,7 @@ from liedyn_ros.model.model import Model
 
 Shape = tuple[Array, float]  # a place (3,) in the frame of a body, and the reach around it, m
 DENSEST = 22590.0  # kg/m^3, osmium
+LIGHTEST = 1e-5  # kg/m^3, mass per cube of the size: a machine all in mm has 1e-9 of its own
 # A wrong unit of length is a factor of 1000; more than halfway to it, by factors, is in doubt.
 DENSITY_FACTOR = math.sqrt(1000.0)
 MAX_MESHES = 20  # bodies whose meshes are read, which takes time
@@ -34,10 +35,20 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
     """
     Name masses, inertias and centres of mass that are far from what the lengths allow.
 
-    Each is the kind of a part, a text and the part's name; the first and last are empty for the
-    whole machine. The lengths are the distances between joints at zero, and the sizes of visuals.
-    shapes returns those of a body; it is asked where a centre of mass is beyond its joints, and
-    off by half of what is between all joints: meshes take a process to read.
+    Models of files have these as warnings. The lengths are the distances between joints at zero,
+    and the sizes of visuals.
+
+    Args:
+        model: to judge.
+        shapes: of a body, by its name. It is asked where a centre of mass is beyond its joints,
+            and off by half of what is between all joints: meshes take a process to read.
+
+    Returns:
+        the kind of a part, a text and the part's name, for each that is found; the first and last
+        are empty for the whole machine.
+
+    >>> list(implausible(model))
+    []
     """
     spans, arms, wide = _lengths(model)
     size = wide + max(spans.values(), default=0.0)
@@ -87,6 +98,9 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
         yield '', (f'lengths of {size:.3g} m beside inertias of bodies that are '
                    f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths '
                    'in mm, or inertias made up?'), ''
+    elif 0.0 < model.mass < LIGHTEST * size**3:
+        yield '', (f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints: '
+                   'lighter than any machine of that size; lengths in mm?'), ''
 
 
 def _limits(model: Model, size: float) -> Iterator[tuple[str, str, str]]:

@@ -250,15 +250,15 @@ def reading(name: str | os.PathLike[str]) -> Iterator[None]:
             yield
 
 
-def model_of_file(root: Element, read: Callable[[], Model],
-                  shapes: Callable[[str], Iterable[Shape]]) -> Model:
+def model_of_file(source: Element | str, read: Callable[[], Model],
+                  shapes: Callable[[str], Iterable[Shape]] = lambda body: ()) -> Model:
     """
-    Return the model of a root element that a reader reads; errors and warnings name its file.
+    Return the model of a root element or a path; errors and warnings name its file.
 
     shapes returns those of a body, as shapes_of does. Numbers that are hardly in kg and m have a
     warning. Raises DescriptionError.
     """
-    name = root.path.removesuffix(f': {root.value.tag}')
+    name = source if isinstance(source, str) else source.path.removesuffix(f': {source.value.tag}')
     with reading(name):
         model, remarks = read(), Remarks()
         for each in implausible(model, shapes):

@@ -21,7 +21,7 @@ from liedyn_ros.common.yaml_reader import Node, read, read_text, write_text
 from liedyn_ros.lie import so3
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
 from liedyn_ros.model.io.loops import FORCES
-from liedyn_ros.model.io.xml_parts import changes, moments_of, reading
+from liedyn_ros.model.io.xml_parts import changes, model_of_file, moments_of, reading
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import SHAPES, Visual
 from liedyn_ros.model.parts.constraints import CLOSURE_TYPES
@@ -50,8 +50,7 @@ def load_yaml(path: str | os.PathLike[str]) -> Model:
     >>> load_yaml(config_file('four_bar.yaml')).joints
     ('crank_joint', 'coupler_joint', 'rocker_joint')
     """
-    with reading(path):
-        return _model(read(path, 'model'))
+    return model_of_file(str(path), lambda: _model(read(path, 'model')))
 
 
 def _model(root: Node) -> Model:

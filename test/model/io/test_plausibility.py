@@ -9,13 +9,17 @@
 
 """Machines in kg and m have no remark on that; in grams, millimetres or kg mm^2 they have one."""
 
+import json
+from tempfile import NamedTemporaryFile
+
 import numpy as np
 import pytest
 
 from liedyn_ros.common.errors import DescriptionWarning
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.model import load_mjcf, load_model, load_sdf, load_urdf, to_mjcf, to_sdf, to_urdf
-from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
+from liedyn_ros.model import (
+    implausible, load_mjcf, load_model, load_sdf, load_urdf, load_yaml, Model, ModelBuilder,
+    SpatialInertia, to_mjcf, to_sdf, to_urdf)
 
 pytestmark = pytest.mark.filterwarnings(
     'ignore::liedyn_ros.common.errors.DescriptionWarning')
@@ -40,20 +44,39 @@ WRONG = {  # factors, and what the warning begins with
     'grams': ({'mass': 1e3, 'moment': 1e3}, 'masses: 6000 kg of'),
     'kg mm^2': ({'moment': 1e6}, 'inertias of'),
     'lengths in mm': ({'length': 1e3}, 'lengths of'),
-    'centres in mm': ({'center': 1e3}, 'centres of mass of')}
+    'centres in mm': ({'center': 1e3}, 'centres of mass of'),
+    'all in mm': ({'length': 1e3, 'center': 1e3, 'moment': 1e6}, 'mass of 6 kg in a machine of')}
+
+
+def from_yaml(model: Model) -> Model:
+    """Return a model of bodies, on their z axes, and of continuous joints as its file has it."""
+    bodies = {body.name: {
+        'mass': body.inertia.mass, 'center_of_mass': body.inertia.center_of_mass.tolist(),
+        'inertia': dict(zip(('xx', 'yy', 'zz'), np.diag(
+            body.inertia.inertia_about_com).tolist()))} for body in model.body_list}
+    joints = {joint.name: {
+        'type': joint.type_name, 'parent': joint.parent, 'child': joint.child,
+        'axis': joint.axis.tolist(), 'placement': [{'xyz': joint.placement[:3, 3].tolist()}]}
+        for joint in model.joint_list}
+    with NamedTemporaryFile('w', suffix='.yaml') as file:
+        json.dump({'format': 1, 'name': 'arm', 'bodies': bodies, 'joints': joints}, file)
+        file.flush()
+        return load_yaml(file.name)
 
 
 @pytest.mark.parametrize('write, load', [
-    (to_urdf, load_urdf), (to_mjcf, load_mjcf), (to_sdf, load_sdf)], ids=['URDF', 'MJCF', 'SDF'])
+    (to_urdf, load_urdf), (to_mjcf, load_mjcf), (to_sdf, load_sdf),
+    (lambda model: model, from_yaml)], ids=['URDF', 'MJCF', 'SDF', 'YAML'])
 @pytest.mark.parametrize('name', WRONG)
 def test_other_units_are_named_in_every_format(name, write, load) -> None:
     factors, said = WRONG[name]
     warning, = load(write(arm(**factors))).warnings
     assert warning.startswith(said)
+    assert list(implausible(arm(**factors)))
 
 
 def test_machines_in_kg_and_m_have_no_remark() -> None:
-    assert load_urdf(to_urdf(arm())).warnings == ()
+    assert load_urdf(to_urdf(arm())).warnings == from_yaml(arm()).warnings == ()
     assert load_urdf(config_file('linkage_leg.urdf')).warnings == ()
 
 
