@@ -21,6 +21,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.partial_derivatives.inverse import (
     InversePartialDerivatives)
 from liedyn_ros.dynamics.partial_derivatives.kernels.hybrid import hybrid_tree_jacobians
+from liedyn_ros.dynamics.partial_derivatives.many_states import ManyStates
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import (
     on_lines, ParameterProducts)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, vector_of
@@ -105,7 +106,7 @@ class HybridGradient(NamedTuple):
     by_given: Array
 
 
-class HybridPartialDerivatives:
+class HybridPartialDerivatives(ManyStates):
     """
     Derivatives of a and tau by q, v, and the given a and tau.
 

@@ -32,9 +32,11 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
     Blocks, HybridLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, Pull)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import LoopProducts
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
+    ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
-from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyStates
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import (
+    Known, ManyLoopStates)
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus, SolvedArray, with_solution)
@@ -72,7 +74,7 @@ class ConstrainedForwardJacobians(NamedTuple):
     multipliers_by_v: Array
     multipliers_by_tau: Array
 
-    def by_parameters(self, forces: Array) -> tuple[Array, Array]:
+    def by_parameters(self, forces: Array) -> SolvedArray:
         """
         Return how accelerations and multipliers vary with parameters of the tree.
 
@@ -84,13 +86,15 @@ class ConstrainedForwardJacobians(NamedTuple):
                 HybridJacobians.by_parameters; of time derivatives (r + 1, nv, ...).
 
         Returns:
-            those of a (nv, ...) and of the multipliers (m, ...).
+            those of a (nv, ...), with those of multipliers (m, ...) as an attribute.
 
         >>> found = linkage.forward.partial_derivatives(closed, rest, rest)
-        >>> found.by_parameters(np.eye(3))[0].shape
+        >>> found.by_parameters(np.eye(3)).shape
         (3, 3)
         """
-        return -by_parameters(self.by_tau, forces), -by_parameters(self.multipliers_by_tau, forces)
+        a, multipliers = (-by_parameters(each, forces) for each in (
+            self.by_tau, self.multipliers_by_tau))
+        return with_solution(a, ConstrainedProduct(a, np.zeros_like(a), multipliers))
 
 
 class ConstrainedForwardGradient(NamedTuple):
@@ -143,7 +147,7 @@ class ForwardKinematicJacobians(NamedTuple):
     multipliers: LoopKinematicJacobians
 
 
-class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
+class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProducts):
     """
     Derivatives of a and the multipliers at a state on the constraints.
 
@@ -279,7 +283,8 @@ class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
     @exclusive
     def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
                  external: ArrayLike | None = None, *, z: ArrayLike | None = None,
-                 parameters: Parameters | None = None) -> ConstrainedForwardGradient:
+                 parameters: Parameters | None = None, closed: bool = True
+                 ) -> ConstrainedForwardGradient:
         """
         Return the gradient of y . a + z . multipliers in O(n + n m), the VJP.
 
@@ -292,6 +297,7 @@ class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
                 of its body; by default none.
             z: weights (m,) of the multipliers, by default zero.
             parameters: takes the gradient by parameters of model and wrenches.
+            closed: as of the Jacobians.
 
         Returns:
             a, by_q, by_v and by_tau, each (nv,).
@@ -304,7 +310,7 @@ class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
         (3,)
         """
         arrays = self._products.parameter_arrays(q, external, parameters)
-        motion = q, v, self._run(q, v, tau, external)
+        motion = q, v, self._run(q, v, tau, external, closed)
         by_q, by_v, _, by_tau = self._products.gradient(self._task, motion, y, z, arrays)
         return ConstrainedForwardGradient(motion[2], by_q, by_v, by_tau)
 
@@ -406,13 +412,13 @@ class ConstrainedForwardPartialDerivatives(ManyStates, TimeDerivativeProducts):
     def _products(self) -> LoopProducts:
         return LoopProducts(self._solver)
 
-    def _run(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None
-             ) -> Array:
+    def _run(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None,
+             closed: bool = True) -> Array:
         """Run forward dynamics at order zero, which leaves its factors; return a."""
         if type(tau) is not np.ndarray or tau.shape != (self._model.nv,):
             tau = as_array('tau', tau, (self._model.nv,))
         require_series(self._solver.constraints)
-        return self._regular(q, v, tau, external, True).a
+        return self._regular(q, v, tau, external, closed).a
 
     def _regular(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None,
                  closed: bool, max_error: float = NO_DIGIT) -> ConstrainedSolution:

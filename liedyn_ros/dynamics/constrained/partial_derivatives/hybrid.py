@@ -33,9 +33,11 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
     Blocks, HybridLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, Pull, rows_of)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import LoopProducts
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
+    ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
-from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyStates
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import (
+    Known, ManyLoopStates)
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus, pair_of, SolvedPair)
@@ -78,7 +80,7 @@ class ConstrainedHybridJacobians(NamedTuple):
     multipliers_by_v: Array
     multipliers_by_given: Array
 
-    def by_parameters(self, forces: Array) -> tuple[Array, Array, Array]:
+    def by_parameters(self, forces: Array) -> SolvedPair:
         """
         Return how accelerations, joint forces and multipliers vary with parameters of the tree.
 
@@ -86,7 +88,7 @@ class ConstrainedHybridJacobians(NamedTuple):
             forces: as for ConstrainedForwardJacobians.by_parameters.
 
         Returns:
-            those of a, of tau (nv, ...) and of the multipliers (m, ...).
+            those of a and of tau (nv, ...), with those of multipliers (m, ...) as an attribute.
 
         >>> driven, derive = linkage.model.actuated, linkage.hybrid.partial_derivatives
         >>> found = derive(closed, rest, driven, rest, rest)
@@ -95,9 +97,10 @@ class ConstrainedHybridJacobians(NamedTuple):
         """
         known = self.prescribed.reshape(-1, *(1,) * (np.ndim(forces) - self.a.ndim))
         needed = np.where(known, 0.0, forces)
-        return (-by_parameters(self.a_by_given, needed),
-                np.where(known, forces - by_parameters(self.tau_by_given, needed), 0.0),
-                -by_parameters(self.multipliers_by_given, needed))
+        return pair_of(ConstrainedProduct(
+            -by_parameters(self.a_by_given, needed),
+            np.where(known, forces - by_parameters(self.tau_by_given, needed), 0.0),
+            -by_parameters(self.multipliers_by_given, needed)))
 
 
 class ConstrainedHybridGradient(NamedTuple):
@@ -154,7 +157,7 @@ class HybridKinematicJacobians(NamedTuple):
     multipliers: LoopKinematicJacobians
 
 
-class ConstrainedHybridPartialDerivatives(ManyStates):
+class ConstrainedHybridPartialDerivatives(ManyLoopStates):
     """
     Derivatives of a, tau and the multipliers at a motion on the constraints.
 

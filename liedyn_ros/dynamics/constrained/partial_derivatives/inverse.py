@@ -34,10 +34,12 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
     Blocks, InverseLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, Pull)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import LoopProducts
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
+    ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
     least_force_seconds, least_torque_seconds, tree_forces)
-from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyStates
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import (
+    Known, ManyLoopStates)
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.solver.solution import (
@@ -81,7 +83,7 @@ class ConstrainedInverseJacobians(NamedTuple):
     multipliers_by_tau: Array
     multipliers_by_need: Array
 
-    def by_parameters(self, forces: Array) -> tuple[Array, Array]:
+    def by_parameters(self, forces: Array) -> SolvedArray:
         """
         Return how joint forces and multipliers vary with parameters of the tree.
 
@@ -89,14 +91,15 @@ class ConstrainedInverseJacobians(NamedTuple):
             forces: as for ConstrainedForwardJacobians.by_parameters.
 
         Returns:
-            those of tau (nv, ...) and of the multipliers (m, ...).
+            those of tau (nv, ...), with those of multipliers (m, ...) as an attribute.
 
         >>> found = linkage.inverse.partial_derivatives(closed, rest, rest)
-        >>> found.by_parameters(np.eye(3))[0].shape
+        >>> found.by_parameters(np.eye(3)).shape
         (3, 3)
         """
-        return (by_parameters(self.by_need, forces),
-                by_parameters(self.multipliers_by_need, forces))
+        tau, multipliers = (by_parameters(each, forces) for each in (
+            self.by_need, self.multipliers_by_need))
+        return with_solution(tau, ConstrainedProduct(np.zeros_like(tau), tau, multipliers))
 
 
 class ConstrainedInverseGradient(NamedTuple):
@@ -151,7 +154,7 @@ class InverseKinematicJacobians(NamedTuple):
     multipliers: LoopKinematicJacobians
 
 
-class ConstrainedInversePartialDerivatives(ManyStates, TimeDerivativeProducts):
+class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProducts):
     """
     Derivatives of tau and the multipliers at a motion on the constraints.
 

@@ -6,36 +6,33 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Partial derivatives of many states of a machine with closed loops."""
+"""Derivatives of K states of machines with closed loops, shared by all cores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.partial_derivatives.batches import LoopBatches
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import Mask, Task
+from liedyn_ros.dynamics.partial_derivatives.many_states import ManyStates, of_state
 
 Known = tuple[Task, Mask, States]  # a task, its coordinates that are prescribed or driven
 
 
-class ManyStates:
+class ManyLoopStates(ManyStates):
     """
-    Calls of an algorithm's derivatives for K states, a state a row; all cores share them.
+    ManyStates by kernels on all cores, with the bits of the single call.
 
-    Arguments are those of the single call with an axis of states first. Masks, such as what is
-    prescribed, and options are the same for all. Results have that axis first too, and are those
-    of the single call to the bit. Python runs it for states near singular ones, with constraint
-    functions, and with the options closed, tau and z. Raises its errors, with the state before
-    them, and ShapeError for another number of rows.
+    Python runs it for states near singular ones, with constraint functions, and with the options
+    closed, tau and z.
 
     >>> linkage.inverse.partial_derivatives.batch([closed], [rest], [rest]).by_q.shape
     (1, 3, 3)
@@ -44,55 +41,19 @@ class ManyStates:
     _solver: Solver
     _inverse = False
 
-    def batch(self, *arguments: Any, **options: Any) -> Any:
-        """
-        Return the Jacobians of K states.
-
-        Args:
-            arguments: those of the call of one state, each with a first axis of K states.
-            options: the same by name.
-
-        Returns:
-            the arrays of one state with a first axis of states.
-
-        Raises:
-            LiedynError: naming the first state that is wrong or open.
-
-        >>> linkage.forward.partial_derivatives.batch([closed], [rest], [rest]).by_q.shape
-        (1, 3, 3)
-        """
-        call: Callable[..., Any] = self.__call__  # type: ignore[operator]
-        given, wrenches, options = _parted(call, arguments, options)
-        known = self._known(given, wrenches, options)
-        if known is None:
-            return of_states(call, given, wrenches, options)
-        return self._completed(*self._all_jacobians(*known), call, given, wrenches, options)
-
-    def gradient_batch(self, *arguments: Any, **options: Any) -> Any:
-        """
-        Return the gradients of K states.
-
-        Args:
-            arguments: those of gradient, each with a first axis of K states.
-            options: the same by name.
-
-        Returns:
-            the arrays of one state with a first axis of states.
-
-        Raises:
-            LiedynError: naming the first state that is wrong or open.
-
-        >>> derive = linkage.forward.partial_derivatives
-        >>> derive.gradient_batch([closed], [rest], [rest], [rest]).by_q.shape
-        (1, 3)
-        """
-        call: Callable[..., Any] = self.gradient  # type: ignore[attr-defined]
-        given, wrenches, options = _parted(call, arguments, options)
-        known = self._known(given[:-1], wrenches, options)
-        if known is None or given[-1].shape != (len(given[0]), self._solver.model.nv):
-            return of_states(call, given, wrenches, options)
-        return self._completed(
-            *self._all_gradients(*known, given[-1]), call, given, wrenches, options)
+    def _of_states(self, call: Callable[..., Any], given: list[Any], external: Array | None,
+                   options: dict[str, Any]) -> Any:
+        weights = given[-1:] if call.__name__ == 'gradient' else []
+        known = self._known(given[:len(given) - len(weights)], external, options)
+        if known is None or (weights and weights[0].shape != (
+                len(given[0]), self._solver.model.nv)):
+            return super()._of_states(call, given, external, options)
+        found, good = self._all_gradients(*known, *weights) if weights else (
+            self._all_jacobians(*known))
+        for s in np.flatnonzero(~good):  # by single calls
+            for whole, part in zip(found, of_state(call, int(s), given, external, options)):
+                whole[s] = part
+        return found
 
     def _plan(self, given: list[Any], external: Array | None, options: dict[str, Any]
               ) -> Known | None:
@@ -121,55 +82,3 @@ class ManyStates:
         except (LiedynError, TypeError, ValueError):  # the single call says what is wrong
             return None
         return known if known is not None and known[2].single else None
-
-    @staticmethod
-    def _completed(found: Any, good: Mask, call: Callable[..., Any], given: list[Any],
-                   external: Array | None, options: dict[str, Any]) -> Any:
-        """Return the results, with those of single calls where they are not good."""
-        for s in np.flatnonzero(~good):
-            for whole, part in zip(found, _of_state(call, int(s), given, external, options)):
-                whole[s] = part
-        return found
-
-
-def of_states(call: Callable[..., Any], given: list[Any], external: Array | None,
-              options: dict[str, Any]) -> Any:
-    """Return the results of a call for each row of arguments, stacked."""
-    count = next(len(each) for each in given if not _is_mask(each))
-    found = [_of_state(call, s, given, external, options) for s in range(count)]
-    return type(found[0])(*map(np.array, zip(*found)))
-
-
-def _of_state(call: Callable[..., Any], s: int, given: list[Any], external: Array | None,
-              options: dict[str, Any]) -> Any:
-    """Return the result of a state; errors begin with it."""
-    try:
-        return call(*(each if _is_mask(each) else each[s] for each in given), **options,
-                    external=None if external is None else external[s])
-    except LiedynError as error:
-        error.args = (f'[{s}] {error}',)
-        raise
-
-
-def _parted(call: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
-            ) -> tuple[list[Any], Array | None, dict[str, Any]]:
-    """
-    Return a call's arguments as arrays, wrenches, and options of its names alone.
-
-    Raises ShapeError for other than the rows of q, TypeError as the call itself does.
-    """
-    of = signature(call)
-    bound = of.bind(*arguments, **options).arguments
-    external = bound.pop('external', None)
-    options = {name: bound.pop(name) for name, each in of.parameters.items()
-               if each.kind is each.KEYWORD_ONLY and name in bound}
-    count = len(as_array('q', bound['q'], (-1, -1)))
-    given = [each if _is_mask(each) else as_array(name, each, (count, -1))
-             for name, each in bound.items()]
-    wrenches = None if external is None else as_array('external', external, (count, -1, 6))
-    return given, wrenches, options
-
-
-def _is_mask(value: Any) -> bool:
-    """Return whether an argument says which coordinates are meant, by a mask or names."""
-    return np.asarray(value).ndim == 1

@@ -61,10 +61,8 @@ def test_derivatives_of_loops_are_called_and_begin_as_those_of_trees(name: str) 
         results.append([
             [np.asarray(derive.product(*at, dq, dv, dx, wrenches))],
             derive(*at, wrenches), derive.gradient(*at, y, wrenches),
-            *([] if name == 'hybrid' else [  # trees have none
-                derive.batch(*rows, np.array([wrenches])),
-                derive.batch(**named, external=[wrenches]),
-                derive.gradient_batch(*rows, np.array([y]), np.array([wrenches]))])])
+            derive.batch(*rows, np.array([wrenches])), derive.batch(**named, external=[wrenches]),
+            derive.gradient_batch(*rows, np.array([y]), np.array([wrenches]))])
     for tree, loops in zip(*results):
         names = getattr(tree, '_fields', ('product',))
         assert getattr(loops, '_fields', names)[:3] == names[:3]

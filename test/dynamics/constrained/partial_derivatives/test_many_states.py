@@ -16,6 +16,7 @@ from support.refusals import ANY, refused
 from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics.batch import pool
 from liedyn_ros.dynamics.constrained.partial_derivatives import states
+from liedyn_ros.dynamics.partial_derivatives import many_states
 
 NAMES = 'revolute', 'bennett', 'floating', 'gears'
 
@@ -53,8 +54,8 @@ def test_each_state_is_as_alone(name: str) -> None:
 def test_threads_share_many_states(monkeypatch) -> None:
     dynamics, q, v, _, w, rng = state(ALL['bennett'])
     monkeypatch.setattr(pool, 'usable_cores', lambda: 3)
-    for slow in ('of_states', '_of_state'):
-        monkeypatch.setattr(states, slow, None)  # nothing here is Python's
+    for module in (states, many_states):
+        monkeypatch.setattr(module, 'of_state', None)  # nothing here is Python's
     count = 100
     qs, vs = np.tile(q, (count, 1)), rng.normal(size=(count, 1)) * v
     taus, ys = rng.normal(size=(2, count, dynamics.model.nv))

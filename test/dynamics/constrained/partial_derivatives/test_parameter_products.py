@@ -67,10 +67,10 @@ def test_forward(name: str) -> None:
     z, given = rng.normal(size=m), (q, v, tau[0])
     full, geometry = (dynamics.forward.partial_derivatives(*given, external=w),
                       dynamics.forward.partial_derivatives.by_kinematics(*given, external=w))
-    by_a, by_multipliers = full.by_parameters(needed(dynamics, q, v, full.a, w, change))
+    by = full.by_parameters(needed(dynamics, q, v, full.a, w, change))
     plain = dynamics.forward.partial_derivatives.product(*given, x, y, u, external=w)
-    a = plain.a + by_a + kinematic(geometry.a, change)
-    multipliers = plain.multipliers + by_multipliers + kinematic(geometry.multipliers, change)
+    a = plain.a + by + kinematic(geometry.a, change)
+    multipliers = plain.multipliers + by.multipliers + kinematic(geometry.multipliers, change)
     product = dynamics.forward.partial_derivatives.product(
         *given, x, y, u, external=w, parameters=change)
     assert_same(product.a, a)
@@ -95,10 +95,10 @@ def test_inverse(name: str, passive: int, redundancy: str) -> None:
     z, motion = rng.normal(size=m), (q, v, a)
     full, geometry = (dynamics.inverse.partial_derivatives(*motion, **options),
                       dynamics.inverse.partial_derivatives.by_kinematics(*motion, **options))
-    by_tau, by_multipliers = full.by_parameters(needed(dynamics, q, v, a, w, change))
+    by = full.by_parameters(needed(dynamics, q, v, a, w, change))
     plain = dynamics.inverse.partial_derivatives.product(*motion, x, y, u, dtau=t, **options)
-    tau = plain.tau + by_tau + kinematic(geometry.tau, change)
-    multipliers = plain.multipliers + by_multipliers + kinematic(geometry.multipliers, change)
+    tau = plain.tau + by + kinematic(geometry.tau, change)
+    multipliers = plain.multipliers + by.multipliers + kinematic(geometry.multipliers, change)
     product = dynamics.inverse.partial_derivatives.product(
         *motion, x, y, u, dtau=t, parameters=change, **options)
     assert_same(product.tau, tau)
@@ -123,7 +123,7 @@ def test_hybrid(name: str) -> None:
     more = full.by_parameters(needed(dynamics, q, v, a, w, change))
     plain = dynamics.hybrid.partial_derivatives.product(*motion, x, y, u, external=w)
     wanted = [one + other + kinematic(part, change)
-              for one, other, part in zip(plain.solution, more, geometry)]
+              for one, other, part in zip(plain.solution, more.solution, geometry)]
     product = dynamics.hybrid.partial_derivatives.product(
         *motion, x, y, u, external=w, parameters=change)
     for ours, theirs in zip(product.solution, wanted):
@@ -167,7 +167,8 @@ def test_redundant_constraints(name: str) -> None:
         getattr(change, part)[:] = rng.normal(size=getattr(change, part).shape)
     rest, y, z = np.zeros(model.nv), rng.normal(size=model.nv), rng.normal(size=dynamics.m)
     full = dynamics.forward.partial_derivatives(q, v, tau[0], external=w)
-    a, multipliers = full.by_parameters(needed(dynamics, q, v, full.a, w, change))
+    by = full.by_parameters(needed(dynamics, q, v, full.a, w, change))
+    a, multipliers = np.asarray(by), by.multipliers
     product = dynamics.forward.partial_derivatives.product(
         q, v, tau[0], rest, rest, rest, external=w, parameters=change)
     assert_same(product.a, a)
