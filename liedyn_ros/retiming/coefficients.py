@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates
+from liedyn_ros.dynamics.constrained.minimal_coordinates import whole_rates
 from liedyn_ros.retiming.closure_forces import ClosureForce
 from liedyn_ros.retiming.limits import FrameLimits
 from liedyn_ros.retiming.machine import Machine
@@ -119,11 +119,15 @@ class FrameMotion(NamedTuple):
 
 def frame_motion(dynamics: Machine, path: PathSamples, limits: FrameLimits) -> FrameMotion:
     """Return the motion of a frame at the places of a path; raises ModelError if unknown."""
-    tree: Dynamics = dynamics.tree if isinstance(dynamics, ConstrainedDynamics) else dynamics
-    along = np.array([tree.frames.twist(q, v, limits.frame) for q, v in zip(path.q, path.v)])
+    rates, accelerations = path.v, path.a
+    if isinstance(dynamics, MinimalCoordinates):
+        rates, accelerations = whole_rates(dynamics, path.q, path.v, path.a)
+        dynamics = dynamics.dynamics
+    frames = dynamics.frames
+    along = np.array([frames.twist(q, v, limits.frame) for q, v in zip(path.q, rates)])
     across = np.array([
-        tree.frames.acceleration(q, v, a, limits.frame, classical=True)
-        for q, v, a in zip(path.q, path.v, path.a)])
+        frames.acceleration(q, v, a, limits.frame, classical=True)
+        for q, v, a in zip(path.q, rates, accelerations)])
     point = np.asarray(limits.point)
     turn = along[:, :3]
     across[:, 3:] += np.cross(across[:, :3], point) + np.cross(turn, np.cross(turn, point))

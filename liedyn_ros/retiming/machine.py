@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Machines for retiming: a tree, or a machine with closed loops."""
+"""Machines for retiming: a tree, or one with closed loops, of all coordinates or of few."""
 
 from typing import TypeAlias
 
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates
 
-Machine: TypeAlias = Dynamics | ConstrainedDynamics
+Machine: TypeAlias = Dynamics | ConstrainedDynamics | MinimalCoordinates

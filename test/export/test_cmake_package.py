@@ -15,11 +15,14 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from support.c_library.c_library import HOST, installed, project, require_tools, ROOT, run
 from support.machines.example_robots import example_robot
 
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import TaskSpace
 from liedyn_ros.export import write_model, write_platform
 from liedyn_ros.model import load_model
 from liedyn_ros.stewart import load_geometry
@@ -64,6 +67,40 @@ def test_another_project_finds_it_by_cmake_and_controls_a_robot(examples, tmp_pa
     printed = run(examples / 'computed_torque', tmp_path / 'ur5.liedyn', 0.5)
     first = printed.splitlines()[0].split()
     assert first[:2] == ['largest', 'error'] and float(first[2]) < 1e-3
+
+
+TASKS = r"""
+#include <cstdio>
+#include <cstdlib>
+#include "liedyn.hpp"
+
+int main(int, char **arguments) {
+  const liedyn::Model model(arguments[1]);
+  liedyn::Work work(model);
+  const liedyn::Vector q = liedyn::Vector::Constant(model.nq(), 0.3);
+  const liedyn::Vector v = liedyn::Vector::Constant(model.nv(), 0.1), tau = 0.0 * v;
+  liedyn::Jacobian rows;
+  work.frame_jacobian(q, std::atoi(arguments[2]), LIEDYN_LOCAL_WORLD_ALIGNED, rows);
+  liedyn::Vector a(model.nv()), sizes(6);
+  liedyn::Matrix response, mobility, inertia, directions;
+  work.task_space(q, v, tau, 6, rows, a, response, mobility, inertia, directions, sizes);
+  for (int i = 0; i < 36; ++i) std::printf("%a\n", inertia.data()[i]);
+}
+"""
+
+
+def test_task_space_in_eigen_has_the_bits_of_python(prefix, tmp_path):
+    require_tools('g++')
+    model = load_model(example_robot('ur_description/urdf/ur5_robot.urdf'))
+    write_model(tmp_path / 'ur5.liedyn', model)
+    (tmp_path / 'tasks.cpp').write_text(TASKS)
+    run('g++', '-std=c++17', '-Wall', '-Werror', '-I', prefix / 'include', '-isystem',
+        eigen() / 'include' / 'eigen3', tmp_path / 'tasks.cpp', '-L', prefix / 'lib', '-lliedyn',
+        f'-Wl,-rpath,{prefix / "lib"}', '-o', tmp_path / 'tasks')
+    printed = run(tmp_path / 'tasks', tmp_path / 'ur5.liedyn', model.frame_index('tool0'))
+    found = np.array([float.fromhex(word) for word in printed.split()]).reshape(6, 6)
+    at = TaskSpace(Dynamics(model), 'tool0')(np.full(model.nq, 0.3), np.full(model.nv, 0.1))
+    assert np.array_equal(found, at.inertia)
 
 
 def test_a_package_with_the_library_is_found_as_well(prefix, tmp_path):

@@ -126,7 +126,7 @@ def test_refusals() -> None:
     dynamics, rest = ConstrainedDynamics(model), np.zeros(3)
     q = assemble(dynamics)
     for independent in ([False] * 3, [True] * 3):
-        with refused(ModelError, 'independent'):
+        with refused(ModelError, 'known'):
             LoopRegressor(model, independent=independent).torque(q, rest, rest)
     with refused(LiedynError, 'tip/force_x', 'tip/force_y'):
         LoopRegressor(model).torque(q + 0.1, rest, rest)

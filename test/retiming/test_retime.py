@@ -26,10 +26,11 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ModelError, NameSetError, ShapeError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates
 from liedyn_ros.lie import se3
 from liedyn_ros.model import ModelBuilder, SpatialInertia
-from liedyn_ros.retiming import LoopPath, MotionLimits, PlatformPath, retime, Retimed, SplinePath
+from liedyn_ros.retiming import (
+    FrameLimits, LoopPath, MotionLimits, PlatformPath, retime, Retimed, SplinePath)
 from liedyn_ros.retiming.result import travel_time
 from liedyn_ros.stewart import load_geometry
 
@@ -80,14 +81,15 @@ def platform() -> Retimed:
         torque_rate=dict.fromkeys(geometry.leg_names, 20000.0)), intervals=LOOP_INTERVALS)
 
 
-def five_bar() -> Retimed:
-    """Return a run of a five-bar."""
+def five_bar(minimal: bool = False, frames: tuple[FrameLimits, ...] = ()) -> Retimed:
+    """Return a run of a five-bar, of all its coordinates or of its cranks alone."""
     machine = ld.load(config_file('five_bar.yaml'))
-    path = LoopPath(machine, np.array([[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]]))
+    robot = MinimalCoordinates(machine) if minimal else machine
+    path = LoopPath(robot, np.array([[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]]))
     cranks = path.measured
-    return retime(machine, path, MotionLimits(torque=dict.fromkeys(cranks, 12.0),
-                                              torque_rate=dict.fromkeys(cranks, 200.0)),
-                  intervals=LOOP_INTERVALS)
+    return retime(robot, path, MotionLimits(
+        torque=dict.fromkeys(cranks, 12.0), torque_rate=dict.fromkeys(cranks, 200.0),
+        frames=frames), intervals=LOOP_INTERVALS)
 
 
 EVERY = MotionLimits(velocity=2.5, acceleration=8.0, jerk=80.0, torque=TORQUE,
@@ -130,6 +132,17 @@ def test_limits_hold_at_every_instant_and_some_bind(name: str) -> None:
         assert used.max() <= 1.0
         worst = max(worst, most)
     assert worst > 0.99
+
+
+def test_minimal_coordinates_have_the_run_of_the_whole_machine() -> None:
+    frame = FrameLimits(ld.load(config_file('five_bar.yaml')).model.bodies[-1], acceleration=20.0)
+    whole, least = (five_bar(minimal, (frame,)) for minimal in (False, True))
+    assert least.duration == pytest.approx(whole.duration, rel=1e-6)
+    t = np.linspace(0.0, least.duration, 11)
+    known, at, wanted = least.dynamics.known, least.at(t), whole.at(t)
+    assert_same(at.q, wanted.q, 1e-4)
+    assert_same(at.v, wanted.v[:, known], 1e-4)
+    assert_same(at.torque, wanted.torque[:, known], 1e-3)
 
 
 @pytest.mark.parametrize('name', RUNS)

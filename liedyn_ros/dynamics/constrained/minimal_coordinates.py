@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Closed loops in minimal coordinates: the equations of motion of independent coordinates (12.22).
+Closed loops in minimal coordinates: a machine as its independent coordinates see it (12.22).
 
 M_i a_i + b_i = tau_i with M_i = N^T M N and b_i = N^T (M N' v_i + h). The rates of all
 coordinates are v = N v_i. The forces of the loops do no work and drop out.
@@ -15,8 +15,9 @@ coordinates are v = N v_i. The forces of the loops do no work and drop out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import fields
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,9 +31,18 @@ from liedyn_ros.dynamics.constrained.configurations.mobility import assemblies_n
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
-    CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
+    CLOSED_CONFIGURATION, OFF_LOOP, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
+    independent_motions)
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE
 from liedyn_ros.dynamics.constrained.statics import independent_coordinates
+from liedyn_ros.dynamics.constrained.tracking.completion import complete_acceleration
+from liedyn_ros.dynamics.partial_derivatives.forward import ForwardJacobians
+from liedyn_ros.dynamics.partial_derivatives.inverse import InverseJacobians
+from liedyn_ros.model.parts.joints import Limits
+
+SMALLEST_ROW = 1e-9  # of what is left of a loop's rows: shorter ones are rounding errors
 
 
 class Motions(NamedTuple):
@@ -47,14 +57,71 @@ class Motions(NamedTuple):
     rate: Array
 
 
+class MinimalModel:
+    """
+    A model as f independent coordinates see it: nv, names, limits and motions are theirs.
+
+    Configurations q (nq,) are closed ones of the whole model, to which all else belongs: integrate
+    closes the loops. joint_list has the joints that are independent as a whole.
+    """
+
+    def __init__(self, least: MinimalCoordinates, known: NDArray[np.bool_]) -> None:
+        """Take the coordinates and their mask."""
+        whole, at = least.dynamics.model, np.cumsum(known) - 1
+        self._least, self._known, self.nv = least, known, int(known.sum())
+        self.coordinate_names: tuple[str, ...] = least.by
+        self.actuated = whole.actuated[known]
+        self.limits = Limits(nv=self.nv, **{
+            each.name: getattr(whole.limits, each.name)[known] for each in fields(Limits)})
+        self.joint_list = tuple(
+            joint.numbered(joint.qi, int(at[joint.vi])) for joint in whole.joint_list
+            if known[joint.v_slice].size and known[joint.v_slice].all())
+        self.joints = tuple(joint.name for joint in self.joint_list)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the whole model."""
+        if name.startswith('_'):
+            raise AttributeError(name)
+        return getattr(self._least.dynamics.model, name)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+        """Return the displacement (f,) of the independent coordinates from q0 to q1 (nq,)."""
+        return np.asarray(self._least.dynamics.model.difference(q0, q1)[self._known])
+
+    def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
+        """
+        Return the closed configuration (nq,) after a displacement dv (f,) of these coordinates.
+
+        Raises ConvergenceError where the loops do not close there.
+        """
+        least, whole, passive = self._least, self._least.dynamics.model, ~self._known
+        start = ended = whole.check_configuration(q)
+        wanted, before = as_array('dv', dv, (self.nv,)), np.inf
+        for k in range(ITERATIONS):
+            f, rows = least.dynamics.residual_and_jacobian(ended)
+            left = wanted - whole.difference(start, ended)[self._known]
+            size = max(least.dynamics.largest(f), float(np.abs(left).max(initial=0.0)))
+            if size <= CLOSED_CONFIGURATION or 0.5 * before <= size <= STALLED_RESIDUAL:
+                return ended
+            motions, inverse = _follow(least, rows)
+            step, before = motions @ left, size
+            step[passive] -= inverse @ f
+            step /= max(1.0, np.abs(step).max(initial=0.0) / (LONGEST * LONGER**k))
+            ended = whole.integrate(ended, step)
+        raise ConvergenceError(
+            f'dv: expected a displacement of {list(least.by)} at which the loops close, got one '
+            f'that leaves {size:.3g} open after {ITERATIONS} steps')
+
+
 class MinimalCoordinates:
     """
-    The dynamics M_i a_i + b_i = tau_i of f independent coordinates of a machine with loops.
+    The Dynamics M_i a_i + b_i = tau_i of f independent coordinates of a machine with loops.
 
-    by names joints or coordinates that decide the motion; by default actuated ones as far as they
-    can, at an assembly. A state is a closed configuration q (nq,) of the whole machine, as
-    `configuration` finds it, and the rates v (f,) of the independent coordinates. external are
-    wrenches (B, 6) on bodies. All calls raise ModelError where these coordinates do not decide
+    by names joints or coordinates that decide the motion, or is a mask (nv,); by default actuated
+    ones as far as they can, at an assembly. A state is a closed configuration q (nq,) of the whole
+    machine, and the rates v (f,) of the independent coordinates; a and tau (f,) are theirs as
+    well. So linearize, simulate, MomentumObserver and retime take it as they take a tree. external
+    are wrenches (B, 6) on bodies. All calls raise ModelError where these coordinates do not decide
     the motion, as at a dead centre, and the errors of ConstrainedDynamics.
 
     >>> small = MinimalCoordinates(linkage, by=['crank_joint'])
@@ -62,23 +129,24 @@ class MinimalCoordinates:
     (1, 1)
     """
 
-    def __init__(self, dynamics: ConstrainedDynamics, by: Sequence[str] | None = None) -> None:
+    def __init__(self, dynamics: ConstrainedDynamics, by: ArrayLike | None = None) -> None:
         """Take a machine and its independent coordinates."""
         self.dynamics = require_kind(
             'dynamics', dynamics, ConstrainedDynamics, 'as load returns of a machine with loops')
-        model = self.model = dynamics.model
-        self._known = (min((
-            independent_coordinates(dynamics, q, model.actuated) for q in assemblies_near(
+        whole = dynamics.model
+        self.known: NDArray[np.bool_] = (min((
+            independent_coordinates(dynamics, q, whole.actuated) for q in assemblies_near(
                 dynamics, assemble(dynamics))), key=np.count_nonzero)  # at no singular one
-            if by is None else dynamics.names.mask('by', list(by)))
-        self._known.setflags(write=False)
-        names = np.array(model.coordinate_names, dtype=object)
-        self.by: tuple[str, ...] = tuple(names[self._known].tolist())
-        self.f = len(self.by)
+            if by is None else dynamics.names.mask('by', by))
+        self.known.setflags(write=False)
+        names = np.array(whole.coordinate_names, dtype=object)
+        self.by: tuple[str, ...] = tuple(names[self.known].tolist())
+        self.model = MinimalModel(self, self.known)
+        self.inverse, self.forward = MinimalAlgorithm(self, True), MinimalAlgorithm(self, False)
 
     def __repr__(self) -> str:
         """Return the machine and the coordinates."""
-        return f'<MinimalCoordinates {list(self.by)} of {self.model!r}>'
+        return f'<MinimalCoordinates {list(self.by)} of {self.dynamics.model!r}>'
 
     def motions(self, q: ArrayLike) -> Array:
         """
@@ -96,7 +164,7 @@ class MinimalCoordinates:
         >>> MinimalCoordinates(linkage).motions(closed).shape
         (3, 1)
         """
-        return self._motions(self.dynamics.jacobian(q))[0]
+        return all_motions(self, q, np.zeros(self.dynamics.model.nv))[0][:, self.known]
 
     def motions_and_rate(self, q: ArrayLike, v: ArrayLike) -> Motions:
         """
@@ -115,13 +183,8 @@ class MinimalCoordinates:
         >>> MinimalCoordinates(linkage).motions_and_rate(closed, [1.0]).rate.shape
         (3, 1)
         """
-        q, v = self._state(q, v)
-        found, inverse = self._motions(self.dynamics.jacobian(q))
-        whole = found @ v
-        rows = ConstraintRates(self.dynamics, q, np.vstack([whole, np.zeros_like(whole)])).rows
-        rate = np.zeros_like(found)
-        rate[~self._known] = -inverse @ (rows[1] @ found)
-        return Motions(found, rate)
+        motions, rate = all_motions(self, q, self.velocity(q, v))
+        return Motions(motions[:, self.known], rate[:, self.known])
 
     def velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
         """
@@ -140,7 +203,7 @@ class MinimalCoordinates:
         >>> MinimalCoordinates(linkage).velocity(closed, [1.0]).shape
         (3,)
         """
-        return np.asarray(self.motions(q) @ as_array('v', v, (self.f,)))
+        return np.asarray(self.motions(q) @ as_array('v', v, (self.model.nv,)))
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """
@@ -158,8 +221,8 @@ class MinimalCoordinates:
         >>> MinimalCoordinates(linkage).mass_matrix(closed).shape
         (1, 1)
         """
-        motions = self.motions(q)
-        return np.asarray(motions.T @ self.dynamics.tree.mass_matrix(q) @ motions)
+        motions = all_motions(self, q, np.zeros(len(self.known)))[0]
+        return reduced_mass(self, q, motions)[np.ix_(self.known, self.known)]
 
     def bias(self, q: ArrayLike, v: ArrayLike, external: ArrayLike | None = None) -> Array:
         """
@@ -180,59 +243,10 @@ class MinimalCoordinates:
         >>> MinimalCoordinates(linkage).bias(closed, [1.0]).shape
         (1,)
         """
-        return self.inverse(q, v, np.zeros(self.f), external)
-
-    def inverse(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                external: ArrayLike | None = None) -> Array:
-        """
-        Return the forces of accelerations.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: rates (f,) of the independent coordinates; rad/s and m/s.
-            a: their accelerations (f,); rad/s^2 and m/s^2.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            tau_i (f,); N m and N.
-
-        Raises:
-            ModelError: where the independent coordinates do not decide the motion.
-
-        >>> MinimalCoordinates(linkage).inverse(closed, [1.0], [0.0]).shape
-        (1,)
-        """
-        q, v = self._state(q, v)
-        a = as_array('a', a, (self.f,))
-        motions, rate = self.motions_and_rate(q, v)
-        whole = self.dynamics.tree.inverse(q, motions @ v, motions @ a + rate @ v, external)
-        return np.asarray(motions.T @ whole)
-
-    def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                external: ArrayLike | None = None) -> Array:
-        """
-        Return the accelerations under forces.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: rates (f,) of the independent coordinates; rad/s and m/s.
-            tau: forces (f,) at them; N m and N.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            a_i (f,); rad/s^2 and m/s^2.
-
-        Raises:
-            ModelError: where the independent coordinates do not decide the motion.
-
-        >>> small = MinimalCoordinates(linkage)
-        >>> bool(np.abs(small.forward(closed, [1.0], small.bias(closed, [1.0]))).max() < 1e-9)
-        True
-        """
-        excess = as_array('tau', tau, (self.f,)) - self.bias(q, v, external)
-        return np.asarray(np.linalg.solve(self.mass_matrix(q), excess))
+        whole = self.velocity(q, v)
+        motions, rate = all_motions(self, q, whole)
+        forces = self.dynamics.tree.inverse(q, whole, rate @ whole, external)
+        return np.asarray((motions.T @ forces)[self.known])
 
     def efforts(self, q: ArrayLike, tau: ArrayLike, actuated: ArrayLike | None = None) -> Array:
         """
@@ -254,59 +268,190 @@ class MinimalCoordinates:
         >>> MinimalCoordinates(linkage).efforts(closed, [2.0]).round(9) + 0.0
         array([2., 0., 0.])
         """
-        tau, motions = as_array('tau', tau, (self.f,)), self.motions(q)
-        driven = (self.model.actuated if actuated is None
+        tau, motions = as_array('tau', tau, (self.model.nv,)), self.motions(q)
+        driven = (self.dynamics.model.actuated if actuated is None
                   else self.dynamics.names.mask('actuated', actuated))
         return least_efforts(motions, driven, tau)
 
-    def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
+
+class MinimalAlgorithm:
+    """
+    Inverse dynamics, tau (f,) of q, v and a, or forward dynamics, a (f,) of q, v and tau: call it.
+
+    given are a, or tau. All calls raise the errors of MinimalCoordinates.
+    """
+
+    def __init__(self, least: MinimalCoordinates, inverse: bool) -> None:
+        """Take the coordinates, and which of the two it is."""
+        self._least, self._inverse = least, inverse
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, given: ArrayLike,
+                 external: ArrayLike | None = None) -> Array:
         """
-        Return the closed configuration after a displacement of the independent coordinates.
+        Return the forces of accelerations, or the accelerations under forces.
 
         Args:
             q: closed configuration (nq,); rad and m.
-            dv: displacement (f,); rad and m.
+            v: rates (f,) of the independent coordinates; rad/s and m/s.
+            given: their accelerations (f,), rad/s^2 and m/s^2, or forces (f,), N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
 
         Returns:
-            q (nq,).
+            (f,) of the other.
 
         Raises:
-            ConvergenceError: where the loops do not close there.
             ModelError: where the independent coordinates do not decide the motion.
 
-        >>> (MinimalCoordinates(linkage).integrate(closed, [0.1]) - closed)[0].round(9).item()
-        0.1
+        >>> small = MinimalCoordinates(linkage)
+        >>> bool(np.abs(small.forward(closed, [1.0], small.bias(closed, [1.0]))).max() < 1e-9)
+        True
         """
-        start = ended = self.model.check_configuration(q)
-        wanted, before = as_array('dv', dv, (self.f,)), np.inf
-        for k in range(ITERATIONS):
-            f, rows = self.dynamics.residual_and_jacobian(ended)
-            left = wanted - self.model.difference(start, ended)[self._known]
-            size = max(self.dynamics.largest(f), float(np.abs(left).max(initial=0.0)))
-            if size <= CLOSED_CONFIGURATION or 0.5 * before <= size <= STALLED_RESIDUAL:
-                return ended
-            motions, inverse = self._motions(rows)
-            step, before = motions @ left, size
-            step[~self._known] -= inverse @ f
-            step /= max(1.0, np.abs(step).max(initial=0.0) / (LONGEST * LONGER**k))
-            ended = self.model.integrate(ended, step)
-        raise ConvergenceError(
-            f'dv: expected a displacement of {list(self.by)} at which the loops close, got one '
-            f'that leaves {size:.3g} open after {ITERATIONS} steps')
+        least, given = self._least, as_array('a' if self._inverse else 'tau', given, (
+            self._least.model.nv,))
+        mass, bias = least.mass_matrix(q), least.bias(q, v, external)
+        return np.asarray(mass @ given + bias if self._inverse else np.linalg.solve(
+            mass, given - bias))
 
-    def _state(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-        return self.model.check_configuration(q), as_array('v', v, (self.f,))
+    def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, given: ArrayLike,
+                               external: ArrayLike | None = None) -> Array:
+        """
+        Return the result with its time derivatives to order r, of K states.
 
-    def _motions(self, rows: Array) -> tuple[Array, Array]:
-        """Return N (nv, f), and the map (nv - f, m) by which the others follow rows."""
-        passive = ~self._known
-        inverse, free = solve_passive(rows, passive)
-        if len(free):
-            refuse_free(self.dynamics, passive, free)
-        motions = np.zeros((self.model.nv, self.f))
-        motions[self._known] = np.eye(self.f)
-        motions[passive] = -inverse @ rows[:, self._known]
-        return motions, inverse
+        Args:
+            q: closed configurations (K, nq); rad and m.
+            v: rates (K, f) of the independent coordinates; rad/s and m/s.
+            given: (K, r + 1, f) with time derivatives.
+            external: wrenches (K, r + 1, B, 6) with time derivatives; by default none.
+
+        Returns:
+            (K, r + 1, f).
+
+        Raises:
+            ModelError: where the independent coordinates do not decide the motion.
+
+        >>> small = MinimalCoordinates(linkage)
+        >>> small.inverse.time_derivatives_batch([closed], [[1.0]], np.zeros((1, 2, 1))).shape
+        (1, 2, 1)
+        """
+        least, dynamics, known = self._least, self._least.dynamics, self._least.known
+        q = as_array('q', q, (-1, least.model.nq))
+        v = as_array('v', v, (len(q), least.model.nv))
+        if self._inverse:
+            return dynamics.inverse.batch(
+                q, *whole_rates(least, q, v, given), external, actuated=known
+                ).solution.tau[..., known]
+        rates = np.array([least.velocity(*state) for state in zip(q, v)])
+        return np.asarray(dynamics.forward.batch(
+            q, rates, spread(least, given), external))[..., known]
+
+    def partial_derivatives(self, q: ArrayLike, v: ArrayLike, given: ArrayLike,
+                            external: ArrayLike | None = None
+                            ) -> InverseJacobians | ForwardJacobians:
+        """
+        Return the Jacobians, those by q along model.integrate.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: rates (f,) of the independent coordinates; rad/s and m/s.
+            given: their accelerations (f,), rad/s^2 and m/s^2, or forces (f,), N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            those of a tree, of f coordinates.
+
+        Raises:
+            ModelError: where the independent coordinates do not decide the motion.
+
+        >>> derive = MinimalCoordinates(linkage).forward.partial_derivatives
+        >>> derive(closed, [1.0], [0.0]).by_q.shape
+        (1, 1)
+        """
+        least, known, f = self._least, self._least.known, self._least.model.nv
+        whole = least.velocity(q, v)
+        tau = self(q, v, given, external) if self._inverse else as_array('tau', given, (f,))
+        at = least.dynamics.forward.partial_derivatives(q, whole, spread(least, tau), external)
+        by = np.hstack((at.by_q, at.by_v))[known] @ directions(least, q, v)
+        by_gravity = at.by_parameters(least.dynamics.tree.inverse.partial_derivatives(
+            q, whole, at.a, external).by_gravity)[known]
+        parts = by[:, :f], by[:, f:], by_gravity
+        if not self._inverse:
+            return ForwardJacobians(
+                at.a[known], *parts[:2], at.by_tau[np.ix_(known, known)], by_gravity)
+        mass = least.mass_matrix(q)
+        by_q, by_v, by_gravity = (-mass @ each for each in parts)
+        return InverseJacobians(by_q, by_v, mass, by_gravity)
+
+
+def spread(least: MinimalCoordinates, given: ArrayLike) -> Array:
+    """Return numbers (..., f) of independent coordinates as those (..., nv) of all, others 0."""
+    numbers = np.asarray(given, dtype=np.float64)
+    found: Array = np.zeros((*numbers.shape[:-1], len(least.known)))
+    found[..., least.known] = numbers
+    return found
+
+
+def all_motions(least: MinimalCoordinates, q: ArrayLike, v: Array) -> tuple[Array, Array]:
+    """Return N and N' (nv, nv) at rates v (nv,) of all, with columns of zeros for the others."""
+    dynamics, known, n = least.dynamics, least.known, len(least.known)
+    at, motions, rate = dynamics.model.check_configuration(q), np.empty((n, n)), np.empty((n, n))
+    rows, code = np.empty((2, dynamics.m, n)), DONE - 1
+    if not dynamics.functions:  # which are Python's
+        with dynamics.lock.inner:
+            code = independent_motions(
+                dynamics.data.workspace, np.flatnonzero(~known), np.ones(dynamics.m), math.inf, at,
+                v, np.empty((2, n)), rows, motions, rate)
+    if code != DONE:
+        motions[:], rate[:], rows[0] = 0.0, 0.0, dynamics.jacobian(at)
+        motions[:, known], inverse = _follow(least, rows[0])
+        if v.any():
+            change = ConstraintRates(dynamics, at, np.vstack([v, np.zeros_like(v)])).rows[1]
+            rate[~known] = -inverse @ (change @ motions)
+    size, left = (np.linalg.norm(each[:, known], axis=0) for each in (rows[0], rows[0] @ motions))
+    if (left > np.maximum(OFF_LOOP * size, SMALLEST_ROW)).any():
+        raise ModelError(f'known: expected coordinates that decide the motion, got {least.by}, '
+                         'which break a loop', names=['known'], got=least.by)
+    return motions, rate
+
+
+def whole_rates(least: MinimalCoordinates, q: Array, v: Array, a: ArrayLike
+                ) -> tuple[Array, Array]:
+    """Return v (K, nv) and a (K, ..., nv) of all coordinates, by those of independent ones."""
+    rates = np.array([least.velocity(*state) for state in zip(q, v, strict=True)])
+    return rates, np.array([complete_acceleration(least.dynamics, *each, least.known)
+                            for each in zip(q, rates, spread(least, a), strict=True)])
+
+
+def directions(least: MinimalCoordinates, q: ArrayLike, v: ArrayLike) -> Array:
+    """
+    Return displacements and changes of rate of all coordinates per those of independent ones.
+
+    They are (2 nv, 2 f), rows [N, 0] and [d(N v)/dq, N] (13.49a), v (f,) being the rates.
+    """
+    f, n = least.model.nv, len(least.known)
+    rates, found = as_array('v', v, (f,)), np.zeros((2 * n, 2 * f))
+    found[:n, :f] = found[n:, f:] = least.motions(q)
+    for column, unit in enumerate(np.eye(f)):  # N'[N y] v
+        found[n:, column] = least.motions_and_rate(q, unit).rate @ rates
+    return found
+
+
+def reduced_mass(least: MinimalCoordinates, q: ArrayLike, motions: Array) -> Array:
+    """Return N^T M N (nv, nv) of motions as all_motions has them."""
+    return np.asarray(motions.T @ least.dynamics.tree.mass_matrix(q) @ motions)
+
+
+def _follow(least: MinimalCoordinates, rows: Array) -> tuple[Array, Array]:
+    """Return N (nv, f) by rows A (m, nv), and the map (nv - f, m) by which others follow them."""
+    known = least.known
+    inverse, free = solve_passive(rows, ~known)
+    if len(free):
+        refuse_free(least.dynamics, ~known, free)
+    motions = np.zeros((len(known), len(least.by)))
+    motions[known] = np.eye(len(least.by))
+    motions[~known] = -inverse @ rows[:, known]
+    return motions, inverse
 
 
 def least_efforts(motions: Array, driven: NDArray[np.bool_], need: Array) -> Array:

@@ -29,10 +29,8 @@ from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
 from liedyn_ros.dynamics.algorithms.kernels.momentum import momentum_and_drift, observe_motions
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
-from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
-    independent_motions)
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE
+from liedyn_ros.dynamics.constrained.minimal_coordinates import (
+    all_motions, MinimalCoordinates, spread)
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import LOCAL_WORLD_ALIGNED
 from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
@@ -61,8 +59,9 @@ class MomentumObserver:
     """
     Estimates external forces at each sample of a machine; for one thread.
 
-    robot is a Dynamics, of a fixed or a floating base, or a ConstrainedDynamics. There forces are
-    those at the independent coordinates `by`, by default motors as far as they decide the motion.
+    robot is a Dynamics, of a fixed or a floating base, a ConstrainedDynamics or its
+    MinimalCoordinates, whose v and tau (f,) it then takes. Of loops, forces are those at the
+    independent coordinates `by`, by default motors as far as they decide the motion.
     gain (1/s): an estimate follows what touches with the time constant 1 / gain. The friction and
     damping of the model are taken off. The first sample, and one after `reset`, starts it at zero.
     The C library's observe_external and loops_observe_external have the same bits.
@@ -72,18 +71,21 @@ class MomentumObserver:
     array([0., 0., 0., 0., 0., 0.])
     """
 
-    def __init__(self, robot: Dynamics | ConstrainedDynamics, *, gain: float = 50.0,
-                 by: Sequence[str] | None = None) -> None:
+    def __init__(self, robot: Dynamics | ConstrainedDynamics | MinimalCoordinates, *,
+                 gain: float = 50.0, by: Sequence[str] | None = None) -> None:
         """Take a robot; raises LimitError for a gain that is not above 0."""
-        self._gain = as_positive('gain', gain)
-        self._least = None if isinstance(robot, Dynamics) else MinimalCoordinates(robot, by)
-        self._tree = robot if isinstance(robot, Dynamics) else robot.tree
-        self.model, nv = robot.model, robot.model.nv
+        self._gain, self._lifts = as_positive('gain', gain), isinstance(robot, MinimalCoordinates)
+        self._least = None if isinstance(robot, Dynamics) else robot if isinstance(
+            robot, MinimalCoordinates) else MinimalCoordinates(robot, by)
+        self._tree = robot.dynamics.tree if isinstance(robot, MinimalCoordinates) else (
+            robot if isinstance(robot, Dynamics) else robot.tree)
+        self.model, nv = self._tree.model, self._tree.model.nv
         self._data = Data(self._tree.constants)
         self._blocks: Array = np.zeros((self._tree.constants.links, BLOCKS))
         self._matrices = np.zeros((nv, nv)), np.zeros((nv, nv))  # M and C
-        self._motions, self._reduced = np.eye(nv), np.zeros((3, nv))
-        self._rate, self._before = np.zeros((nv, nv)), np.zeros((nv, nv))
+        self._motions: Array = np.eye(nv)
+        self._rate: Array = np.zeros((nv, nv))
+        self._before, self._reduced = np.zeros((nv, nv)), np.zeros((3, nv))
         self.names = self.model.coordinate_names if self._least is None else self._least.by
         self._known = np.array([name in self.names for name in self.model.coordinate_names])
         self.reset()
@@ -117,6 +119,8 @@ class MomentumObserver:
         >>> MomentumObserver(robot)(q, v, robot.bias(q, v), 0.001)
         array([0., 0., 0., 0., 0., 0.])
         """
+        if self._lifts and self._least is not None:
+            v, tau = self._least.velocity(q, v), spread(self._least, tau)
         dt, tau = as_positive('dt', dt), as_array('tau', tau, (self.model.nv,))
         momentum, drift = self._at(
             self.model.check_configuration(q), as_array('v', v, (self.model.nv,)))
@@ -160,23 +164,8 @@ class MomentumObserver:
             tree.bias(q, v)  # says why
             raise LimitError('v: expected one whose momentum is finite, got one that is not')
         if self._least is not None:
-            self._find_motions(self._least, q, v)
+            self._motions, self._rate = all_motions(self._least, q, v)
         return momentum, drift
-
-    def _find_motions(self, least: MinimalCoordinates, q: Array, v: Array) -> None:
-        """Find N and N' (nv, nv) of a machine with loops, columns of others zero."""
-        dynamics, rows = least.dynamics, (2, least.dynamics.m, len(v))
-        code = DONE - 1
-        if not dynamics.functions:  # which are Python's
-            with dynamics.lock.inner:
-                code = independent_motions(
-                    dynamics.data.workspace, np.flatnonzero(~self._known), np.ones(dynamics.m),
-                    math.inf, q, v, np.zeros((2, len(v))), np.zeros(rows), self._motions,
-                    self._rate)
-        if code != DONE:
-            self._motions[:], self._rate[:] = 0.0, 0.0
-            self._motions[:, self._known], self._rate[:, self._known] = least.motions_and_rate(
-                q, v[self._known])
 
 
 def alarm_levels(residuals: ArrayLike, dt: float, per_hour: float = 1.0) -> Array:

@@ -22,14 +22,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, unknown_name
-from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
     ORIENTATION, POINT, POSE)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.task_mobility import (
-    invert_on_range, tree_mobility)
-from liedyn_ros.dynamics.constrained.minimal_coordinates import least_efforts
+    invert_on_range, loop_mobility, tree_mobility)
+from liedyn_ros.dynamics.constrained.minimal_coordinates import (
+    all_motions, least_efforts, MinimalCoordinates, reduced_mass)
+from liedyn_ros.dynamics.constrained.statics import independent_coordinates
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import LOCAL_WORLD_ALIGNED
 from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
@@ -122,7 +124,8 @@ class TaskSpace:
     The task-space dynamics of frames of a robot: called with a state.
 
     robot is a Dynamics or a ConstrainedDynamics. frames are names, or what counts of each: POSE,
-    POINT or ORIENTATION. Raises ModelError for an unknown name.
+    POINT or ORIENTATION. Raises ModelError for an unknown name. The C library's task_space has
+    the same bits.
 
     >>> TaskSpace(robot, {'tool': 'point'})(q + 0.5, v).inertia.shape
     (3, 3)
@@ -132,6 +135,7 @@ class TaskSpace:
                  frames: Mapping[str, str] | Sequence[str] | str) -> None:
         """Take a robot and its frames."""
         self.robot, self._names = robot, Names(robot.model)
+        self._least = None if isinstance(robot, Dynamics) else MinimalCoordinates(robot)
         self.frames = ({frames: POSE} if isinstance(frames, str) else dict(frames) if isinstance(
             frames, Mapping) else dict.fromkeys(frames, POSE))
         for name, kind in self.frames.items():
@@ -167,12 +171,12 @@ class TaskSpace:
             drift.append((robot.frames.jacobian_rate(q, v, name, LOCAL_WORLD_ALIGNED) @ np.asarray(
                 v))[part])
         jacobian, rates = np.vstack(rows), np.concatenate(drift)
-        response, motions = self._response(q)
         if isinstance(robot, Dynamics):
+            response, motions = robot.inverse_mass_matrix(q), np.eye(robot.model.nv)
             free, mobility = _of_tree(robot, q, v, external, jacobian)
-        else:
+        elif self._least is not None:
             free = np.asarray(robot.forward(q, v, np.zeros(robot.model.nv), external))
-            mobility = jacobian @ response @ jacobian.T
+            response, motions, mobility = _of_loops(self._least, q, jacobian)
         inertia, rank = _inverse(mobility)
         inverse = response @ jacobian.T @ inertia
         return TaskDynamics(
@@ -180,17 +184,26 @@ class TaskSpace:
             motions @ np.linalg.pinv(motions) - inverse @ jacobian, response, motions, rank,
             self._names)
 
-    def _response(self, q: ArrayLike) -> tuple[Array, Array]:
-        """Return the response (nv, nv) to joint forces, and the free motions (nv, f)."""
-        robot = self.robot
-        if isinstance(robot, Dynamics):
-            return robot.inverse_mass_matrix(q), np.eye(robot.model.nv)
-        rows = robot.jacobian(q) / robot.row_sizes[:, None]
-        right = np.linalg.svd(rows)[2]
-        rank = int(robot.forward(q, np.zeros(robot.model.nv), np.zeros(robot.model.nv)).rank)
-        motions = np.asarray(right[rank:].T)
-        mass = motions.T @ robot.tree.mass_matrix(q) @ motions
-        return motions @ np.linalg.solve(mass, motions.T), motions
+
+def _of_loops(least: MinimalCoordinates, q: ArrayLike, jacobian: Array
+              ) -> tuple[Array, Array, Array]:
+    """Return response (nv, nv), free motions (nv, f), and the mobility of tasks (t, t)."""
+    nv = len(least.known)
+    try:
+        motions = all_motions(least, q, np.zeros(nv))[0]
+    except ModelError:  # others decide the motion here, as at a dead centre of the motors
+        dynamics, names = least.dynamics, np.array(least.dynamics.model.coordinate_names)
+        least = MinimalCoordinates(dynamics, names[independent_coordinates(
+            dynamics, q, dynamics.model.actuated)].tolist())
+        motions = all_motions(least, q, np.zeros(nv))[0]
+    found = []
+    for rows in (np.eye(nv), jacobian):
+        mass, response = reduced_mass(least, q, motions), np.empty_like(rows)
+        mobility = np.empty((len(rows), len(rows)))
+        if not loop_mobility(mass, motions, rows, np.empty((nv, nv)), response, mobility):
+            raise LimitError('q: expected one whose mobility is finite, got one that is not')
+        found.append(mobility)
+    return found[0], motions[:, least.known], found[1]
 
 
 def _of_tree(robot: Dynamics, q: ArrayLike, v: ArrayLike, external: ArrayLike | None,

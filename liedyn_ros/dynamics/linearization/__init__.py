@@ -8,8 +8,6 @@
 
 """Linear models of dynamics about a state or along a motion."""
 
-from liedyn_ros.dynamics.linearization.independent import (
-    IndependentModel, linearize_independent)
 from liedyn_ros.dynamics.linearization.linear_models import (
     linearize, linearize_along, LinearModel, transition)
 from liedyn_ros.dynamics.linearization.motions import (
@@ -17,6 +15,5 @@ from liedyn_ros.dynamics.linearization.motions import (
 from liedyn_ros.dynamics.linearization.steps import linearize_step, RUNGE_KUTTA, STORMER_VERLET
 
 __all__ = [
-    'IndependentModel', 'linearize', 'linearize_along', 'linearize_independent', 'linearize_step',
-    'LinearModel', 'Motion', 'motion_gradient', 'MotionGradient', 'RUNGE_KUTTA', 'simulate',
-    'STORMER_VERLET', 'transition']
+    'linearize', 'linearize_along', 'linearize_step', 'LinearModel', 'Motion', 'motion_gradient',
+    'MotionGradient', 'RUNGE_KUTTA', 'simulate', 'STORMER_VERLET', 'transition']

@@ -25,20 +25,21 @@ from liedyn_ros.dynamics.linearization.linear_models import LinearModel
 from liedyn_ros.dynamics.linearization.variational_steps import Step, varied_variational_step
 
 
-def projected_step(dynamics: ConstrainedDynamics, q: Array, v: Array, step: LinearModel
-                   ) -> tuple[Array, Array, LinearModel]:
+def projection(dynamics: ConstrainedDynamics, q: Array, v: Array) -> tuple[Array, Array, Array]:
     """
-    Return q, v and the derivatives of a step after its projection.
+    Return q, v after the projection of a step, and its derivatives (2 nv, 2 nv).
 
     Raises ConvergenceError where the stages end far from the constraints.
     """
-    n = len(v)
-    moved, faster = np.split(np.hstack([step.A, step.B]), 2)
     _require_near(dynamics, q, v)
-    q, moved = _closed(dynamics, q, moved)
-    v, faster = _along(dynamics, q, moved, v, faster)
-    rows = np.vstack([moved, faster])
-    return q, v, LinearModel(rows[:, :2 * n], rows[:, 2 * n:])
+    q, moved = _closed(dynamics, q)
+    rows = dynamics.jacobian(q)
+    open_by = rows @ v
+    change = least(dynamics, q, rows, -open_by)
+    v = v + change
+    spread, by_q = _response(dynamics, q, rows, change, v, open_by)
+    return q, v, np.block([[moved, np.zeros_like(moved)],
+                           [by_q @ moved, np.eye(len(v)) - spread @ rows]])
 
 
 def verlet_step(
@@ -69,45 +70,34 @@ def _require_near(dynamics: ConstrainedDynamics, q: Array, v: Array) -> None:
                                f'm of the constraints, got ones {far:.3g} off; shorten the step')
 
 
-def _closed(dynamics: ConstrainedDynamics, q: Array, moved: Array) -> tuple[Array, Array]:
-    """Return the configuration on the constraints, and its derivatives (nv, ...)."""
+def _closed(dynamics: ConstrainedDynamics, q: Array) -> tuple[Array, Array]:
+    """Return the configuration on the constraints, and its derivatives (nv, nv)."""
+    moved: Array = np.eye(dynamics.model.nv)
     for each in corrections(dynamics, q):
         # M s = A^T y, A s = -f, and f moves by A (13.58)
-        change = _response(dynamics, each.q, each.rows, each.step, each.step,
-                           each.residual, moved, -each.rows @ moved)
+        spread, by_q = _response(
+            dynamics, each.q, each.rows, each.step, each.step, each.residual)
         turn = dynamics.model.integrate_derivatives(each.q, each.step)
-        q, moved = each.ended, turn.by_q @ moved + turn.by_dv @ change
+        q, moved = each.ended, (turn.by_q + turn.by_dv @ (by_q - spread @ each.rows)) @ moved
     rows = dynamics.jacobian(q)  # the start of Newton's next step: it moves with what is left
     return q, moved - least(dynamics, q, rows, rows @ moved)
 
 
-def _along(dynamics: ConstrainedDynamics, q: Array, moved: Array, v: Array, faster: Array
-           ) -> tuple[Array, Array]:
-    """Return the velocity along the constraints, and its derivatives (nv, ...)."""
-    rows = dynamics.jacobian(q)
-    open_by = rows @ v
-    change = least(dynamics, q, rows, -open_by)
-    v = v + change
-    return v, faster + _response(
-        dynamics, q, rows, change, v, open_by, moved, -rows @ faster)
-
-
 def _response(dynamics: ConstrainedDynamics, q: Array, rows: Array, step: Array, whole: Array,
-              open_by: Array, moved: Array, gaps: Array) -> Array:
+              open_by: Array) -> tuple[Array, Array]:
     """
-    Return how a step s (nv,) of least kinetic energy changes, given derivatives of q (nv, x).
+    Return how a step s (nv,) of least kinetic energy changes by gaps (nv, m), and by q (nv, nv).
 
-    M s = A^T y, and A s closes open_by (m,). gaps (m, x) are the changes of A s at constant A
-    whole, whole (nv,) being what A has to keep (13.58).
+    M s = A^T y, and A s closes open_by (m,). Gaps are the changes of A s at constant A whole,
+    whole (nv,) being what A has to keep (13.58).
     """
     mass, spread = dynamics.tree.mass_matrix(q), least(dynamics, q, rows, np.eye(len(rows)))
     multipliers = -spread.T @ mass @ spread @ open_by
     n, rest = len(step), np.zeros_like(step)
     weight = dynamics.tree.inverse.partial_derivatives(q, rest, rest).by_q
-    forces = _varied(dynamics, q, step, multipliers)[:n] - weight
-    free = np.linalg.solve(mass, forces @ moved)
-    return np.asarray(spread @ (gaps - _varied(
-        dynamics, q, whole, multipliers)[n:] @ moved + rows @ free) - free)
+    free = np.linalg.solve(mass, _varied(dynamics, q, step, multipliers)[:n] - weight)
+    return spread, spread @ (
+        rows @ free - _varied(dynamics, q, whole, multipliers)[n:]) - free
 
 
 def _varied(dynamics: ConstrainedDynamics, q: Array, a: Array, multipliers: Array) -> Array:

@@ -19,14 +19,15 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError, LimitError
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates, project
+from liedyn_ros.dynamics.constrained.minimal_coordinates import directions, spread
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.runge_kutta_munthe_kaas import chart_rate
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import velocity_brackets
 from liedyn_ros.model import Model
 
 MAX_EVALUATIONS = 100_000  # of a motion over one step, unless a caller has another budget
-Robot: TypeAlias = Dynamics | ConstrainedDynamics
+Robot: TypeAlias = Dynamics | ConstrainedDynamics | MinimalCoordinates
 
 
 class LinearModel(NamedTuple):
@@ -87,10 +88,11 @@ def linearize(dynamics: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     Return the continuous model about a motion, which need not be at rest (13.48).
 
     It has displacements eta and dv of all coordinates. Those of a machine with loops satisfy
-    A eta = 0, which the motion of the model preserves.
+    A eta = 0, which the motion of the model preserves; regulators need those of its
+    MinimalCoordinates, of as many states as it has.
 
     Args:
-        dynamics: a Dynamics or a ConstrainedDynamics.
+        dynamics: a Dynamics, a ConstrainedDynamics or MinimalCoordinates.
         q: configuration (nq,); rad and m.
         v: velocity (nv,); rad/s and m/s.
         tau: joint forces (nv,); N m and N.
@@ -107,8 +109,23 @@ def linearize(dynamics: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     >>> linearize(robot, q, v, tau).A.shape
     (12, 12)
     """
+    if isinstance(dynamics, MinimalCoordinates):
+        return reduced(dynamics, q, v, linearize(*lifted(dynamics, q, v, tau), external))
     at = dynamics.forward.partial_derivatives(q, v, tau, external)
     return _of_jacobians(dynamics.model, np.asarray(v), at.by_q, at.by_v, at.by_tau)
+
+
+def lifted(least: MinimalCoordinates, q: ArrayLike, v: ArrayLike, tau: ArrayLike
+           ) -> tuple[ConstrainedDynamics, ArrayLike, Array, Array]:
+    """Return the whole machine, and a state and forces of independent coordinates as its own."""
+    return least.dynamics, q, least.velocity(q, v), spread(least, tau)
+
+
+def reduced(least: MinimalCoordinates, q: ArrayLike, v: ArrayLike, whole: LinearModel
+            ) -> LinearModel:
+    """Return the model of independent coordinates, from one of the whole machine (13.49a)."""
+    kept = np.tile(least.known, 2)
+    return LinearModel(whole.A[kept] @ directions(least, q, v), whole.B[kept][:, least.known])
 
 
 def _of_jacobians(model: Model, v: Array, by_q: Array, by_v: Array, by_tau: Array) -> LinearModel:
@@ -135,7 +152,7 @@ def linearize_along(dynamics: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     Return the continuous models along a trajectory of K states.
 
     Args:
-        dynamics: a Dynamics or a ConstrainedDynamics.
+        dynamics: a Dynamics, a ConstrainedDynamics or MinimalCoordinates.
         q: configurations (K, nq); rad and m.
         v: velocities (K, nv); rad/s and m/s.
         tau: joint forces (K, nv); N m and N.
@@ -173,7 +190,7 @@ def transition(dynamics: Robot, q: ArrayLike, v: ArrayLike, dt: float, tau: Arra
     are closed where the step begins, and again where it ends.
 
     Args:
-        dynamics: a Dynamics or a ConstrainedDynamics.
+        dynamics: a Dynamics, a ConstrainedDynamics or MinimalCoordinates.
         q: configuration (nq,); rad and m.
         v: velocity (nv,); rad/s and m/s.
         dt: length of the step; s.
@@ -194,6 +211,10 @@ def transition(dynamics: Robot, q: ArrayLike, v: ArrayLike, dt: float, tau: Arra
     >>> transition(robot, q, v, 0.01, tau)[2].A.shape
     (12, 12)
     """
+    if isinstance(dynamics, MinimalCoordinates):
+        whole, _, rates, forces = lifted(dynamics, q, v, tau)
+        q1, v1, linear = transition(whole, q, rates, dt, forces, external, tolerance, budget)
+        return q1, v1[dynamics.known], reduced(dynamics, q, v, linear)
     options: dict[str, Any] = {}
     if isinstance(dynamics, ConstrainedDynamics):
         dynamics.require_closed(q, v)

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 import math
 from typing import NamedTuple, TypeAlias
 
@@ -20,8 +21,8 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics.constrained import (
-    constrained_stormer_verlet, ConstrainedDynamics, projected_runge_kutta)
-from liedyn_ros.dynamics.dynamics import Dynamics
+    constrained_stormer_verlet, ConstrainedDynamics, MinimalCoordinates, projected_runge_kutta)
+from liedyn_ros.dynamics.constrained.minimal_coordinates import directions, spread
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
 from liedyn_ros.dynamics.linearization.linear_models import Robot
 from liedyn_ros.dynamics.linearization.steps import (
@@ -74,7 +75,7 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
     The scheme is of fourth order; STORMER_VERLET keeps energy in long motions without dissipation.
 
     Args:
-        robot: a Dynamics or a ConstrainedDynamics.
+        robot: a Dynamics, a ConstrainedDynamics or MinimalCoordinates.
         q: configuration (nq,) at the start; rad and m.
         v: velocity (nv,) at the start; rad/s and m/s.
         tau: joint forces (nv,), N m and N, or (steps, nv) with a row a step, or what a controller
@@ -96,6 +97,11 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
     (101, 6)
     """
     require_scheme(scheme)
+    if isinstance(robot, MinimalCoordinates):
+        forces = partial(_led, robot, tau) if callable(tau) else spread(robot, tau)
+        whole = simulate(robot.dynamics, q, robot.velocity(q, v), forces, dt, steps,
+                         external=external, scheme=scheme)
+        return whole._replace(v=whole.v[:, robot.known], tau=whole.tau[:, robot.known])
     step = _STEPS[scheme][isinstance(robot, ConstrainedDynamics)]
     dt, steps, model = as_positive('dt', dt), _count('steps', steps, 0), robot.model
     times = np.asarray(dt * np.arange(steps + 1), np.float64)
@@ -131,7 +137,7 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
     States between those kept are found again: memory grows with the root of the steps.
 
     Args:
-        robot: a Dynamics or a ConstrainedDynamics.
+        robot: a Dynamics, a ConstrainedDynamics or MinimalCoordinates.
         q: configuration (nq,) at the start; rad and m.
         v: velocity (nv,) at the start; rad/s and m/s.
         tau: joint forces (steps, nv), N m and N.
@@ -154,6 +160,14 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
     >>> ld.motion_gradient(robot, q, v, np.zeros((5, 6)), 1e-3, cost).by_tau.shape
     (5, 6)
     """
+    if isinstance(robot, MinimalCoordinates):
+        least, given = robot, cost
+        total, *by, by_tau = motion_gradient(
+            least.dynamics, q, least.velocity(q, v), spread(least, tau), dt,
+            lambda k, q, v: _spread_cost(least, *given(k, q, v[least.known])), external=external,
+            scheme=scheme, kept=kept)
+        by_q, by_v = np.split(np.concatenate(by) @ directions(least, q, v), 2)
+        return MotionGradient(total, by_q, by_v, by_tau[:, least.known])
     model = robot.model
     tau = as_array('tau', tau, (-1, model.nv))
     count = len(tau)
@@ -184,10 +198,22 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
 def _pulled(robot: Robot, q: Array, v: Array, dt: float, tau: Array, external: ArrayLike | None,
             scheme: str, by: Array) -> tuple[Array, Array]:
     """Return the gradients by the state before a step (2 nv,) and by tau of that behind it."""
-    if scheme == RUNGE_KUTTA and isinstance(robot, Dynamics):
+    if scheme == RUNGE_KUTTA and not isinstance(robot, MinimalCoordinates):
         return pull_step(robot, q, v, dt, tau, external, by)
     _, _, linear = linearize_step(robot, q, v, dt, tau, external, scheme)
     return linear.A.T @ by, linear.B.T @ by
+
+
+def _led(least: MinimalCoordinates, controller: Controller, t: float, q: Array, v: Array
+         ) -> Array:
+    """Return the forces of all coordinates by a controller of independent ones."""
+    return spread(least, controller(t, q, v[least.known]))
+
+
+def _spread_cost(least: MinimalCoordinates, value: float, by_q: ArrayLike, by_v: ArrayLike
+                 ) -> tuple[float, Array, Array]:
+    """Return a cost and its gradients by all coordinates."""
+    return value, spread(least, by_q), spread(least, by_v)
 
 
 def _cost_of(cost: Cost, k: int, q: Array, v: Array, nv: int) -> tuple[float, Array]:

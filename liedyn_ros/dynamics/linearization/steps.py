@@ -18,11 +18,12 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import stormer_verlet
-from liedyn_ros.dynamics.linearization.closed_loops import projected_step, verlet_step
-from liedyn_ros.dynamics.linearization.linear_models import LinearModel, Robot
+from liedyn_ros.dynamics.linearization.closed_loops import projection, verlet_step
+from liedyn_ros.dynamics.linearization.linear_models import (
+    lifted, LinearModel, reduced, Robot)
 from liedyn_ros.dynamics.linearization.variational_steps import (
     rate_by_chart, Step, varied_variational_step)
 from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
@@ -43,7 +44,7 @@ def linearize_step(dynamics: Robot, q: ArrayLike, v: ArrayLike, dt: float, tau: 
     constraints are redundant, only those that keep them have a meaning.
 
     Args:
-        dynamics: a Dynamics or a ConstrainedDynamics.
+        dynamics: a Dynamics, a ConstrainedDynamics or MinimalCoordinates.
         q: configuration (nq,); rad and m.
         v: velocity (nv,); rad/s and m/s.
         dt: time step; s.
@@ -64,6 +65,10 @@ def linearize_step(dynamics: Robot, q: ArrayLike, v: ArrayLike, dt: float, tau: 
     (12, 12)
     """
     require_scheme(scheme)
+    if isinstance(dynamics, MinimalCoordinates):
+        whole, _, rates, forces = lifted(dynamics, q, v, tau)
+        q1, v1, linear = linearize_step(whole, q, rates, dt, forces, external, scheme)
+        return q1, v1[dynamics.known], reduced(dynamics, q, v, linear)
     model, dt = dynamics.model, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
     if scheme == STORMER_VERLET:
@@ -77,9 +82,11 @@ def linearize_step(dynamics: Robot, q: ArrayLike, v: ArrayLike, dt: float, tau: 
 
     if isinstance(dynamics, ConstrainedDynamics):
         dynamics.require_closed_state(q, v)
-        return projected_step(dynamics, *_stages(
+        q, v, linear = _stages(
             dynamics.tree, lambda q, v: dynamics.forward.partial_derivatives(
-                q, v, tau, external, closed=False), q, v, dt))
+                q, v, tau, external, closed=False), q, v, dt)
+        q, v, rows = projection(dynamics, q, v)
+        return q, v, LinearModel(rows @ linear.A, rows @ linear.B)
     return _stages(dynamics, lambda q, v: dynamics.forward.partial_derivatives(
         q, v, tau, external), q, v, dt)
 
@@ -121,27 +128,33 @@ def _stages(tree: Dynamics, accelerate: Callable[[Array, Array], Any], q: Array,
     return model.integrate(q, x), v + rise, LinearModel(rows[:, :2 * n], rows[:, 2 * n:])
 
 
-def pull_step(dynamics: Dynamics, q: Array, v: Array, dt: float, tau: Array,
+def pull_step(dynamics: Dynamics | ConstrainedDynamics, q: Array, v: Array, dt: float, tau: Array,
               external: ArrayLike | None, by: Array) -> tuple[Array, Array]:
-    """Return A^T by (2 nv,) and B^T by (nv,) of a Runge-Kutta step of a tree, without A and B."""
-    model, n, table = dynamics.model, dynamics.model.nv, dynamics.constants.table
+    """Return A^T by (2 nv,) and B^T by (nv,) of a Runge-Kutta step, without A and B."""
+    model, n, options = dynamics.model, dynamics.model.nv, dict[str, Any]()
+    table = (dynamics if isinstance(dynamics, Dynamics) else dynamics.tree).constants.table
+    if isinstance(dynamics, ConstrainedDynamics):
+        options['closed'] = False
     shares, weights = (0.5, 0.5, 1.0, 0.0), (dt / 6.0, dt / 3.0, dt / 3.0, dt / 6.0)
-    x: Array = np.zeros(n)
-    moved: Array = np.zeros(n)
+    x, moved, rise = np.zeros((3, n))
     rate, places = v, list[tuple[Array, Array, Array]]()
     for share, weight in zip(shares, weights):
         at, dx = model.integrate(q, x), np.empty(n)
         exponential_rate(table, x, rate, dx)
         places.append((x, rate, at))
-        x, rate, moved = (share * dt * dx, v + share * dt * dynamics.forward(
-            at, rate, tau, external), moved + weight * dx)
+        a = np.asarray(dynamics.forward(at, rate, tau, external, **options))
+        x, rate, moved, rise = (share * dt * dx, v + share * dt * a, moved + weight * dx,
+                                rise + weight * a)
+    if isinstance(dynamics, ConstrainedDynamics):
+        by = by @ projection(dynamics, model.integrate(q, moved), v + rise)[2]
     turn = model.integrate_derivatives(q, moved)
     by_q, by_v, by_tau = turn.by_q.T @ by[:n], by[n:].copy(), np.zeros(n)
     by_moved, by_rise = turn.by_dv.T @ by[:n], by[n:]
     of_dx, of_dv = weights[3] * by_moved, weights[3] * by_rise  # of the last stage
     for k in reversed(range(4)):
         x, rate, at = places[k]
-        found = dynamics.forward.partial_derivatives.gradient(at, rate, tau, of_dv, external)
+        found = dynamics.forward.partial_derivatives.gradient(
+            at, rate, tau, of_dv, external, **options)
         turn = model.integrate_derivatives(q, x)
         by_q += turn.by_q.T @ found.by_q
         of_x = turn.by_dv.T @ found.by_q + rate_by_chart(model, x, rate).T @ of_dx

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import null_space, qr
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import ConvergenceError, ModelError
-from liedyn_ros.dynamics.constrained import assemble, complete_acceleration, ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.constraints.rank import pseudo_inverses
+from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.dynamics.constrained import (
+    assemble, complete_acceleration, ConstrainedDynamics, MinimalCoordinates)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.identification.regressors.regressor import Regressor
 from liedyn_ros.model import Model
@@ -54,9 +54,9 @@ class LoopRegressor:
         self.names, self.parameters = self.tree.names, self.tree.parameters
         self.bodies = self.tree.bodies
         self._dynamics = ConstrainedDynamics(model, dissipation=False)
-        self.independent: NDArray[np.bool_] = (
-            model.actuated if independent is None
-            else self._dynamics.names.mask('independent', independent))
+        self._least = MinimalCoordinates(
+            self._dynamics, model.actuated if independent is None else independent)
+        self.independent: NDArray[np.bool_] = self._least.known
 
     def motions(self, q: ArrayLike) -> Array:
         """
@@ -74,7 +74,7 @@ class LoopRegressor:
         >>> LoopRegressor(linkage.model).motions(closed).shape
         (3, 1)
         """
-        return self._motions(self._dynamics.jacobian(q)[None])[0]
+        return self._least.motions(q)
 
     def motions_batch(self, q: Array) -> Array:
         """
@@ -92,26 +92,7 @@ class LoopRegressor:
         >>> LoopRegressor(linkage.model).motions_batch(np.array([closed, closed])).shape
         (2, 3, 1)
         """
-        rows = np.empty((len(q), self._dynamics.m, self.model.nv))
-        for row, each in zip(rows, q):
-            row[:] = self._dynamics.jacobian(each)
-        return self._motions(rows)
-
-    def _motions(self, rows: Array) -> Array:
-        """Return P (n, nv, f) by A (n, m, nv)."""
-        given = self.independent
-        follow, rank = pseudo_inverses(rows, ~given)
-        result = np.tile(np.eye(self.model.nv)[:, given], (len(rows), 1, 1))
-        result[:, ~given] = -follow @ rows[..., given]
-        broken = np.abs(rows @ result).max(axis=(1, 2), initial=0.0) > 1e-6 * np.abs(rows).max(
-            axis=(1, 2), initial=1.0)
-        free = (~given).sum() - rank
-        for k in np.flatnonzero(broken | (free > 0))[:1]:
-            names = [name for name, known in zip(self.model.coordinate_names, given) if known]
-            what = 'break a loop' if broken[k] else f'leave mobility {free[k]}'
-            raise ModelError(f'independent: expected coordinates that decide the motion, got '
-                             f'{names}, which {what}')
-        return np.asarray(result)
+        return np.array([self._least.motions(each) for each in q])
 
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.dynamics.constrained import complete_velocity, ConstrainedDynamics, LoopTracker
+from liedyn_ros.dynamics.constrained import (
+    complete_velocity, ConstrainedDynamics, LoopTracker, MinimalCoordinates)
 from liedyn_ros.dynamics.constrained.tracking.completion import Completion
 from liedyn_ros.retiming.paths.blended_path import rounded_shares
 from liedyn_ros.retiming.paths.path import MovingEnd, PathSamples, require_no_ends, spline
@@ -32,19 +34,24 @@ class LoopPath:
 
     measured names these joints, the actuated ones by default; assembly (nq,) chooses the assembly
     mode at the begin, whose branch all places are on. With blend, rad or m, it has the lines and
-    corners of BlendedPath. start and end (2, n) are those of SplinePath, of the same joints.
+    corners of BlendedPath. start and end (2, n) are those of SplinePath, of the same joints. Of
+    MinimalCoordinates, samples have their rates alone, and measured are their joints.
     Raises what LoopTracker raises, and LimitError as SplinePath does.
 
     >>> LoopPath(linkage, [[1.0], [1.3]], ['crank_joint']).measured
     ('crank_joint',)
     """
 
-    def __init__(self, dynamics: ConstrainedDynamics, waypoints: ArrayLike,
+    def __init__(self, dynamics: ConstrainedDynamics | MinimalCoordinates, waypoints: ArrayLike,
                  measured: Sequence[str] | None = None, assembly: ArrayLike | None = None,
                  budget: Budget | None = None, *, blend: float | None = None,
                  start: ArrayLike | None = None, end: ArrayLike | None = None) -> None:
         """Fit the spline, or lay out the lines; budget counts the samples."""
         self._budget = budget or Budget()
+        self._kept: Any = slice(None)
+        if isinstance(dynamics, MinimalCoordinates):
+            measured, self._kept = measured or dynamics.model.joints, dynamics.known
+            dynamics = dynamics.dynamics
         model = dynamics.model
         self.measured = tuple(measured or (joint.name for joint in model.joint_list
                                            if model.actuated[joint.v_slice].any()))
@@ -99,7 +106,8 @@ class LoopPath:
                 if state.redundant or state.v is None else state.v  # which redundant joints fit
             samples.append((state.q, speed, *completion.complete(
                 'a', state.q, speed, given[1:], self._known)))
-        return PathSamples(*map(np.array, zip(*samples)))
+        at, *rates = map(np.array, zip(*samples))
+        return PathSamples(at, *(each[:, self._kept] for each in rates))
 
     def _node(self, at: int) -> Array:
         """Return the configuration (nq,) at a node, followed from the begin of the path."""

@@ -24,7 +24,9 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
-    alarm_levels, assemble, ConstrainedDynamics, MomentumObserver, projected_runge_kutta)
+    alarm_levels, assemble, ConstrainedDynamics, MinimalCoordinates, MomentumObserver,
+    projected_runge_kutta)
+from liedyn_ros.dynamics.constrained.minimal_coordinates import spread
 from liedyn_ros.model import load_mjcf
 from liedyn_ros.stewart import load_geometry
 from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
@@ -60,6 +62,11 @@ def test_a_force_on_a_loop_is_found_at_its_independent_coordinates(by: list[str]
         pushed = rows.T @ [0.0, 0.0, 0.0, 1.5, 0.0, 0.0]
         q, v = projected_runge_kutta.step(robot, q, v, dt, tau, external)
     assert_same(found, wanted, 5e-3)  # by so much the force changes within a step
+    least = MinimalCoordinates(robot, by)  # whose rates and forces it takes as well
+    own, other = MomentumObserver(least), MomentumObserver(robot, by=by)
+    for _ in range(2):
+        tau = spread(least, [2.0, 2.5])
+        assert_same(own(q, v[least.known], [2.0, 2.5], dt), other(q, v, tau, dt), 1e-9, floor=1.0)
     back = observer.wrench(q, 'left_1')
     assert np.abs(back.left).max() < 1e-9
 

@@ -11,14 +11,15 @@
 import numpy as np
 import pytest
 from support.comparison import assert_same
-from support.machines.looped_machines import five_bar, random_looped
+from support.machines.looped_machines import five_bar, planar_linkage, random_looped
 from support.machines.random_models import random_model
 
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained import (
-    assemble, ConstrainedDynamics, ORIENTATION, POINT, POSE, project, TaskSpace)
+    assemble, ConstrainedDynamics, MinimalCoordinates, ORIENTATION, POINT, POSE, project,
+    TaskSpace)
 from liedyn_ros.dynamics.constrained.kernels.task_mobility import loop_mobility
 from liedyn_ros.model import ModelBuilder, pose, SpatialInertia
 
@@ -125,6 +126,17 @@ def test_motors_of_a_five_bar_do_what_all_joints_would() -> None:
     with pytest.raises(ModelError) as caught:
         at.efforts([0.3, -0.2, 0.0], actuated=np.zeros(model.nv, dtype=bool))
     assert caught.value.got > 0.0
+
+
+def test_loops_have_tasks_where_their_motor_is_at_a_dead_centre() -> None:
+    robot = ConstrainedDynamics(planar_linkage((0.3, 0.5), (0.3,), 0.7, ('right_0',)))
+    q, rest = assemble(robot, held={'left_1_joint': 0.0}), np.zeros(3)  # crank along the coupler
+    at, tau = TaskSpace(robot, {'left_0': ORIENTATION})(q, rest), np.array([0.3, -0.2, 0.5])
+    assert at.rank == 1
+    with pytest.raises(ModelError):
+        MinimalCoordinates(robot).mass_matrix(q)
+    moved = np.asarray(robot.forward(q, rest, tau)) - np.asarray(robot.forward(q, rest, rest))
+    assert_same(at.response @ tau, moved, 1e-6)
 
 
 def test_mobility_refuses_a_coordinate_that_moves_no_inertia() -> None:

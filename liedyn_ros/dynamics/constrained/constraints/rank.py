@@ -77,15 +77,6 @@ def solve_passive(rows: Array, passive: NDArray[np.bool_]) -> tuple[Array, Array
     return np.asarray(scale[:, None] * inverse), np.asarray(right[rank:] * scale)
 
 
-def pseudo_inverses(rows: Array, passive: NDArray[np.bool_]) -> tuple[Array, NDArray[np.int_]]:
-    """Return pseudo-inverses (n, p, m) as solve_passive does of n rows (n, m, nv), and ranks."""
-    left, sizes, right, scale = _factor_passive(rows, passive, whole=False)
-    kept = sizes > RANK_TOLERANCE * sizes.max(axis=1, keepdims=True, initial=0.0)
-    over = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=kept)
-    inverse = (np.swapaxes(right, 1, 2) * over[:, None]) @ np.swapaxes(left, 1, 2)
-    return np.asarray(scale[:, :, None] * inverse), kept.sum(axis=1)
-
-
 def unheld_motions(rows: Array, passive: NDArray[np.bool_]) -> Array:
     """
     Return the motions (f, p) of passive coordinates that actuators do not hold; at least one.
@@ -96,15 +87,11 @@ def unheld_motions(rows: Array, passive: NDArray[np.bool_]) -> Array:
     return np.asarray(right[min(rank_of(sizes), max(len(right) - 1, 0)):] * scale)
 
 
-def _factor_passive(rows: Array, passive: NDArray[np.bool_], whole: bool = True
+def _factor_passive(rows: Array, passive: NDArray[np.bool_]
                     ) -> tuple[Array, Array, Array, Array]:
-    """
-    Return the singular value decomposition of passive columns, and their scale (..., p).
-
-    rows are (..., m, nv); whole: with null spaces.
-    """
-    columns = rows[..., passive]
-    lengths = np.linalg.norm(columns, axis=-2)
-    least = SMALLEST_LENGTH * lengths.max(axis=-1, keepdims=True, initial=0.0)
-    scale = 1.0 / np.maximum(lengths, np.where(least > 0.0, least, 1.0))
-    return *np.linalg.svd(columns * scale[..., None, :], full_matrices=whole), scale
+    """Return the singular value decomposition of passive columns of rows, and their scale (p,)."""
+    columns = rows[:, passive]
+    lengths = np.linalg.norm(columns, axis=0)
+    least = SMALLEST_LENGTH * lengths.max(initial=0.0)
+    scale = 1.0 / np.maximum(lengths, least if least > 0.0 else 1.0)
+    return *np.linalg.svd(columns * scale), scale
