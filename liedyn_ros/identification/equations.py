@@ -94,14 +94,15 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
 
     cutoff (Hz) is by default BANDWIDTH_FACTOR times the band of the motion, or where the last
     force meets its noise, if that is lower. The rows are decimated to twice the cut-off (16.9).
+    friction beyond FRICTION has no columns yet (with_friction), but rows enough for them.
     Raises LimitError for a cut-off outside (0, MAX_CUTOFF rate), and ShapeError for too short a
     recording.
     """
     regressor = _regressor(model, rotor_inertia)
     base = base_parameters(regressor, np.random.default_rng(_SEED))
-    terms = terms_of(model, friction)
+    terms = terms_of(model, tuple(each for each in friction if each in FRICTION))
     if cutoff is None:
-        cutoff = _cutoff(motion, base.rank + len(terms))
+        cutoff = _cutoff(motion, base.rank + len(terms_of(model, friction)))
     if not 0.0 < cutoff <= MAX_CUTOFF * motion.rate:
         raise LimitError(f'cutoff: expected more than 0 and at most {MAX_CUTOFF * motion.rate:.5g}'
                          f' Hz, got {cutoff}; without motion it is 0')

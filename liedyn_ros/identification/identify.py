@@ -353,8 +353,7 @@ def _equations(model: Model, motion: Motion, friction: tuple[str, ...],
                cutoff: float | None, sure: bool) -> tuple[Equations, tuple[str, ...]]:
     """Return the equations with all terms, and doubts about the efforts' unit."""
     equations = equations_of(
-        model, motion, rotor_inertia=rotor_inertia, cutoff=cutoff,
-        friction=tuple(each for each in friction if each in FRICTION))
+        model, motion, rotor_inertia=rotor_inertia, cutoff=cutoff, friction=friction)
     if scales:  # first, as the load of a joint is that of efforts in N m
         ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
         start = np.where(np.abs(alike) > _MIN_SCALE_CORRELATION, ratio, 1.0)

@@ -15,11 +15,12 @@ import pytest
 from scipy.signal import butter, sosfreqz
 from support.comparison import assert_same
 from support.machines.random_models import random_inertia, random_model
-from support.recordings.recorded_motion import arm_motion, coloured
+from support.recordings.recorded_motion import arm_motion, coloured, true_arm
 
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification import identify, Recording, Regressor
 from liedyn_ros.identification.equations import equations_of
+from liedyn_ros.identification.joints import FRICTION
 from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.motion.spectrum import decimated, ORDER, response
 from liedyn_ros.identification.robust_fit import robust_fit
@@ -134,3 +135,14 @@ def test_a_joint_that_nothing_moves_has_no_part_in_a_fit() -> None:
     fit, without = robust_fit(rows, forces), robust_fit(rows[:, [0, 2]], forces[:, [0, 2]])
     assert_same(fit.x, without.x, 1e-9)
     assert_same(fit.deviations, without.deviations, 1e-9)
+
+
+def test_a_short_recording_has_rows_for_the_terms_that_are_added_later():
+    model = true_arm()
+    time, q, _, _, tau = arm_motion(model, 5, 12.0, 100.0)
+    motion = motion_of(model, Recording(model, time, q, tau))
+    plain, more = (equations_of(model, motion, friction=each) for each in (
+        FRICTION, (*FRICTION, 'load', 'spring')))
+    assert more.names == plain.names
+    unknowns = len(plain.names) + 2 * model.nv
+    assert plain.forces.size < 6 * unknowns <= more.forces.size

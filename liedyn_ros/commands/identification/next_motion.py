@@ -34,7 +34,7 @@ def proposed(result: Identification, options: argparse.Namespace) -> tuple[
     Where there is none, the text says why.
     """
     if options.no_next_motion:
-        return None, 'not asked for (--no-next-motion)'
+        return None, 'no motion was looked for (--no-next-motion)'
     if options.reads:
         return None, 'no motion proposed: --reads has angles that a controller counts otherwise'
     try:

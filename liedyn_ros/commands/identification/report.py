@@ -82,7 +82,7 @@ def findings(result: Identification, ahead: NextMotion | None, text: str) -> Fin
             f', though {", ".join(worse)} got no better.' if worse else '.'),
         None if result.offered and worse else result.offered, verdict.reasons,
         asked[0] if asked else 'use the new model' if done else f'record again: {text}' if
-        ahead else f'record again, faster and further: {(*verdict.advice, text)[0]}',
+        ahead else f'record again, faster and further: {"; ".join((*verdict.advice[:1], text))}',
         verdict.remarks)
 
 
