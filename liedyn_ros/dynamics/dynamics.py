@@ -88,14 +88,19 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
 
     def __init__(self, model: Model, *, dissipation: bool = True) -> None:
         """Lay out the tables of a model. Raises LiedynError for anything but a Model."""
-        self.model = require_kind('model', model, Model, 'as load_model returns')
         self.dissipation = dissipation
-        self.constants = Constants(model, dissipation)
+        self.constants = Constants(
+            require_kind('model', model, Model, 'as load_model returns'), dissipation)
         self.data = Data(self.constants)
         self._tables = self.constants, self.data, BatchPool(partial(LaneTables, self.constants))
         self._vector, self._matrix = (model.nv,), 2 * (model.nv,)
         self._zero, self._mass = np.zeros(model.nv), float(model.link_table.inertia[:, 0].sum())
         self._bind()
+
+    @property
+    def model(self) -> Model:
+        """Return the model, with its closures where they are now."""
+        return self.constants.model
 
     def _bind(self) -> None:
         """Bind the kernels to the tables; each compiles at its first call."""

@@ -134,9 +134,9 @@ class ConstrainedDynamics(Constraints):
             frame = checked_pose(f'closure {name}', place)
             changed: dict[str, Any] = {side: frame}
             moved[i] = replace(closure, **changed)
-            self.data.move_frame(i + len(moved) * (side == 'frame_a'), frame)
-        self.model = replace(self.model, closures=tuple(moved))
-        self._solver.remodel(self.model)
+        self.tree.constants.model = replace(self.model, closures=tuple(moved))
+        self.data.follow_closures(self.model)
+        self._solver.follow_closures()
 
     def twin(self) -> ConstrainedDynamics:
         """

@@ -31,6 +31,7 @@ from liedyn_ros.dynamics.tree.inputs import refuse, states_of
 from liedyn_ros.dynamics.tree.kernels.axes import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 from liedyn_ros.jit.bound_kernel import CheckedKernel, Direct, direct
 from liedyn_ros.lie import se3
+from liedyn_ros.model import Model
 
 FrameSelector = str | int | Sequence[str | int]
 
@@ -55,8 +56,7 @@ class Frames(Direct):
 
     def __init__(self, constants: Constants) -> None:
         """Bind the kernels to the constants of a model."""
-        self.model = model = constants.model
-        self._constants = constants
+        self._constants, model = constants, constants.model
         self._places: dict[Any, int] = {i: i for i in range(len(model.frames))}
         for name in (*model.joints, *model.frames):
             self._places[name] = model.frame_index(name)
@@ -76,6 +76,11 @@ class Frames(Direct):
         self._jacobians = self._bound('q frames axes out', frame_jacobians, table)
         self._rates = self._bound(
             'q v frames axes', frame_jacobian_rates, table, np.empty(self._jacobian_shape))
+
+    @property
+    def model(self) -> Model:
+        """Return the model, with its closures where they are now."""
+        return self._constants.model
 
     def __repr__(self) -> str:
         """Return how many frames of which model."""

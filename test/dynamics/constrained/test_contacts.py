@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, ModelError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, Contact, ContactForce, Contacts,
-    project)
+    InverseKinematics, LoopTracker, project, reach)
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 
 FEET = 'left_foot', 'right_foot', 'tail'
@@ -81,6 +81,63 @@ def test_sets_are_what_new_models_are(kind: str) -> None:
         assert np.allclose(ours(q, v, tau).by_q, theirs(q, v, tau).by_q, atol=1e-9)
         series = [each.time_derivatives(q, v, [tau, tau]).by_q for each in (ours, theirs)]
         assert np.allclose(*series, atol=1e-8)
+
+
+@pytest.mark.parametrize('kind', ['point', 'line', 'surface', 'sliding'])
+def test_wrenches_at_contacts_are_those_of_new_models(kind: str) -> None:
+    contacts, first = contacts_of(kind), state(1)[0]
+    contacts.holding(['left_foot'], first)
+    contacts.holding([], first)
+    q, v, tau = state(2)
+    for move in (False, True):
+        held = contacts.holding(['left_foot'], q, move=move)
+        _, rate = project(held, q, v)
+        found = held.forward(q, rate, tau)
+        force = contacts.forces(held, q, found)['left_foot']
+        wrench = held.frames.closure_wrenches(q, found.wrenches)[0]
+        on_ground = kind != 'sliding'  # there the closure acts on the machine
+        assert_same(-wrench[3:] if on_ground else wrench[3:], force.force, 1e-10)
+        joints = held.joint_wrenches(q, rate, found)
+        for joint in held.model.joint_list:
+            screws = held.frames.jacobian(q, joint.child)[:, joint.v_slice]
+            assert_same(screws.T @ joints[joint.name], tau[joint.v_slice], 1e-9, floor=1.0)
+        assert held.frames.model is held.tree.model is held.model
+        contacts.holding([], q)
+        q = contacts.model.integrate(q, 0.1 * np.ones(len(v)))
+
+
+def test_what_keeps_tables_of_its_own_follows_contacts_that_move() -> None:
+    contacts, first, start = contacts_of('point'), state(1)[0], state(2)[0]
+    held = contacts.holding(['left_foot'], first)
+    frame = 'right_shin'
+    solver = InverseKinematics(held, frame)
+    reach(held, {frame: held.frames.pose(first, frame)}, first)
+    contacts.holding([], first)
+    assert contacts.holding(['left_foot'], start, move=True) is held
+    wanted = held.frames.pose(start, frame)
+    wanted[:3, 3] += [0.01, 0.02, -0.01]
+    for found in (solver({frame: wanted}, start), reach(held, {frame: wanted}, start)):
+        assert found.reached
+        assert np.abs(held.residual(found.q)).max() < 1e-9
+
+
+def test_a_tracker_follows_a_closure_that_moves() -> None:
+    builder, parent = ModelBuilder('chain'), None
+    for i in range(3):
+        builder.add_body(f'b{i}', SpatialInertia(1.0, [0.2, 0.0, 0.0], 0.01 * np.eye(3)))
+        builder.add_joint(f'j{i}', 'revolute', parent, f'b{i}', axis=[0, 1, 0],
+                          placement=pose([0.4 if i else 0.0, 0.0, 0.0]))
+        parent = f'b{i}'
+    builder.add_closure('pin', 'revolute', 'b2', None, axis=[0, 1, 0],
+                        placement_a=pose([0.4, 0.0, 0.0]), placement_b=pose([0.6, 0.0, 0.0]))
+    machine = ConstrainedDynamics(builder.build())
+    start = assemble(machine, held={'j0': 0.5}, start=np.array([0.5, 0.5, 0.5]))
+    tracker = LoopTracker(machine, ['j0'], start=start)
+    tracker.update([0.5])
+    closure = machine.model.closures[0]
+    machine.move_closures({'pin': pose([0.05, 0.0, 0.02]) @ closure.frame_b})
+    fresh = LoopTracker(ConstrainedDynamics(machine.model), ['j0'], start=start)
+    assert_same(tracker.update([0.5]).q, fresh.update([0.5]).q, 1e-9)
 
 
 def test_a_contact_that_holds_stays_and_a_new_one_touches() -> None:

@@ -248,7 +248,9 @@ class InverseKinematics:
 
     def _solve(self, poses: list[Array], start: ArrayLike | None, rest: ArrayLike | None,
                starts: int, budget: Budget) -> Reached:
-        model, tried, steps, least = self.model, 0, 0, np.inf
+        tried, steps, least = 0, 0, np.inf
+        self._follow_closures()
+        model = self.model
         for i, at in enumerate(poses, 2 * self._first + len(poses)):  # frames a, on the ground
             self._constraints.data.move_frame(i, at)
         q = model.neutral() if start is None else model.check_configuration(start).copy()
@@ -268,6 +270,13 @@ class InverseKinematics:
         angles, distances = self._errors(q, poses)
         reached = max((*angles.values(), *distances.values())) <= POSE_TOLERANCE
         return Reached(q, reached, angles, distances, tried, steps)
+
+    def _follow_closures(self) -> None:
+        """Hold loops to the ground where the robot has them now."""
+        if self._loops is not None and self._loops.model is not self.model:
+            self.model = self._loops.model
+            self._constraints.data.follow_closures(replace(
+                self.model, closures=(*self.model.closures, *self._targets.closures)))
 
     def _descend(self, start: Array) -> bool:
         """Go from a start (nq,) to the least residuals near it; return whether they are none."""

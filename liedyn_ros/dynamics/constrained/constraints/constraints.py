@@ -58,7 +58,7 @@ class Constraints:
                  functions: Sequence[ConstraintFunction] = ()) -> None:
         """Lay out the tables of a model."""
         import_module('scipy.linalg')  # of rank.py: no call of a stream is to wait for it
-        self.model, self.functions, self.lock = model, tuple(functions), TableLock()
+        self.functions, self.lock = tuple(functions), TableLock()
         self.tree, self.names = Dynamics(model, dissipation=dissipation), Names(model)
         self.data = ConstrainedData(
             model, dissipation, sum(function.rows for function in self.functions),
@@ -66,6 +66,11 @@ class Constraints:
         self.m, self.row_sizes = self.data.m, self.data.row_sizes
         self._nearest = np.full(len(model.closures), math.nan)
         self._bind()
+
+    @property
+    def model(self) -> Model:
+        """Return the model, with its closures where they are now."""
+        return self.tree.model
 
     def _bind(self) -> None:
         """Bind the kernels to the tables, which are new if they had to grow."""

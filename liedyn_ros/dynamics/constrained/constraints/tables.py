@@ -182,6 +182,17 @@ class ConstrainedData:
         for flat in (self._machine, WORKSPACE.array(self.workspace, 'machine')):
             MACHINE.array(flat, 'frame_placement')[at] = _row(frame)
 
+    def follow_closures(self, model: Model) -> None:
+        """Take the frames on the ground of the closures of a model that differs in these alone."""
+        if model is self.model:
+            return
+        self.model, count = model, len(model.closures)
+        for i, closure in enumerate(model.closures):
+            for at, body, frame in ((i, closure.body_b, closure.frame_b),
+                                    (count + i, closure.body_a, closure.frame_a)):
+                if body is None:
+                    self.move_frame(at, frame)
+
     def follow(self, tree: Constants) -> None:
         """Take the entries that a ParameterChart changes from the table of the tree."""
         inertia, placement = (tree.table[1:tree.links, at:at + width] for at, width in (

@@ -77,7 +77,7 @@ class Solver:
 
     def __init__(self, constraints: Constraints) -> None:
         """Bind the kernel."""
-        self.constraints, self.model, self.lock = constraints, constraints.model, constraints.lock
+        self.constraints, self.lock = constraints, constraints.lock
         nv, m = self._nv, self._m = self.model.nv, constraints.m
         self.inputs = Inputs(constraints)
         self._pool = BatchPool(partial(BatchTables, constraints.data))
@@ -90,9 +90,13 @@ class Solver:
         """Bind the kernel to the tables, which are new if they had to grow."""
         self._kernel = BoundKernel(solver.solve_constrained, self.constraints.data.workspace)
 
-    def remodel(self, model: Model) -> None:
-        """Take a model that differs in the places of closures alone; ranks stay what they are."""
-        self.model = model
+    @property
+    def model(self) -> Model:
+        """Return the model, with its closures where they are now."""
+        return self.constraints.model
+
+    def follow_closures(self) -> None:
+        """Let go of tables whose closures are elsewhere; ranks stay what they are."""
         self.__dict__.pop('_elsewhere', None)
 
     def take_ranks(self, other: Solver) -> None:

@@ -169,6 +169,7 @@ class LoopTracker:
         rates = None if velocities is None else self._checked('velocities', velocities)
         if accelerations is not None and rates is None:
             raise LiedynError('accelerations: expected velocities with them, got none')
+        self._follow_closures()
         q, v = np.empty(self._dynamics.model.nq), np.empty(self._dynamics.model.nv)
         if not self._begun:
             q[:] = self._assemble(positions)
@@ -225,7 +226,8 @@ class LoopTracker:
         """Make the tables of the kernel."""
         dynamics, n, others = self._dynamics, len(self.measured), len(self._others)
         model, m = dynamics.model, dynamics.m
-        data = ConstrainedData(model, functions=sum(f.rows for f in dynamics.functions))
+        self._data = data = ConstrainedData(
+            model, functions=sum(f.rows for f in dynamics.functions))
         self._tables = TRACKER.pack(
             scale=np.ones(m), at_q=self._at_q, at_v=self._at_v, turns=turns, others=self._others,
             agreement=[self._agreement], nearest=np.zeros(len(model.closures)),
@@ -241,6 +243,14 @@ class LoopTracker:
         self._report, self._scratch = np.zeros(REPORT_WIDTH), np.zeros(model.nv)
         self._kernel = BoundKernel(
             tracking.complete_sample, data.workspace, self._tables, *points)
+
+    def _follow_closures(self) -> None:
+        """Begin anew near the last state where the ground frames of closures have moved."""
+        model = self._dynamics.model
+        if self._data.model is not model:
+            self._data.follow_closures(model)
+            if self._begun:
+                self._start, self._begun = TRACKING_STATE.array(self._good, 'q').copy(), False
 
     def _run(self, command: int, positions: Array, rates: Array, q: Array, v: Array) -> int:
         """Run the kernel; functions are Python's and are evaluated where it stops for them."""
