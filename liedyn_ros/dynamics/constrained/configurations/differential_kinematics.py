@@ -10,12 +10,12 @@
 Differential inverse kinematics: the velocity that leads frames to targets, by one convex program.
 
 It is the least sum of squares of what frames miss (12.65). Velocities are within the limits of
-position, velocity and acceleration, and keep loops closed.
+position, velocity and acceleration, and close loops: gaps that steps open are fed back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,9 @@ from liedyn_ros.dynamics.frames import LOCAL
 from liedyn_ros.lie import se3, so3
 
 PROGRAM_TOLERANCE = 1e-9  # of the program
+OPENED, OPENED_PART = 1e-5, 0.01  # by which a step may open loops: of sizes of rows, of gaps left
+ATTEMPTS = 20  # to find a step that opens them by less
+PORTION = 1e3  # of what frames miss: the price of loops that limits do not let close at once
 
 
 class DifferentialKinematics:
@@ -38,10 +41,11 @@ class DifferentialKinematics:
     The velocity with which frames approach targets, called from sample to sample.
 
     frames, weights, locked and limits are those of InverseKinematics; velocity limits are those of
-    the model. acceleration is a limit (nv,) or one number, rad/s^2 and m/s^2, none by default.
-    gain (1/s) says how fast errors vanish. damping is the price of the squares of velocities
-    beside the squares of twists that frames miss.
-    Needs the extra `contacts`, with its conic solver.
+    the model. acceleration is a limit (nv,) or one number, rad/s^2 and m/s^2, none by default. It
+    holds where others cannot: a joint too fast for its limit brakes as hard as it may. gain (1/s)
+    says how fast errors vanish, gaps of loops too. damping is the price of the squares of
+    velocities beside the squares of twists that frames miss. Needs the extra `contacts`, with its
+    conic solver.
 
     >>> approach = DifferentialKinematics(robot, 'tool', gain=2.0)
     >>> approach(q, {'tool': robot.frames.pose(q + 0.1, 'tool')}, 0.01).shape
@@ -90,7 +94,8 @@ class DifferentialKinematics:
             v (nv,); rad/s and m/s.
 
         Raises:
-            ConvergenceError: where limits of position and acceleration exclude each other.
+            ConvergenceError: where the loops allow none within the limits of acceleration, or
+                would open.
             NameSetError: for other frames.
 
         >>> approach = DifferentialKinematics(robot, 'tool')
@@ -101,16 +106,41 @@ class DifferentialKinematics:
         before = np.zeros(model.nv) if v is None else as_array('v', v, (model.nv,))
         rows, wanted = self._tasks(q, targets, dict(twists or {}))
         lower, upper, unit = *self._bounds(q, dt, before), np.eye(model.nv)
-        loops = self._loops.jacobian(q)
-        found = _solve(rows.T @ rows + self._damping * unit, -rows.T @ wanted, lower, upper, loops,
-                       np.zeros(len(loops)))
+        quadratic = rows.T @ rows + self._damping * unit
+        found = self._closing(q, dt, lambda part, loops, speeds: _nearest(
+            quadratic, -part * (rows.T @ wanted), lower, upper, loops, speeds))
         if rest is None:
             return found
         # Of the velocities that are as good for the frames, the nearest one to rest.
-        _, sizes, kept = np.linalg.svd(np.vstack((rows, loops / self._loops.row_sizes[:, None])))
-        kept = kept[:np.count_nonzero(sizes > RANK_TOLERANCE * sizes.max(initial=0.0))]
+        loops = self._loops.jacobian(q) / self._loops.row_sizes[:, None]
+        kept, _ = _independent(np.vstack((rows, loops)))
         back = self._gain * model.difference(q, model.check_configuration(rest))
         return _solve(unit, -back, lower, upper, kept, kept @ found)
+
+    def _closing(self, q: Array, dt: float, solve: Callable[[float, Array, Array], Array]
+                 ) -> Array:
+        """
+        Return a velocity held for dt that leaves the loops open by what the gain leaves.
+
+        solve returns one for a part of what frames miss, and speeds (r,) of rows (r, nv) of loops.
+        A step that opens them by its length is corrected, then shortened.
+        """
+        gaps, rows = self._loops.residual_and_jacobian(q)
+        sizes, part = self._loops.row_sizes, 1.0
+        rows, speeds_of = _independent(rows / sizes[:, None])
+        left = max(1.0 - self._gain * dt, 0.0) * gaps / sizes
+        speeds = speeds_of @ (left - gaps / sizes) / dt
+        for attempt in range(ATTEMPTS):
+            v = solve(part, rows, speeds)
+            after = self._loops.residual(self.model.integrate(q, dt * v)) / sizes
+            opened = np.abs(after - left).max(initial=0.0)
+            if opened <= OPENED + OPENED_PART * np.abs(left).max(initial=0.0):
+                return v
+            speeds = speeds - speeds_of @ (after - left) / dt
+            if attempt:
+                part *= 0.5
+        raise ConvergenceError('velocity: expected one that keeps loops closed, got none that '
+                               f'opens them by less than {opened:.3g}')
 
     def _tasks(self, q: Array, targets: Targets, twists: Mapping[str, ArrayLike]
                ) -> tuple[Array, Array]:
@@ -139,7 +169,33 @@ class DifferentialKinematics:
             here = q[self.model.link_table.position_at[at]]
             lower[at] = np.maximum(lower[at], np.minimum((limits.lower[at] - here) / dt, 0.0))
             upper[at] = np.minimum(upper[at], np.maximum((limits.upper[at] - here) / dt, 0.0))
-        return lower, upper
+        # Where no acceleration keeps the other limits, the joint brakes as hard as it may.
+        least, most = before - dt * self._most, before + dt * self._most
+        return np.clip(lower, least, most), np.clip(upper, least, most)
+
+
+def _independent(rows: Array) -> tuple[Array, Array]:
+    """Return orthonormal rows (r, n), and the matrix (r, m) from values of rows to theirs."""
+    left, sizes, right = np.linalg.svd(rows, full_matrices=False)
+    rank = np.count_nonzero(sizes > RANK_TOLERANCE * sizes.max(initial=0.0))
+    return right[:rank], left.T[:rank] / sizes[:rank, None]
+
+
+def _nearest(quadratic: Array, linear: Array, lower: Array, upper: Array, held: Array, at: Array
+             ) -> Array:
+    """Return the least x^T P x / 2 + c^T x within bounds, held x being as much of at as can be."""
+    try:
+        return _solve(quadratic, linear, lower, upper, held, at)
+    except ConvergenceError:
+        if not at.any():
+            raise
+    n = len(linear)
+    whole, slope = np.eye(n + 1), np.append(linear, 0.0)
+    whole[:n, :n] = quadratic
+    whole[n, n] = PORTION * max(np.abs(quadratic).max(), np.abs(linear).max())
+    slope[n] = -whole[n, n]  # the part of at: 1 where it can be
+    return _solve(whole, slope, np.append(lower, 0.0), np.append(upper, 1.0),
+                  np.hstack((held, -at[:, None])), np.zeros(len(at)))[:n]
 
 
 def _solve(quadratic: Array, linear: Array, lower: Array, upper: Array, held: Array, at: Array

@@ -20,11 +20,12 @@ from liedyn_ros.common.errors import LimitError, NameSetError
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, DifferentialKinematics, POINT)
 from liedyn_ros.dynamics.constrained.configurations.differential_kinematics import (
-    PROGRAM_TOLERANCE)
+    OPENED, OPENED_PART, PROGRAM_TOLERANCE)
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 
 pytest.importorskip('clarabel')
 DT = 0.01
+MOST_OPEN = OPENED / (5.0 * DT - OPENED_PART)  # where each step opens by OPENED
 
 
 def arm(seed: int) -> Model:
@@ -88,10 +89,44 @@ def test_loops_stay_closed_on_the_way() -> None:
     follow, v = DifferentialKinematics(robot, {'tip': POINT}), np.zeros(model.nv)
     for _ in range(300):
         v = follow(q, {'tip': wanted}, DT, v)
-        assert np.abs(robot.jacobian(q) @ v).max() < 1e-7
         q = q + DT * v
+        assert np.abs(robot.residual(q)).max() < MOST_OPEN
     assert_same(robot.frames.pose(q, 'tip')[:3, 3], wanted, 1e-4)
-    assert np.abs(robot.residual(q)).max() < 1e-3
+
+
+@pytest.mark.parametrize('radius', [0.05, 0.3])
+def test_loops_stay_closed_where_a_circle_leaves_the_reach(radius: float) -> None:
+    model = five_bar().with_frame('tip', 'left_1', five_bar().closures[0].frame_a)
+    robot = ConstrainedDynamics(model)
+    q, v = assemble(robot), np.zeros(model.nv)
+    center = robot.frames.pose(q, 'tip')[:3, 3] - [radius, 0.0, 0.0]
+    follow, missed = DifferentialKinematics(robot, {'tip': POINT}), []
+    for angle in 0.03 * np.arange(2 * np.pi / 0.03):
+        wanted = center + radius * np.array([np.cos(angle), np.sin(angle), 0.0])
+        v = follow(q, {'tip': wanted}, DT, v)
+        q = model.integrate(q, DT * v)
+        missed.append(np.linalg.norm(robot.frames.pose(q, 'tip')[:3, 3] - wanted))
+        assert np.abs(robot.residual(q)).max() < MOST_OPEN
+    assert max(missed) > 0.01
+
+
+def test_a_gap_closes_as_errors_do() -> None:
+    robot = ConstrainedDynamics(five_bar())
+    q = robot.model.integrate(assemble(robot), 1e-3 * np.ones(robot.model.nv))
+    at = robot.frames.pose(q, 'left_1')
+    gap = robot.residual(q)
+    v = DifferentialKinematics(robot, 'left_1', gain=4.0)(q, {'left_1': at}, DT)
+    assert_same(robot.jacobian(q) @ v, -4.0 * gap, 0.02)
+
+
+def test_a_joint_that_cannot_stop_before_its_limit_brakes() -> None:
+    robot = ld.Dynamics(arm(0))
+    follow = DifferentialKinematics(robot, 'hand', acceleration=20.0)
+    q, v = np.zeros(7), np.zeros(7)
+    q[2], v[2] = 1.49, 1.8
+    assert follow(q, {'hand': robot.frames.pose(q, 'hand')}, DT, v)[2] == pytest.approx(1.6)
+    v[2] = 2.5  # beyond its limit of velocity
+    assert follow(q, {'hand': robot.frames.pose(q, 'hand')}, DT, v)[2] == pytest.approx(2.3)
 
 
 def test_moving_targets_and_postures() -> None:
