@@ -21,7 +21,7 @@ from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunct
 from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import (
     taylor_series, TaylorNumber)
 from liedyn_ros.dynamics.constrained.contacts import (
-    Contact, ContactForce, Contacts, Impact)
+    Carried, Contact, ContactForce, Contacts, Impact)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates, Motions
 from liedyn_ros.dynamics.constrained.momentum_observer import (
@@ -38,7 +38,7 @@ from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
     complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
 
 __all__ = [
-    'alarm_levels', 'assemble', 'assemblies', 'Backdrive', 'backdrive', 'ClosureGap',
+    'alarm_levels', 'assemble', 'assemblies', 'Backdrive', 'backdrive', 'Carried', 'ClosureGap',
     'complete_acceleration', 'complete_trajectory', 'complete_velocity',
     'constrained_stormer_verlet', 'ConstrainedDynamics', 'ConstrainedSolution',
     'ConstrainedSolutions', 'ConstraintFunction', 'ConstraintStatus', 'Contact', 'ContactForce',

@@ -22,6 +22,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
@@ -63,6 +64,27 @@ def admissible_multipliers(rows: Array, rank: int, multipliers: Array, cones: Se
                      cone.matrix @ multipliers[cone.rows] / size)
                     for cone in cones], np.zeros(len(cones)))
     return None if found is None else multipliers + size * (idle @ found)
+
+
+def least_efforts(rows: Array, driven: NDArray[np.bool_], multipliers: Array, tau: Array,
+                  cones: Sequence[Cone]) -> Array | None:
+    """
+    Return the multipliers (m,) within the cones with the least squares of joint forces.
+
+    rows are A (m, nv); multipliers and tau (nv,) are one solution of the motion, and only driven
+    coordinates (nv,) may take other forces. None where no forces within the cones do it.
+    """
+    left, sizes, _ = np.linalg.svd(rows[:, ~driven])
+    idle = left[:, np.count_nonzero(sizes > RANK_TOLERANCE * sizes.max(initial=0.0)):]
+    change = rows[:, driven].T @ idle  # tau falls by it
+    force = max(float(np.abs(multipliers).max(initial=0.0)), 1e-300)
+    arm = max(float(np.abs(change).max(initial=0.0)), 1e-300)
+    found = _solve(
+        change.T @ change / arm**2 + PROGRAM_TOLERANCE * np.eye(idle.shape[1]),
+        -change.T @ tau[driven] / (arm**2 * force),
+        [(cone, cone.matrix @ idle[cone.rows], cone.matrix @ multipliers[cone.rows] / force)
+         for cone in cones], np.zeros(len(cones)))
+    return None if found is None else multipliers + force * (idle @ found)
 
 
 def restored_impulses(mass: Array, rows: Array, impulses: Array, cones: Sequence[Cone],

@@ -28,9 +28,11 @@ from liedyn_ros.common.checks import (
 from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
 from liedyn_ros.dynamics.constrained.contact_programs import (
-    admissible_multipliers, Cone, restored_impulses, sliding_impulses)
+    admissible_multipliers, Cone, least_efforts, restored_impulses, sliding_impulses)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.solver.solution import ConstraintStatus, Solved
+from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE
+from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.model import Closure, Model
 from liedyn_ros.model.parts.geometry import axis_frame, IDENTITY, perpendicular, unit_axis
 
@@ -114,6 +116,13 @@ class Impact(NamedTuple):
     v: Array
     impulses: dict[str, ContactForce]
     status: ConstraintStatus
+
+
+class Carried(NamedTuple):
+    """Joint forces tau (nv,), N m and N, and the forces of the ground, by contact, beside them."""
+
+    tau: Array
+    forces: dict[str, ContactForce]
 
 
 class _Place(NamedTuple):
@@ -260,6 +269,55 @@ class Contacts:
             return {name: each._replace(unique=True) for name, each in found.items()}
         return {name: each._replace(holds=True) for name, each in self._forces(
             dynamics, cones, other, False).items()}
+
+    def inverse(self, dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                external: ArrayLike | None = None, *, actuated: ArrayLike | None = None) -> Carried:
+        """
+        Return the least joint forces of a motion for which all contacts push and none slips.
+
+        They are the least squares of joint forces with contact forces in their cones (12.61).
+        These may be at the limit of friction: leave a margin in the coefficients. Needs the extra
+        `contacts`.
+
+        Args:
+            dynamics: what `holding` returned.
+            q: configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            actuated: names of joints, or a mask (nv,); by default those of the model without the
+                base.
+
+        Returns:
+            tau (nv,), and forces by contact.
+
+        Raises:
+            LimitError: where no forces that the contacts can apply have the motion.
+            ModelError: for a machine of other contacts, or too few actuators.
+
+        >>> contacts, bent = Contacts(model, {'tip': Contact('tool')}), q + 0.5
+        >>> contacts.inverse(contacts.holding([], bent), bent, 0.0 * v, 0.0 * v).tau.shape
+        (6,)
+        """
+        cones, driven = self._cones(dynamics), self.model.actuated.copy()
+        base = base_joint(self.model)
+        if actuated is not None:
+            driven = dynamics.names.mask('actuated', actuated)
+        elif base is not None:
+            driven[base.v_slice] = False
+        found = dynamics.inverse(
+            q, v, a, external, actuated=driven, redundancy=LEAST_FORCE).solution
+        if not cones:
+            return Carried(found.tau, {})
+        rows = dynamics.jacobian(q)
+        least = least_efforts(rows, driven, found.multipliers, found.tau, list(cones.values()))
+        if least is None:
+            raise LimitError('a: expected a motion with forces that push and do not slip, got none '
+                             f'at {list(cones)}', names=list(cones))
+        tau = found.tau - np.where(driven, rows.T @ (least - found.multipliers), 0.0)
+        forces = self._forces(dynamics, cones, least, found.rank == dynamics.m)
+        return Carried(tau, {name: each._replace(holds=True) for name, each in forces.items()})
 
     def impact(self, dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike,
                restitution: float = 0.0, *, sliding: bool = False) -> Impact:

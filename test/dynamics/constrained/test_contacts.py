@@ -273,6 +273,36 @@ def test_a_box_beyond_its_support_tips_whatever_forces_are_taken(friction: float
     assert all(each.unique for each in found.values())
 
 
+@pytest.mark.parametrize('friction', [0.15, 0.6, 5.0])
+def test_least_efforts_of_a_walker_that_stands_respect_friction(friction: float) -> None:
+    pytest.importorskip('clarabel')
+    contacts = contacts_of('point', friction=friction)
+    q = contacts.model.integrate(contacts.model.neutral(), np.concatenate(
+        ([0, 0, 0, 0, 0, 0.5], 0.3 * np.array([0, -1, 1, 0, -1, 1]))))
+    dynamics, rest = contacts.holding(FEET, q), np.zeros(12)
+    found = contacts.inverse(dynamics, q, rest, rest)
+    carried = sum(dynamics.frames.jacobian(q, name, axes=2)[3:].T @ each.force
+                  for name, each in found.forces.items())
+    assert_same(dynamics.tree.bias(q, rest) - found.tau, carried, 1e-7, floor=1.0)
+    assert_same(found.tau[:6], np.zeros(6), 1e-7, floor=1.0)  # the base has no motor
+    for each in found.forces.values():
+        assert each.holds
+        assert each.normal > -1e-6 and np.hypot(*each.force[:2]) < friction * each.normal + 1e-6
+    motors = list(contacts.model.joints[1:])
+    least = np.linalg.norm(dynamics.inverse(q, rest, rest, actuated=motors))
+    safe = dynamics.inverse(q, rest, rest, actuated=motors, redundancy='least_force')
+    assert least - 1e-9 <= np.linalg.norm(found.tau) <= np.linalg.norm(safe) + 1e-6
+
+
+def test_a_motion_that_pulls_at_the_ground_has_no_forces_that_hold() -> None:
+    pytest.importorskip('clarabel')
+    contacts, (q, v, _) = contacts_of('point', friction=0.5), state(4)
+    dynamics, rest = contacts.holding(FEET, q), np.zeros(len(v))
+    lifted = dynamics.frames.external(q, {'trunk': [0, 0, 0, 0, 0, 500.0]}, axes=2)
+    with refused(LimitError, *FEET):
+        contacts.inverse(dynamics, q, rest, rest, lifted)
+
+
 def test_three_points_decide_their_forces() -> None:
     assert all(not each.unique for each in standing(box((0.0, 0.0, 0.1), 0.5, 3), False).values())
     found = standing(box((-0.02, 0.05, 0.1), 0.5, 1), False)
