@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import SingularError
 from liedyn_ros.dynamics.algorithms.kernels import centroidal
+from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.jit.bound_kernel import CheckedKernel, direct
-from liedyn_ros.model import Model
 
 
 class CenterOfMass(NamedTuple):
@@ -43,13 +43,13 @@ class CentroidalDynamics:
     (3,)
     """
 
-    model: Model
+    constants: Constants
     _mass: float
     _bound: Any
 
     def _bind_centroidal(self, blocks: Array) -> None:
         """Bind the kernels; blocks: scratch of the Coriolis matrix."""
-        map_shape = 6, self.model.nv
+        map_shape = 6, self.constants.model.nv
         self._center: CheckedKernel = self._bound('q out', centroidal.center_of_mass, (3,))
         self._center_motion = self._bound('q v a', centroidal.center_of_mass_motion)
         self._momentum: CheckedKernel = self._bound('q v out', centroidal.momentum, (6,))

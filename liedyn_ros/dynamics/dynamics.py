@@ -74,7 +74,8 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
     always in. tau also holds springs and end stops, see spring_forces, and armature is on the
     diagonal of M.
 
-    Threads may share an object: no call leaves anything behind but the results in data.
+    Threads may share an object: no call leaves anything behind but the results in data, which are
+    those of the thread that called last.
 
     A quaternion whose norm is off 1 by 1e-6 to 1e-4 is scaled, with a QuaternionWarning. All
     methods raise ShapeError, NotFiniteError, NotInGroupError for one that is further off, or
@@ -96,11 +97,6 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
         self._vector, self._matrix = (model.nv,), 2 * (model.nv,)
         self._zero, self._mass = np.zeros(model.nv), float(model.link_table.inertia[:, 0].sum())
         self._bind()
-
-    @property
-    def model(self) -> Model:
-        """Return the model, with its closures where they are now."""
-        return self.constants.model
 
     def _bind(self) -> None:
         """Bind the kernels to the tables; each compiles at its first call."""

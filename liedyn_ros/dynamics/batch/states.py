@@ -47,8 +47,12 @@ class StateBatches:
     (2, 6, 6)
     """
 
-    model: Model
     constants: Constants
+
+    @property
+    def model(self) -> Model:
+        """Return the model, with its closures where they are now."""
+        return self.constants.model
 
     def mass_matrix_batch(self, q: ArrayLike) -> Array:
         """

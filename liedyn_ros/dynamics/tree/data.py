@@ -31,9 +31,9 @@ class Data:
     """
     The results of the last call it was given to: one state, by names of bodies.
 
-    A Dynamics has its own, Dynamics.data; copies keep it from the next call. Every result is a
-    copy; twists, accelerations, wrenches and inertias are in the frame of the body, about its
-    origin. Copies and pickles have their own table.
+    A Dynamics has its own, Dynamics.data, which its threads share; copies keep it from the next
+    call. Every result is a copy; twists, accelerations, wrenches and inertias are in the frame of
+    the body, about its origin. Copies and pickles have their own table.
 
     All methods raise ModelError for an unknown name, and LiedynError where the last call has not
     computed the result. Wrenches and inertias of bodies fixed to the ground raise LiedynError: no
