@@ -24,9 +24,7 @@ model = load_urdf(text, floating=True)
 dynamics = Dynamics(model, dissipation=False)
 twin = pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer())
 data = twin.createData()
-
-# Pinocchio calls the base root_joint; all other names are those of the file.
-layout = Layout(model, PINOCCHIO, [model.joint_list[0].name, *twin.names[2:]])
+layout = Layout(model, PINOCCHIO)  # its order: joints of one parent by name
 
 rng = np.random.default_rng(1)
 q = model.random(rng)

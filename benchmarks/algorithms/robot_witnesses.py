@@ -68,7 +68,7 @@ def moving(path: Path, model: Model) -> tuple[Array, Array, Array, Array, tuple[
     else:
         import pinocchio as pin
         machine, remarks = pin.buildModelFromUrdf(str(path)), ()
-        layout, data = Layout(model, PINOCCHIO, list(machine.names)[1:]), machine.createData()
+        layout, data = Layout(model, PINOCCHIO), machine.createData()
         there, speed = layout.configuration(q), layout.velocity(q, v)
         mass = np.triu(pin.crba(machine, data, there))
         mass = mass + np.triu(mass, 1).T

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,16 +28,18 @@ class Library(NamedTuple):
 
     world_linear: the linear velocity of a free joint is along the axes of its parent.
     scalar_first: a quaternion is w, x, y, z. on_circle: a continuous joint has a cosine and a
-    sine in q. In all of them the linear part of a free joint's velocity comes first.
+    sine in q. sorted_joints: joints of one parent are sorted by name, fixed ones too. In all of
+    them the linear part of a free joint's velocity comes first.
     """
 
     name: str
     world_linear: bool = False
     scalar_first: bool = False
     on_circle: bool = False
+    sorted_joints: bool = False
 
 
-PINOCCHIO = Library('Pinocchio', on_circle=True)
+PINOCCHIO = Library('Pinocchio', on_circle=True, sorted_joints=True)
 MUJOCO = Library('MuJoCo', world_linear=True, scalar_first=True)
 ROS = Library('ROS')  # the base as in an Odometry, twist in its own frame
 _LINEAR_FIRST = 3, 4, 5, 0, 1, 2  # places in the velocity of a free joint
@@ -47,8 +49,9 @@ class Layout:
     """
     Configurations, velocities, accelerations and efforts as another library has them, and back.
 
-    joints are the names of all moving joints in the library's order, by default in ours. The base
-    has our name for it there, whatever the library calls it. Methods with from_ go from the
+    joints are the names of all moving joints in the library's order. By default that is ours, and
+    for Pinocchio that of its URDF parser, which sorts joints of one parent by name. The base has
+    our name there, whatever the library calls it. Methods with from_ go from the
     library to this package. q is always ours, but in from_configuration. All raise ShapeError,
     NotFiniteError or NotInGroupError.
 
@@ -81,6 +84,8 @@ class Layout:
         if joints is not None:
             places = order_of('joints', list(joints), names)
             moving = [moving[place] for place in places]
+        elif library.sorted_joints:
+            moving = [joint for joint in _sorted_joints(model) if joint in moving]
         self._joints = tuple(moving)
         self._v = _indices([place for joint in moving for place in _velocity_places(joint)])
         self._back = np.argsort(self._v)
@@ -289,6 +294,22 @@ class Layout:
 
     def _is_turned(self, joint: Joint) -> bool:
         return self.library.scalar_first and joint.type_name in ('free', 'spherical')
+
+
+def _sorted_joints(model: Model) -> Iterator[Joint]:
+    """Return all joints depth first, those of one parent by name."""
+    of: dict[str | None, list[Joint]] = {}
+    for joint in model.joint_list:
+        of.setdefault(joint.parent, []).append(joint)
+    left = sorted(of[None], key=_name, reverse=True)
+    while left:
+        joint = left.pop()
+        yield joint
+        left += sorted(of.get(joint.child, []), key=_name, reverse=True)
+
+
+def _name(joint: Joint) -> bytes:
+    return joint.name.encode()
 
 
 def _angle(joint: Joint, pair: Array) -> Array:

@@ -91,7 +91,9 @@ def test_pinocchio(floating):
     twin = pin.buildModelFromXML(URDF, *[pin.JointModelFreeFlyer()] * floating)
     names, rng, data = list(twin.names)[1:], np.random.default_rng(2), twin.createData()
     assert set(names) <= set(model.joints)  # the base is root_joint in both
-    layout, d = Layout(model, PINOCCHIO, names), Dynamics(model, dissipation=False)
+    layout, d = Layout(model, PINOCCHIO), Dynamics(model, dissipation=False)
+    assert_same(Layout(model, PINOCCHIO, names).velocity(model.neutral(), np.arange(model.nv)),
+                layout.velocity(model.neutral(), np.arange(model.nv)), 1e-15)
     q, (v, a) = model.random(rng), rng.normal(size=(2, model.nv))
     state = layout.configuration(q), layout.velocity(q, v)
     assert len(state[0]) == twin.nq > model.nq
@@ -123,7 +125,7 @@ def test_refusals():
         Layout(d.model, 'PINOCCHIO')
     wheel = Layout(load_urdf(URDF), PINOCCHIO)
     with refused(NotInGroupError, 'joint z_wheel'):
-        wheel.from_configuration(np.zeros(4))
+        wheel.from_configuration(np.zeros(6))
     builder = ModelBuilder('raised')
     builder.add_body('trunk', SpatialInertia(2.0, CENTER, INERTIA))
     builder.add_joint('base', 'free', None, 'trunk', placement=pose([0.0, 0.0, 1.0]))
@@ -146,7 +148,11 @@ LINK = """<link name="{0}"><inertial><origin xyz="0.1 0 0.2"/><mass value="1.5"/
 JOINT = """<joint name="{0}" type="{1}"><parent link="{2}"/><child link="{3}"/>
 <axis xyz="{4}"/><origin xyz="0.1 0.2 0.3" rpy="0.1 0.2 0.3"/>
 <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>"""
-URDF = '<robot name="arm">' + ''.join(map(LINK.format, ('trunk', 'b', 'a', 'c'))) + ''.join((
+LINKS = 'trunk', 'b', 'a', 'c', 'f', 'd', 'e'
+URDF = '<robot name="arm">' + ''.join(map(LINK.format, LINKS)) + ''.join((
     JOINT.format('z_wheel', 'continuous', 'trunk', 'b', '0 1 0'),
     JOINT.format('a_slide', 'prismatic', 'trunk', 'a', '0 0 1'),
-    JOINT.format('m_hinge', 'revolute', 'b', 'c', '1 0 0'))) + '</robot>'
+    JOINT.format('m_hinge', 'revolute', 'b', 'c', '1 0 0'),
+    JOINT.format('n_mount', 'fixed', 'trunk', 'f', '1 0 0'),  # counts in the order
+    JOINT.format('B_turn', 'revolute', 'f', 'd', '0 0 1'),
+    JOINT.format('b_turn', 'revolute', 'f', 'e', '0 1 0'))) + '</robot>'
