@@ -271,7 +271,8 @@ class Contacts:
             dynamics, cones, other, False).items()}
 
     def inverse(self, dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                external: ArrayLike | None = None, *, actuated: ArrayLike | None = None) -> Carried:
+                external: ArrayLike | None = None, *, actuated: ArrayLike | None = None
+                ) -> Carried:
         """
         Return the least joint forces of a motion for which all contacts push and none slips.
 
@@ -313,8 +314,8 @@ class Contacts:
         rows = dynamics.jacobian(q)
         least = least_efforts(rows, driven, found.multipliers, found.tau, list(cones.values()))
         if least is None:
-            raise LimitError('a: expected a motion with forces that push and do not slip, got none '
-                             f'at {list(cones)}', names=list(cones))
+            raise LimitError('a: expected a motion with forces that push and do not slip, got '
+                             f'none at {list(cones)}', names=list(cones))
         tau = found.tau - np.where(driven, rows.T @ (least - found.multipliers), 0.0)
         forces = self._forces(dynamics, cones, least, found.rank == dynamics.m)
         return Carried(tau, {name: each._replace(holds=True) for name, each in forces.items()})
@@ -333,7 +334,8 @@ class Contacts:
             q: configuration (nq,); rad and m.
             v: velocity (nv,); rad/s and m/s.
             restitution: part of the normal impulse of each contact that comes back, from 0, where
-                the contacts stay, to 1 (12.63).
+                the contacts stay, to 1 (12.63). It is no part of speeds: of several contacts some
+                may move on into the ground, but with sliding.
             sliding: contacts choose by themselves: they only push, and slip where the impulse
                 exceeds their friction (12.62); moments stay. holds then says which neither slide
                 nor leave but for the restitution. Needs the extra `contacts`.
