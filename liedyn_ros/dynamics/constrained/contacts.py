@@ -119,7 +119,13 @@ class Impact(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """Joint forces tau (nv,), N m and N, and the forces of the ground, by contact, beside them."""
+    """
+    Joint forces tau (nv,), N m and N, and the forces of the ground, by contact, beside them.
+
+    >>> contacts = Contacts(model, {'tip': Contact('tool')})
+    >>> contacts.inverse(contacts.free, q, v, 0.0 * v).forces
+    {}
+    """
 
     tau: Array
     forces: dict[str, ContactForce]
