@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.tracking.monitored_pose import MonitoredPose
     from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredTracker
     from liedyn_ros.stewart.tracking.prediction import (
-        linear_first, MotionEstimate, MotionEstimator)
+        linear_first, MotionEstimate, MotionEstimator, pose_covariance)
     from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit
     from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 else:
@@ -71,5 +71,5 @@ __all__ = [
     'SmoothTrajectory', 'Solution', 'Solutions', 'SpeedLimits', 'Stage', 'Start', 'Status',
     'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
     'Trivialization', 'Wire', 'geometry_of', 'leg_lengths', 'leg_rates', 'length_jacobian',
-    'linear_first', 'load_geometry', 'model_state', 'platform_model', 'updated_geometry',
-    'with_tool']
+    'linear_first', 'load_geometry', 'model_state', 'platform_model', 'pose_covariance',
+    'updated_geometry', 'with_tool']

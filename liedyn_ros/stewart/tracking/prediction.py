@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import ConvergenceError, LimitError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
@@ -84,6 +84,45 @@ class GeometryNoise:
             raise SingularError('pose: expected one that is not singular, '
                                 'got dL/d(twist) without an inverse')
         return covariance
+
+
+def pose_covariance(geometry: StewartGeometry, pose_base_platform: ArrayLike,
+                    leg_noise: ArrayLike | None = None) -> Array:
+    """
+    Return the covariance of one pose, solved from lengths with noise, as PoseSolver solves it.
+
+    That of a calibrated geometry is in it, as in MotionEstimator's, which has that of a motion.
+
+    Args:
+        geometry: a StewartGeometry.
+        pose_base_platform: pose (4, 4), m.
+        leg_noise: standard deviations of the readings, (n,) or one number; m, of cranks rad. By
+            default those of the geometry.
+
+    Returns:
+        (6, 6) in body twist coordinates, rad and m.
+
+    Raises:
+        LimitError: for noise that is not above 0.
+        SingularError: where the lengths do not determine the pose.
+        LiedynError: for another shape, or what is no pose.
+
+    >>> np.sqrt(pose_covariance(geometry, home, 1e-4)[5, 5]) < 1e-4  # m, along z
+    np.True_
+    """
+    geometry = require_kind(
+        'geometry', geometry, StewartGeometry, 'as load_geometry returns').readings
+    given = geometry.leg_noise if leg_noise is None else checks.as_numbers('leg_noise', leg_noise)
+    noise = checks.as_array('leg_noise', np.broadcast_to(
+        given, geometry.leg_noise.shape) if given.ndim == 0 else given, geometry.leg_noise.shape)
+    if not (noise > 0.0).all():
+        raise LimitError(f'leg_noise: expected numbers above 0, got {noise.tolist()}',
+                         names=('leg_noise',), expected=0.0, got=float(noise.min()))
+    state = PlatformMeter(geometry).measure(pose_base_platform)
+    of_pose = _square(state, 1.0 / noise)
+    if geometry.calibration_covariance is None or geometry.redundant:
+        return of_pose
+    return np.asarray(of_pose + GeometryNoise(geometry).covariance(state.pose)[:6, :6])
 
 
 def in_fixed_axes(covariance: ArrayLike, pose_base_platform: ArrayLike) -> Array:

@@ -8,14 +8,20 @@
 
 """Covariance from leg noise, against Monte Carlo, numpy and REP 103 spelt out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from support.comparison import assert_same
 from support.platforms.stewart_motion import noise_covariance
 from support.refusals import refused
 
-from liedyn_ros.common.errors import SingularError
+from liedyn_ros.common.errors import LimitError, ShapeError, SingularError
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import leg_lengths, leg_rates, length_jacobian, linear_first, PoseSolver
+from liedyn_ros.stewart import (
+    leg_lengths, leg_rates, length_jacobian, linear_first, load_geometry, pose_covariance,
+    PoseSolver)
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.tracking.prediction import in_fixed_axes, joint_covariance, of_measured
 
@@ -48,6 +54,21 @@ def test_pose_covariance_is_that_of_solved_noise(geometry, random_poses, index):
     pose = random_poses[index]
     covariance = noise_covariance(geometry, DEVIATIONS, pose)
     assert spread(errors(pose, noisy_poses(geometry, pose, index)), covariance) < 0.05
+
+
+@pytest.mark.parametrize('file', ['stewart_geometry', 'stewart_servos', 'stewart_hexaglide'])
+def test_the_covariance_of_one_pose(file):
+    geometry = load_geometry(config_file(f'{file}.yaml'))
+    home = geometry.home
+    assert_same(pose_covariance(geometry, home, DEVIATIONS),
+                noise_covariance(geometry, DEVIATIONS, home), 1e-12)
+    alike = pose_covariance(geometry, home, 1e-5)
+    assert_same(alike, noise_covariance(geometry, np.full(6, 1e-5), home), 1e-12)
+    noisy = replace(geometry, leg_noise=DEVIATIONS)
+    assert_same(pose_covariance(noisy, home), pose_covariance(geometry, home, DEVIATIONS), 1e-15)
+    for noise, kind in ((0.0, LimitError), (-1.0, LimitError), (np.ones(5), ShapeError)):
+        with refused(kind, 'leg_noise'):
+            pose_covariance(geometry, home, noise)
 
 
 def test_published_order_is_position_then_rotation_about_fixed_axes(geometry, random_poses):

@@ -29,6 +29,8 @@ from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 from liedyn_ros.stewart.tracking.prediction import in_fixed_axes
 from liedyn_ros.stewart.tracking.start_modes import StartModes
 
+NO_COVARIANCE = ('no covariance, as no sample came shortly before: pose_covariance of '
+                 'liedyn_ros.stewart has that of one pose')
 Reported = tuple[tuple[str, bytes], ...]  # topics, and messages of them as bytes
 
 
@@ -37,7 +39,7 @@ class ProcessedMessage(NamedTuple):
     Result of one message: a pose with its covariance, or the reason for none.
 
     pose is None where it was refused, with the reason. covariance (6, 6) is that of REP 103, or
-    None where none is known. reported: what the node reports of it.
+    None where none is known, with the reason. reported: what the node reports of it.
     """
 
     stamp_ns: int
@@ -99,6 +101,9 @@ def _one(each: JointStateMessage, actuators: LegActuators, tracker: MonitoredTra
     if use_rates and len(each.velocity):
         rates = actuators.rates(each.names, each.velocity, lengths)
     pose = tracker.track(each.stamp_ns, lengths, rates)
-    covariance = estimator.pose_covariance(pose) if pose.converged else None
-    return ProcessedMessage(each.stamp_ns, pose, None if covariance is None else in_fixed_axes(
-        covariance, pose.pose), '' if pose.converged else pose.status.name.lower())
+    if not pose.converged:
+        return ProcessedMessage(each.stamp_ns, pose, None, pose.status.name.lower())
+    covariance = estimator.pose_covariance(pose)
+    if covariance is None:
+        return ProcessedMessage(each.stamp_ns, pose, None, NO_COVARIANCE)
+    return ProcessedMessage(each.stamp_ns, pose, in_fixed_axes(covariance, pose.pose), '')
