@@ -136,8 +136,9 @@ def require_seconds(where: str, time: Array) -> None:
     fits = next((unit for unit, factor in (('ms', 1e-3), ('us', 1e-6))
                  if usual * factor <= SLOW_PERIOD),
                 'ns')
-    raise StampError(f'{where}: expected times in s, got steps of {usual:.4g}: name the unit, '
-                     f'such as {fits} (--unit time={fits}); for s that is --unit time=s')
+    raise StampError(f'{where}: expected times in s, got steps of {usual:.4g}: name the unit '
+                     f'in the header, as "time [{fits}]", or "time [s]" for s; or, to a command '
+                     f'with such an option, as --unit time={fits}')
 
 
 def _require_one_source(where: str, names: Sequence[str], position: Array) -> None:

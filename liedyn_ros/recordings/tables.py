@@ -108,9 +108,9 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
         if missing and (kind == 'position' or len(missing) < len(names)):
             raise NameSetError(
                 f'{where}: expected a column with the {kind} of {listed(missing)}, got '
-                f'{listed([column for header in headers for column in header])}: name it by a '
-                "pattern, such as 'motor_{index}' or '{joint}_x', or give the columns of all "
-                'joints, by name or number, such as 2,3,4',
+                f'{listed([column for header in headers for column in header])}: name it so in '
+                f'the header, as {missing[0]}.{kind}, or to a command with such an option by a '
+                "pattern, as 'motor_{index}' or '{joint}_x', or all columns, as 2,3,4",
                 names=tuple(missing))
     times = [_time(where, header, columns) for header in headers]
     read = [read_columns(path, {column for at, column in chosen.values() if at == k}
@@ -169,6 +169,9 @@ def _column(where: str, headers: Sequence[list[str]], columns: Columns, kind: st
     else:
         found = [(k, each) for k, header in enumerate(headers) for each in header
                  if _is(each, kind, name, names)]
+        if not found and kind == 'position':  # its name alone, as in a table of poses
+            found = [(k, each) for k, header in enumerate(headers) for each in header
+                     if split_unit(each)[0] == name]
     if len(found) > 1:
         raise NameSetError(f'{where}: expected one column with the {kind} of {name}, got '
                            f'{listed([each for _, each in found])}')

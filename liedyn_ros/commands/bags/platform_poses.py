@@ -72,13 +72,15 @@ def _doubts(bag: AnyBag, topic: str, settings: Mapping[str, Any], counts: Counte
     if counts['with a pose'] > 1:
         return []
     each = next(joint_state_messages(bag, topic))
-    found = [] if each.stamp_ns else [
+    found = [] if each.stamp_ns or isinstance(bag, TableBag) else [
         'stamps in the headers are 0: --arrival takes the times at which messages came']
     with suppress(LiedynError):
         lengths = actuators_of(settings).lengths(each.names, each.position)
         low, high = platform_of(settings)[0].length_limits.T
         if not _within(lengths, low, high) and _within(1e-3 * lengths, low, high):
-            found.append('the lengths fit in mm: set actuator_scale to 0.001')
+            found.append('the lengths fit in mm: ' + (
+                f'name the unit in the header, as "{each.names[0]} [mm]"'
+                if isinstance(bag, TableBag) else 'set actuator_scale to 0.001'))
     return found
 
 

@@ -45,7 +45,7 @@ from liedyn_ros.stewart.tracking.monitored_pose import MonitoredPose, StartedPos
 from liedyn_ros.stewart.tracking.rates.monitor import RateMonitor
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
 from liedyn_ros.stewart.tracking.tracker import (
-    FollowerState, PoseFollower, Sample, SampleGate, Start, TrackedPose, with_plausible_limits)
+    FollowerState, PoseFollower, Sample, SampleGate, Start, TrackedPose)
 from liedyn_ros.stewart.tracking.two_branch_tracker import BranchChoice, TwoBranchTracker
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class MonitoredTracker:
             config.leg_acceleration, config.frozen_time, config.leg_resolution)
         self._rate_monitor = RateMonitor(geometry)
         self._follower = PoseFollower(geometry, home, method, self._meter)
-        self._gate = SampleGate(with_plausible_limits(geometry, self._follower.home))
+        self._gate = SampleGate(geometry, self._follower.home)
         self._branch_monitor = BranchMonitor()
         self._evidence = BranchEvidence(geometry, self._follower.home, self._meter)
         self._travel = TravelProof(geometry, self._follower.home)

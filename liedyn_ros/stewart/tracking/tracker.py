@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
 from liedyn_ros.common.stamps import Timeline
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.lie import se3
@@ -54,8 +55,11 @@ class Sample(NamedTuple):
 class SampleGate:
     """Checks shape, finiteness, limits and order of stamps of each sample, once."""
 
-    def __init__(self, geometry: StewartGeometry) -> None:
-        """Take a geometry."""
+    def __init__(self, geometry: StewartGeometry, home: Array | None = None) -> None:
+        """Take a geometry; what it does not limit is bounded by a home pose (4, 4), m, if any."""
+        self._bounded = np.isinf(geometry.length_limits).any(axis=1) & (home is not None)
+        if home is not None:
+            geometry = with_plausible_limits(geometry, home)
         self._geometry = geometry
         self._admit = BoundKernel(legs.admit, geometry.length_limits.copy())
         self._shape = (len(geometry.leg_names),)
@@ -79,7 +83,13 @@ class SampleGate:
         if not self._admit.attempt(lengths, lengths if rates is None else rates, given):
             given = checks.as_array('lengths', lengths, self._shape).copy()
             self._geometry.require_values(given)
-            self._geometry.require_within_limits(given)
+            try:
+                self._geometry.require_within_limits(given)
+            except LimitError as error:
+                if self._bounded[list(error.indices)].any():
+                    error.args = (f'{error}. The geometry file has no such limit: '
+                                  'readings beyond it are in another unit',)
+                raise
             measured = None if rates is None else checks.as_array(
                 'rates', rates, self._shape)
         follows = self._timeline.follows(stamp_ns)
@@ -360,7 +370,7 @@ class PoseTracker(PoseFollower):
             meter: PlatformMeter | None = None) -> None:
         """Take the arguments of a PoseFollower."""
         super().__init__(geometry, home, method, meter)
-        self._gate = SampleGate(with_plausible_limits(geometry, self.home))
+        self._gate = SampleGate(geometry, self.home)
         self._late = bool(geometry.leg_latency.any())
         self._read: Sample | None = None  # the one before, as it was read
 

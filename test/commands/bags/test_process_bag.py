@@ -8,19 +8,25 @@
 
 """Poses of a bag without ROS: whole and damaged bags, and the errors."""
 
+from dataclasses import replace
 from pathlib import Path
+import re
 
 import numpy as np
 import pytest
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_types_from_msg
 from support.recordings.bag_files import joint_state, STORE, write_bag, write_mcap
-from support.recordings.leg_recordings import COUNT, HOME, LEGS, messages, motion, numbers, rows_of
+from support.recordings.leg_recordings import (
+    COUNT, GEOMETRY, HOME, LEGS, messages, motion, numbers, rows_of)
+from support.refusals import ANY, refused
 
 from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.stewart.bag_processing.messages import STEWART_STATUS, TYPES
 from liedyn_ros.commands.stewart.bag_processing.platform_settings import node_settings
+from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
+from liedyn_ros.stewart import PoseTracker
 
 ROOT = Path(__file__).parents[3]
 
@@ -94,9 +100,59 @@ def test_messages_without_a_pose_keep_their_rows_and_reasons(tmp_path, capsys):
                        '--report', str(report))
     assert status == 1 and len(rows) == COUNT
     assert f'{COUNT - 2} with a pose' in report.read_text()
-    assert [k for k, row in enumerate(rows) if row['reason']] == [20, 30]
+    assert [k for k, row in enumerate(rows) if row['reason']] == [0, 20, 30]
+    assert rows[0]['position.x [m]'] and not rows[0]['covariance 0 0']
+    assert rows[20]['status'] == 'REJECTED' and rows[21]['flags'] == ''
     assert 'missing' in rows[30]['reason'] and rows[30]['status'] == 'REJECTED'
     assert f'{COUNT - 2} with a pose' in capsys.readouterr().out
+
+
+def table(path, lengths, unit, seconds=0.01):
+    """Write a table that begins at 0 s, of legs' names with a unit or none."""
+    path.write_text('\n'.join([','.join(['time [s]', *(f'{leg}{unit}' for leg in LEGS)]), *(
+        ','.join(map(repr, [seconds * k, *row])) for k, row in enumerate(lengths.tolist()))]))
+    return path
+
+
+def test_a_table_as_calibrate_takes_it(tmp_path, capsys):
+    lengths = motion(5)[1]
+    status, rows = run(tmp_path, table(tmp_path / 'legs.csv', 1e3 * lengths, ' [mm]'))
+    assert status == 0 and rows[0]['stamp [ns]'] == '0'
+    status, found = run(tmp_path, table(tmp_path / 'm.csv', lengths, ''))
+    np.testing.assert_allclose(numbers(found[4], 'position'), numbers(rows[4], 'position'),
+                               atol=1e-12)
+    assert 'stamps' not in capsys.readouterr().out
+
+
+def test_a_table_in_mm_without_the_unit_is_told_of_its_header(tmp_path, capsys):
+    lengths = motion(5)[1]
+    status, rows = run(tmp_path, table(tmp_path / 'legs.csv', 1e3 * lengths, '.position'))
+    said = capsys.readouterr().out
+    assert status == 2 and not any(row['position.x [m]'] for row in rows)
+    assert f'"{LEGS[0]} [mm]"' in said and 'stamps' not in said
+    without = replace(GEOMETRY, length_limits=np.tile([0.0, np.inf], (6, 1)))
+    with refused(LimitError, LEGS[0], indices=(0,), expected=ANY, got=ANY) as caught:
+        PoseTracker(without, HOME).track(0, 1e3 * lengths[0])
+    assert 'no such limit' in str(caught.value)
+    for text in (rows[0]['reason'], str(caught.value)):
+        assert max(len(each) for each in re.findall(r'[0-9.]+', text)) < 12
+
+
+def test_poses_apart_in_time_have_a_reason_for_no_covariance(tmp_path):
+    path = table(tmp_path / 'legs.csv', motion(4)[1], ' [m]', seconds=10.0)
+    parameters = tmp_path / 'stewart.yaml'
+    parameters.write_text('/**: {ros__parameters: {leg_noise: 1.0e-5}}')
+    status, rows = run(tmp_path, path, '--params', str(parameters))
+    assert status == 0
+    assert all('pose_covariance' in row['reason'] for row in rows)
+
+
+def test_flags_have_names(tmp_path):
+    stamps, lengths = motion()
+    lengths[40, 0] += 0.01
+    _, rows = run(tmp_path, write_bag(tmp_path / 'bag', messages(stamps, lengths),
+                                      topic='/leg_states'))
+    assert 'LEG_OUTLIER' in rows[40]['flags'].split()
 
 
 def test_a_bag_that_is_cut_off_gives_its_poses_and_says_so(tmp_path, capsys):

@@ -20,6 +20,7 @@ from liedyn_ros.commands.bags.tables import Cell
 from liedyn_ros.commands.stewart.bag_processing.messages import made, packed, STORE, TYPES
 from liedyn_ros.commands.stewart.bag_processing.tracking import ProcessedMessage
 from liedyn_ros.lie.kernels.motion import position_quaternion
+from liedyn_ros.stewart import Flag
 
 _UPPER = np.triu_indices(6)
 COLUMNS = (
@@ -28,7 +29,8 @@ COLUMNS = (
     *(f'linear.{axis} [m/s]' for axis in 'xyz'), 'status', 'flags', 'branch source',
     'iterations', 'residual [m]', 'smallest singular value',
     *(f'covariance {i} {j}' for i, j in zip(*_UPPER)), 'reason')
-TEXTS, INTEGERS = ('status', 'branch source', 'reason'), ('stamp [ns]', 'flags', 'iterations')
+TEXTS = 'status', 'flags', 'branch source', 'reason'
+INTEGERS = 'stamp [ns]', 'iterations'
 
 
 def row_of(each: ProcessedMessage) -> list[Cell]:
@@ -40,7 +42,8 @@ def row_of(each: ProcessedMessage) -> list[Cell]:
     return [
         each.stamp_ns, *(position_quaternion(pose.pose) if good else [None] * 7),
         *(pose.twist.tolist() if good and pose.twist is not None else [None] * 6),
-        pose.status.name, int(pose.flags), pose.branch_source.name if good else None,
+        pose.status.name, ' '.join(flag.name or '' for flag in Flag if flag & pose.flags),
+        pose.branch_source.name if good else None,
         pose.iterations, pose.residual,
         pose.smallest_singular_value,
         *([None] * 21 if each.covariance is None else each.covariance[_UPPER].tolist()),

@@ -249,10 +249,12 @@ class StewartGeometry:
             driven = {Rail: 'position', Stage: 'position', Crank: 'angle'}
             what = driven.get(type(leg_type), 'length')
             unit, factor = ('degrees', math.radians(1.0)) if what == 'angle' else ('mm', 1e-3)
-            hint = f', which looks like {unit}: actuator_scale {factor:.6g}' if (
-                self.within_limits(factor * lengths).all()) else ''
-            raise LimitError(f'{what} of {self.leg_names[leg]}: expected {least} to {most} '
-                             f'{leg_type.unit}, got {lengths[leg]}{hint}',
+            short = 'deg' if what == 'angle' else 'mm'
+            hint = (f', which looks like {unit}: a column "{self.leg_names[leg]} [{short}]" of a '
+                    f'table, else actuator_scale {factor:.6g}') if (
+                        self.within_limits(factor * lengths).all()) else ''
+            raise LimitError(f'{what} of {self.leg_names[leg]}: expected {least:.6g} to '
+                             f'{most:.6g} {leg_type.unit}, got {lengths[leg]:.9g}{hint}',
                              names=(self.leg_names[leg],), expected=(float(least), float(most)),
                              got=float(lengths[leg]), indices=(leg,))
 
