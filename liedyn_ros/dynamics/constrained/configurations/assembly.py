@@ -29,7 +29,7 @@ from liedyn_ros.common.errors import (
 from liedyn_ros.common.weak_cache import weak_cache
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, Closing
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
-from liedyn_ros.dynamics.constrained.configurations.misfit import suggestion
+from liedyn_ros.dynamics.constrained.configurations.misfit import crossed_axes, suggestion
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
@@ -431,4 +431,4 @@ def _fail(constraints: Constraints, q: Array, attempts: int, free: NDArray[np.bo
     limits = ' within the limits of joints' if within_limits else ''
     raise ConvergenceError(f'{constraints.model.name}: expected an assembly{limits}, got none in '
                            f'{attempts} starts; nearest one leaves open {names}'
-                           f'{suggestion(constraints, q, free)}')
+                           f'{suggestion(constraints, q, free) or crossed_axes(constraints, q)}')

@@ -34,6 +34,9 @@ ROUNDED = 1e-2  # largest gap, compared with the size of the machine, that round
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -6, -1  # of tolerances that are tried, by tens
 ROW_TOLERANCE = 100.0  # of such a gap: smaller parts of a row do not count as independent
 LOOSEST, TIGHTEST = 1e-2, 1e-6
+PARALLEL = 1e-6  # sine of the angle between two axes that are
+TURNING = 'revolute', 'continuous', 'helical', 'cylindrical'
+SLIDING = 'prismatic', 'fixed'
 STARTS, REACH = 20, 0.1  # of an assembly within tolerances; rad or m between configurations near
 
 # Types that leave free what each type does, and more; the strictest first.
@@ -65,6 +68,42 @@ def closure_gaps(constraints: Constraints, q: Array) -> dict[str, ClosureGap]:
     whole = Constraints(replace(model, closures=tuple(
         replace(closure, held=None) for closure in model.closures)))
     return _gaps(whole, whole.residual(q))
+
+
+def crossed_axes(constraints: Constraints, q: Array) -> str:
+    """
+    Return a text that names closures whose axis is not along that of all joints of their loop.
+
+    Joints that all turn about one direction, as in a plane, cannot make such axes meet.
+    """
+    model, said = constraints.model, ''
+    joints = {joint.child: joint for joint in model.joint_list}
+    turns = {body: constraints.tree.frames.pose(q, body)[:3, :3] for body in model.bodies}
+    for closure in model.closures:
+        paths = list[set[str]]()
+        for body in (closure.body_a, closure.body_b):
+            paths.append(set())
+            while body is not None:
+                paths[-1].add(body)
+                body = joints[body].parent
+        loop = [joints[body] for body in sorted(paths[0] ^ paths[1])]
+        if closure.type_name not in TURNING or any(
+                each.type_name not in (*TURNING, *SLIDING) for each in loop):
+            continue
+        axes = np.array([turns[each.child] @ each.axis for each in loop
+                         if each.type_name in TURNING]).reshape(-1, 3)
+        if not len(axes) or np.abs(np.cross(axes, axes[0])).max() > PARALLEL:
+            continue
+        for body, frame in ((closure.body_a, closure.frame_a), (closure.body_b, closure.frame_b)):
+            turn = np.eye(3) if body is None else turns[body]
+            sine = float(np.linalg.norm(np.cross(turn @ frame[:3, 2], axes[0])))
+            if sine > PARALLEL:
+                angle = np.degrees(np.arcsin(min(1.0, sine)))
+                said += (f'. The axis of closure {closure.name} on {body or "the ground"} is '
+                         f'{angle:.3g} deg from that of all joints of its loop, which are '
+                         'parallel: no motion aligns them')
+                break
+    return said
 
 
 def suggestion(constraints: Constraints, q: Array, free: NDArray[np.bool_]) -> str:

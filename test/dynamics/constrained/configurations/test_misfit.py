@@ -15,13 +15,13 @@ import re
 import numpy as np
 import pytest
 from support.machines.looped_machines import bar, four_bar, link, planar_linkage
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, ConstraintStatus,
     LoopTracker)
-from liedyn_ros.model import annotate, load_urdf, Model, ModelBuilder
+from liedyn_ros.model import annotate, load_urdf, Model, ModelBuilder, pose
 
 INERTIA = """<inertial><origin xyz="0 0.1 0"/><mass value="1"/><inertia ixx="0.01" iyy="0.01"
  izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>"""
@@ -46,6 +46,22 @@ def cad(right: str, kind: str, more: str = '') -> Model:
     """Return the linkage, its closure of a kind about the axis of its hinges."""
     axis = '' if kind == 'spherical' else '<axis xyz="1 0 0"/>'
     return load_urdf(URDF.format(right=right, kind=kind, more=more, axis=axis, inertia=INERTIA))
+
+
+@pytest.mark.parametrize(('axis', 'angle'), [
+    ([1.0, 0.0, 0.0], '90 deg'), ([0.1, 0.0, 1.0], '5.71 deg')])
+def test_an_axis_that_no_motion_aligns_is_named(axis: list[float], angle: str) -> None:
+    builder, inertia = ModelBuilder('crossed'), bar(1.0, 0.3)
+    for name, parent, at in (('crank', None, 0.0), ('coupler', 'crank', 0.2),
+                             ('rocker', None, 0.45)):
+        builder.add_body(name, inertia)
+        builder.add_joint(f'{name}_joint', 'revolute', parent, name, axis=[0.0, 0.0, 1.0],
+                          placement=pose([at, 0.0, 0.0]), actuated=name == 'crank')
+    builder.add_closure('pin', 'revolute', 'coupler', 'rocker', axis=axis,
+                        placement_a=pose([0.5, 0.0, 0.0]), placement_b=pose([0.4, 0.0, 0.0]))
+    with refused(ConvergenceError, ANY) as caught:
+        assemble(ConstrainedDynamics(builder.build()))
+    assert f'closure pin on coupler is {angle}' in str(caught.value)
 
 
 @pytest.mark.parametrize('kind', ['revolute', 'spherical'])
