@@ -54,8 +54,9 @@ TITLE = """# Index of equations
 Where each equation of the papers is in the [theory](theory.md), in the code and in a test; written
 by `python -m tools.equations` from their tags. A formula of the theory stands in brackets, a
 section without. Search the repository for a tag, such as `Kim 58`, to see all places.
-[Errata](errata.md) lists misprints. `make test TEST_ARGS='test/lie -k exp'` runs tests of a folder
-by their names.
+[Errata](errata.md) lists misprints. Park, Kim, Jang, Hong 2018, a review, is not `Park n`: its
+kinematics and dynamics are in sections 1 to 3 and 6. dexp is (1.14), the left Jacobian of
+`lie.se3`. To try a formula, edit, then `LIEDYN_JIT=1` or `python -m liedyn_ros.build`.
 """
 
 
