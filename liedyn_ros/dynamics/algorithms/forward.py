@@ -98,7 +98,7 @@ class Forward(Algorithm):
         >>> robot.forward.time_derivatives(q, v, np.zeros((3, 6))).shape
         (3, 6)
         """
-        order = order_of_rows('tau', tau, 0)
+        order = order_of_rows('tau', tau, 0, self._nv)
         shape = order + 1, self._nv
         a = np.empty(shape) if out is None else output(out, shape)
         given = (q, v, self._none, a, tau, NO_WRENCH_ROWS if external is None else external)
@@ -188,6 +188,7 @@ class Forward(Algorithm):
         >>> robot.forward.time_derivatives_batch([q], [v], np.zeros((1, 3, 6))).shape
         (1, 3, 6)
         """
+        order_of_rows('tau', tau, 1, self._nv)  # which hybrid would call a
         return self._hybrid.time_derivatives_batch(
             q, v, self._none, tau, tau, external, max_error=max_error)[0]
 

@@ -123,7 +123,7 @@ class Hybrid(Algorithm):
         >>> robot.hybrid.time_derivatives(q, v, ['elbow'], orders, orders).a.shape
         (3, 6)
         """
-        which, order = self._mask(prescribed), order_of_rows('a', a, 0)
+        which, order = self._mask(prescribed), order_of_rows('a', a, 0, self._nv)
         shape = order + 1, self._nv
         a = time_derivatives_of('a', a, shape, copied)
         tau = time_derivatives_of('tau', tau, shape, copied)
@@ -162,7 +162,7 @@ class Hybrid(Algorithm):
         >>> robot.hybrid.estimate_error(q, v, ['elbow'], *found).shape
         (2,)
         """
-        which, order = self._mask(prescribed), order_of_rows('a', a, 0)
+        which, order = self._mask(prescribed), order_of_rows('a', a, 0, self._nv)
         a = time_derivatives_of('a', a, (order + 1, self._nv))
         return self._estimator.error(*self._rows.prepare(
             q, v, which, a, tau, NO_WRENCH_ROWS if external is None else external))
@@ -264,7 +264,7 @@ class Hybrid(Algorithm):
         >>> robot.hybrid.time_derivatives_batch([q], [v], ['elbow'], orders, orders).tau.shape
         (1, 3, 6)
         """
-        q, order = states_of(self.model, q), order_of_rows('a', a, 1)
+        q, order = states_of(self.model, q), order_of_rows('a', a, 1, self._nv)
         shape = len(q), order + 1, self._nv
         v = kernel_array('v', v, shape[::2])
         a, tau = copied('a', a, shape), copied('tau', tau, shape)

@@ -90,7 +90,7 @@ class Inverse(Algorithm):
         >>> robot.inverse.time_derivatives(q, v, np.zeros((3, 6))).shape
         (3, 6)
         """
-        order = order_of_rows('a', a, 0)
+        order = order_of_rows('a', a, 0, self._nv)
         shape = order + 1, self._nv
         tau = np.empty(shape) if out is None else output(out, shape)
         self._series_to(order).call(
@@ -148,7 +148,7 @@ class Inverse(Algorithm):
         >>> robot.inverse.time_derivatives_batch([q], [v], np.zeros((1, 3, 6))).shape
         (1, 3, 6)
         """
-        q, order = states_of(self.model, q), order_of_rows('a', a, 1)
+        q, order = states_of(self.model, q), order_of_rows('a', a, 1, self._nv)
         v = kernel_array('v', v, (len(q), self._nv))
         a = kernel_array('a', a, (len(q), order + 1, self._nv))
         return self._run_batch(q, v, a, self._wrenches_of(external, len(q), order + 1))

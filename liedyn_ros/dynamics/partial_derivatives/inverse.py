@@ -362,7 +362,7 @@ class InversePartialDerivatives(TimeDerivativeProducts):
         >>> robot.inverse.partial_derivatives.time_derivatives(q, v, [a, a]).by_a.shape
         (2, 2, 6, 6)
         """
-        order = order_of_rows('a', a, 0)
+        order = order_of_rows('a', a, 0, self._nv)
         q, v = self._model.check_configuration(q), as_array('v', v, (self._nv,))
         a = as_array('a', a, (order + 1, self._nv))
         if external is not None:

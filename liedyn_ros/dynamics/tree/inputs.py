@@ -128,10 +128,14 @@ def require_order(order: int) -> int:
     return order
 
 
-def order_of_rows(name: str, value: ArrayLike, axis: int) -> int:
-    """Return the order that the rows along an axis reach, or raise ShapeError or LimitError."""
+def order_of_rows(name: str, value: ArrayLike, axis: int, nv: int | None = None) -> int:
+    """Return the order that rows (nv,) along an axis reach, or raise ShapeError or LimitError."""
     shape = value.shape if isinstance(value, np.ndarray) else np.shape(
         np.asarray(value, dtype=object))
+    if len(shape) == axis + 2 and shape[-1] != nv == shape[axis]:
+        raise ShapeError(f'{name}: expected a row for each order, shape '
+                         f'{(*shape[:axis], "r + 1", nv)}, got {shape}: transposed?',
+                         names=(name,), expected=(*shape[:axis], -1, nv), got=shape)
     if len(shape) == axis + 2 and 0 < shape[axis] <= MAX_ORDER + 1:
         return shape[axis] - 1
     if len(shape) != axis + 2 or shape[axis] == 0:

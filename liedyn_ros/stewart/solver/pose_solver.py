@@ -92,6 +92,10 @@ class Status(IntEnum):
     STALLED = problem.STALLED  # no step descends: the lengths may belong to no pose
     SINGULAR = problem.SINGULAR  # dL/d(twist) has no inverse where the solver stopped
 
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
 
 STATUSES = tuple(Status)  # by value; quicker than Status(value)
 
@@ -150,7 +154,7 @@ class Solutions:
     def __getitem__(self, index: int) -> Solution:
         """Return one of them."""
         return Solution(
-            self.poses[index], Status(int(self.statuses[index])), int(self.iterations[index]),
+            self.poses[index], self.statuses[index], int(self.iterations[index]),
             float(self.residuals[index]), float(self.smallest_singular_values[index]))
 
     def __iter__(self) -> Iterator[Solution]:
@@ -195,6 +199,10 @@ class PoseSolver:
         """
         Return the pose of leg lengths that a solve reaches from a guess.
 
+        It takes any numbers: lengths in mm end far away, CONVERGED or not, and a guess below the
+        base at the mirrored pose. MonitoredTracker refuses other units and judges the branch;
+        `liedyn platform check` tells of both.
+
         Args:
             lengths: (n,), m (rad of a crank), in the order of the geometry.
             guess: pose (4, 4) of the platform in the base, m.
@@ -210,6 +218,9 @@ class PoseSolver:
         >>> ld.PoseSolver(geometry).solve(leg_lengths(geometry, home), home).converged
         True
         """
+        if guess is None:
+            raise LiedynError('guess: expected a pose (4, 4) near which to look, such as '
+                              'geometry.home, got None', names=('guess',))
         checks.require_no_mask('lengths', lengths)
         checks.require_no_mask('guess', guess)
         try:
@@ -304,7 +315,8 @@ class PoseSolver:
         else:
             for k, found in enumerate(map(self.solve, lengths, guesses)):
                 poses[k], outcome[k] = found.pose, found[1:5]
-        return Solutions(poses, outcome[:, 0].astype(int), outcome[:, 1].astype(int),
+        statuses = np.array(STATUSES, object)[outcome[:, 0].astype(int)]
+        return Solutions(poses, statuses, outcome[:, 1].astype(int),
                          outcome[:, 2], outcome[:, 3])
 
     def _why_refused(self, lengths: ArrayLike, guess: ArrayLike) -> LiedynError:

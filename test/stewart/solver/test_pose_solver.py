@@ -28,6 +28,16 @@ def coordinates(pose):
     return np.concatenate((100.0 * pose[:3, 3], np.degrees(mat2euler(pose[:3, :3], 'sxyz'))))
 
 
+def test_a_batch_names_how_each_solve_ended(geometry, home):
+    lengths = leg_lengths(geometry, home)
+    once = PoseSolver(geometry, LevenbergMarquardt(max_iterations=1))
+    found = once.solve_batch([lengths, 1.05 * lengths], home)
+    assert [str(each) for each in found.statuses] == ['CONVERGED', 'MAX_ITERATIONS']
+    assert found.statuses[0] is found[0].status is Status.CONVERGED
+    with refused(LiedynError, 'guess', got=None):
+        PoseSolver(geometry).solve(lengths, None)
+
+
 def test_paper_case_from_home(geometry, home, paper_pose):
     solver = PoseSolver(geometry)
     q_c = [0.0, 0.0, 50.0, 20.0, 0.0, -30.0]

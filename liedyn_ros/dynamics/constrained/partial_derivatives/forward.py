@@ -231,7 +231,7 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         (2, 3, 3)
         """
         constraints, n = self._solver.constraints, self._model.nv
-        tau = as_array('tau', tau, (order_of_rows('tau', tau, 0) + 1, n))
+        tau = as_array('tau', tau, (order_of_rows('tau', tau, 0, n) + 1, n))
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         require_series(constraints)
         found = self._regular(q, v, tau, external, closed, max_error)

@@ -244,7 +244,7 @@ class ConstrainedHybridPartialDerivatives(ManyLoopStates):
         (2, 3, 3)
         """
         constraints, n = self._solver.constraints, self._model.nv
-        shape = order_of_rows('a', a, 0) + 1, n
+        shape = order_of_rows('a', a, 0, n) + 1, n
         a, tau = as_array('a', a, shape), as_array('tau', tau, shape)
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         known = constraints.names.mask('prescribed', prescribed)

@@ -247,7 +247,7 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         (2, 3, 3)
         """
         constraints, n = self._solver.constraints, self._model.nv
-        a = as_array('a', a, (order_of_rows('a', a, 0) + 1, n))
+        a = as_array('a', a, (order_of_rows('a', a, 0, n) + 1, n))
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         require_series(constraints)
         driven, task, found = self._regular(

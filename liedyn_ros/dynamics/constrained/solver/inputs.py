@@ -92,9 +92,13 @@ class Inputs:
         rows = array[..., None, :] if single else array
         if (rows.ndim != len(core) + 1 or (*rows.shape[:-2], rows.shape[-1]) != core
                 or not rows.shape[-2]):
-            raise ShapeError(f'{name}: expected shape {core}, or a row for each order of '
-                             f'differentiation, got {array.shape}', names=(name,), expected=core,
-                             got=array.shape)
+            turned = array.ndim > len(shape) + 1 and (
+                *array.shape[:-2], array.shape[-2]) == core
+            wanted = (*shape, 'r + 1', self.model.nv)
+            raise ShapeError(f'{name}: expected shape {core}, or ({", ".join(map(str, wanted))}), '
+                             'a row for each order of differentiation, got '
+                             f'{array.shape}{": transposed?" * turned}', names=(name,),
+                             expected=core, got=array.shape)
         order = rows.shape[-2] - 1
         if order > MAX_ORDER:
             raise LimitError(f'{name}: expected orders 0 to {MAX_ORDER}, got {order}',

@@ -15,11 +15,13 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.loop_states import ALL
+from support.machines.looped_machines import four_bar
 from support.machines.random_models import random_model
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 
 ALGORITHMS = 'forward', 'inverse', 'hybrid'
 PARTS = ('__call__', 'batch', 'partial_derivatives.__call__', 'partial_derivatives.product',
@@ -116,3 +118,19 @@ def test_orders_of_loops_are_counted_wherever_they_stand():
         assert np.array_equal(*found) and found[0].shape[-2:] == rows.shape
         with pytest.raises(ShapeError):
             call.time_derivatives(**whole | {name: rest for name in given if name != 'prescribed'})
+
+
+@pytest.mark.parametrize('algorithm', ['forward', 'inverse'])
+@pytest.mark.parametrize('batch', [False, True])
+def test_time_derivatives_that_are_transposed_are_told(algorithm, batch):
+    machine = ConstrainedDynamics(four_bar())
+    q = assemble(machine)
+    rows, still = np.zeros((3, 2)), np.zeros(3)
+    for robot in (machine, machine.tree):
+        call, name = getattr(robot, algorithm), 'a' if algorithm == 'inverse' else 'tau'
+        with refused(ShapeError, name, got=(1, 3, 2) if batch else (3, 2), expected=ANY) as caught:
+            if batch:
+                call.time_derivatives_batch([q], [still], rows[None])
+            else:
+                call.time_derivatives(q, still, rows)
+        assert 'transposed?' in str(caught.value)
