@@ -94,9 +94,10 @@ def stray_coordinate(
         moved: VECTOR, before: VECTOR, v: VECTOR, dt: NUMBER, speed: VECTOR, authority: VECTOR
         ) -> WHOLE:
     """
-    Return which of v and moved (nv,) no motion leads to from a state a time (s) before, else -1.
+    Return the coordinate to which no motion leads from a state a time (s) before, else -1.
 
-    moved is the way from there, before its velocity. It is counted from nv on.
+    Those of the velocity v (nv,) are counted from 0, those of moved (nv,), the way since then,
+    from nv on. before is the velocity then.
     """
     for k in range(len(v)):
         if not abs(v[k] - before[k]) <= speed[k] + authority[k] * dt:
