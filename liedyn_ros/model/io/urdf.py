@@ -19,10 +19,10 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, listed, require_kind
 from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.xml_edits import Edits, Placed
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
 from liedyn_ros.model.io.loops import add_loops, add_plugins, FORCES, link_of, write_loop
-from liedyn_ros.model.io.xml_edits import Edits, Placed
 from liedyn_ros.model.io.xml_parts import (
     add, add_origin, add_shape, changes, document, drawn, given_limits, inertia_in, is_off, joined,
     model_of_file, MOMENTS, origin, Remarks, said, shapes_of, unused, Vocabulary,
@@ -391,11 +391,8 @@ def _update_joint(edits: Edits, found: Placed, joint: Joint, new: dict[str, Any]
     if any(len(values) != 1 for values in new.values()):
         raise DescriptionError(f'joint {joint.name}: expected one coordinate, as URDF has forces '
                                f'for, got {len(joint.damping)}')
-    forces, dynamics = {key: joined(values) for key, values in new.items()}, found.find('dynamics')
-    if forces and dynamics is None:
-        edits.put(found, XML('dynamics', forces))
-    elif forces and dynamics is not None:
-        edits.update(dynamics, forces)
+    if new:
+        edits.write(found, 'dynamics', {key: joined(values) for key, values in new.items()})
 
 
 def _update_loop(edits: Edits, found: Placed, closure: Closure) -> None:

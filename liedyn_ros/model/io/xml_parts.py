@@ -99,8 +99,7 @@ class Vocabulary:
         for key, text in xml.attrib.items():
             if not (is_off(text) or key in inside or self.is_known(tag, f'@{key}', text)):
                 name(key, joins or '')
-        if any((text or '').strip() for text in (
-                xml.text if len(xml) else '', *(inner.tail for inner in xml))):
+        if ''.join(filter(None, (xml.text if len(xml) else '', *(x.tail for x in xml)))).strip():
             name('a text between elements', '')
         for inner in xml:
             word, text = inner.tag, (inner.text or '').strip()

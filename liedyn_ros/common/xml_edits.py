@@ -30,6 +30,7 @@ class Placed:
     tag: str
     name: str | None
     begin: int
+    attributes: tuple[int, int] = 0, 0  # begin and end
     close: int = 0
     end: int = 0
     parts: list[Placed] = field(default_factory=list)
@@ -52,7 +53,8 @@ class Edits:
             if tag and not closing:
                 found = re.search(rf'(?:^|\s)name\s*=\s*({_QUOTED})', attributes)
                 stack[-1].parts.append(Placed(
-                    tag, html.unescape(found[1][1:-1]) if found else None, token.start()))
+                    tag, html.unescape(found[1][1:-1]) if found else None, token.start(),
+                    token.span(3)))
                 stack.append(stack[-1].parts[-1])
             if closing or alone:
                 last = stack.pop()
@@ -82,14 +84,21 @@ class Edits:
 
     def update(self, found: Placed, attributes: Mapping[str, str]) -> None:
         """Write attributes of an element, its others as they were."""
-        tag = _TOKEN.match(self.text, found.begin)
-        assert tag is not None
-        new = tag[3]
+        begin, end = found.attributes
+        new = self.text[begin:end]
         for key, value in attributes.items():
             new, count = re.subn(rf'(^|\s){key}\s*=\s*(?:{_QUOTED})', rf'\g<1>{key}="{value}"',
                                  new)
             new = new if count else f'{new.rstrip()} {key}="{value}"'
-        self._edits.append((tag.start(3), tag.end(3), new))
+        self._edits.append((begin, end, new))
+
+    def write(self, parent: Placed, tag: str, attributes: Mapping[str, str]) -> None:
+        """Write attributes of the first element of a tag in a parent, or a new element."""
+        found = parent.find(tag)
+        if found is None:
+            self.put(parent, XML(tag, dict(attributes)))
+        else:
+            self.update(found, attributes)
 
     def __str__(self) -> str:
         """Return the text with all edits."""
