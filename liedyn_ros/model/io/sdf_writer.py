@@ -82,7 +82,7 @@ def to_sdf(model: Model, q: ArrayLike | None = None) -> str:
     text, between, one = document(root), '__', '\n'.join(names)
     if any(each in one for each in ('__', '_::', '::_')):  # so that no two names become one
         between = f'_{"-" * next(k for k in count(1) if "-" * k not in one)}_'
-    lost.add('name', f'written with {between}: SDF has :: itself', *(n for n in names if '::' in n))
+    lost.add('name', f'written with {between}: SDF keeps ::', *(n for n in names if '::' in n))
     lost.warn(model.name)
     return text.replace('::', between)
 
