@@ -108,6 +108,7 @@ class MinimalModel:
             step[passive] -= inverse @ f
             step /= max(1.0, np.abs(step).max(initial=0.0) / (LONGEST * LONGER**k))
             ended = whole.integrate(ended, step)
+        all_motions(least, start, np.zeros(whole.nv))  # says where these are too many
         raise ConvergenceError(
             f'dv: expected a displacement of {list(least.by)} at which the loops close, got one '
             f'that leaves {size:.3g} open after {ITERATIONS} steps')
@@ -410,8 +411,11 @@ def all_motions(least: MinimalCoordinates, q: ArrayLike, v: Array) -> tuple[Arra
             rate[~known] = -inverse @ (change @ motions)
     size, left = (np.linalg.norm(each[:, known], axis=0) for each in (rows[0], rows[0] @ motions))
     if (left > np.maximum(OFF_LOOP * size, SMALLEST_ROW)).any():
+        free = n - int(np.linalg.matrix_rank(dynamics.jacobian(at), RANK_TOLERANCE))
+        why = 'which break a loop' if len(least.by) <= free else (
+            f'{len(least.by)} coordinates for {free} degree{"s" * (free != 1)} of freedom')
         raise ModelError(f'known: expected coordinates that decide the motion, got {least.by}, '
-                         'which break a loop', names=['known'], got=least.by)
+                         f'{why}', names=['known'], expected=free, got=least.by)
     return motions, rate
 
 

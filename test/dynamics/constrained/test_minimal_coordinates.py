@@ -15,6 +15,7 @@ import pytest
 from support.comparison import assert_same
 from support.machines.looped_machines import (
     bennett, five_bar, four_bar, planar_linkage, random_looped)
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError
@@ -157,6 +158,10 @@ def test_coordinates_that_do_not_decide_are_refused_by_name() -> None:
     with pytest.raises(ModelError) as caught:  # of which one follows the others
         MinimalCoordinates(dynamics, names).mass_matrix(q)
     assert list(caught.value.got) == names
+    many = MinimalCoordinates(dynamics, names)
+    with refused(ModelError, 'known', expected=2, got=many.by) as caught:
+        many.model.integrate(q, [0.1, 0.1, 0.1])
+    assert '3 coordinates for 2 degrees of freedom' in str(caught.value)
     with pytest.raises(LiedynError):
         MinimalCoordinates(Dynamics(five_bar()))
     with pytest.raises(LiedynError):
