@@ -10,7 +10,8 @@
 Closed loops in minimal coordinates: a machine as its independent coordinates see it (12.22).
 
 M_i a_i + b_i = tau_i with M_i = N^T M N and b_i = N^T (M N' v_i + h). The rates of all
-coordinates are v = N v_i. The forces of the loops do no work and drop out.
+coordinates are v = N v_i. The forces of the loops do no work and drop out. The kernels are those
+of liedyn_loops_independent of the C library, with its bits.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, require_kind
-from liedyn_ros.common.errors import ConvergenceError, ModelError
+from liedyn_ros.common.errors import ConvergenceError, LimitError, ModelError
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, LONGER, LONGEST, refuse_free)
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
@@ -34,15 +35,15 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, OFF_LOOP, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
-    independent_motions)
+    independent_motions, reduce_bias, reduce_mass, SMALLEST_ROW)
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE
 from liedyn_ros.dynamics.constrained.statics import independent_coordinates
 from liedyn_ros.dynamics.constrained.tracking.completion import complete_acceleration
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardJacobians
 from liedyn_ros.dynamics.partial_derivatives.inverse import InverseJacobians
+from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
+from liedyn_ros.dynamics.tree.inputs import kernel_array
 from liedyn_ros.model.parts.joints import Limits
-
-SMALLEST_ROW = 1e-9  # of what is left of a loop's rows: shorter ones are rounding errors
 
 
 class Motions(NamedTuple):
@@ -244,10 +245,17 @@ class MinimalCoordinates:
         >>> MinimalCoordinates(linkage).bias(closed, [1.0]).shape
         (1,)
         """
+        tree, at = self.dynamics.tree, self.model.check_configuration(q)
         whole = self.velocity(q, v)
         motions, rate = all_motions(self, q, whole)
-        forces = self.dynamics.tree.inverse(q, whole, rate @ whole, external)
-        return np.asarray((motions.T @ forces)[self.known])
+        wrenches = NO_WRENCHES if external is None else kernel_array(
+            'external', external, (len(self.model.bodies), 6))
+        bias = np.empty(len(whole))
+        if not reduce_bias(tree.constants.table, tree.data.table, at, whole, wrenches, motions,
+                           rate, np.empty((2, len(whole))), bias):
+            tree.bias(q, whole, external)  # says why
+            raise LimitError('v: expected one whose forces are finite, got one that is not')
+        return bias[self.known]
 
     def efforts(self, q: ArrayLike, tau: ArrayLike, actuated: ArrayLike | None = None) -> Array:
         """
@@ -397,19 +405,18 @@ def all_motions(least: MinimalCoordinates, q: ArrayLike, v: Array) -> tuple[Arra
     """Return N and N' (nv, nv) at rates v (nv,) of all, with columns of zeros for the others."""
     dynamics, known, n = least.dynamics, least.known, len(least.known)
     at, motions, rate = dynamics.model.check_configuration(q), np.empty((n, n)), np.empty((n, n))
-    rows, code = np.empty((2, dynamics.m, n)), DONE - 1
     if not dynamics.functions:  # which are Python's
         with dynamics.lock.inner:
-            code = independent_motions(
-                dynamics.data.workspace, np.flatnonzero(~known), np.ones(dynamics.m), math.inf, at,
-                v, np.empty((2, n)), rows, motions, rate)
-    if code != DONE:
-        motions[:], rate[:], rows[0] = 0.0, 0.0, dynamics.jacobian(at)
-        motions[:, known], inverse = _follow(least, rows[0])
-        if v.any():
-            change = ConstraintRates(dynamics, at, np.vstack([v, np.zeros_like(v)])).rows[1]
-            rate[~known] = -inverse @ (change @ motions)
-    size, left = (np.linalg.norm(each[:, known], axis=0) for each in (rows[0], rows[0] @ motions))
+            if independent_motions(
+                    dynamics.data.workspace, np.flatnonzero(~known), np.ones(dynamics.m), math.inf,
+                    at, v, np.empty((2, n)), np.empty((2, dynamics.m, n)), motions, rate) == DONE:
+                return motions, rate
+    motions[:], rate[:], rows = 0.0, 0.0, dynamics.jacobian(at)
+    motions[:, known], inverse = _follow(least, rows)
+    if v.any():
+        change = ConstraintRates(dynamics, at, np.vstack([v, np.zeros_like(v)])).rows[1]
+        rate[~known] = -inverse @ (change @ motions)
+    size, left = (np.linalg.norm(each[:, known], axis=0) for each in (rows, rows @ motions))
     if (left > np.maximum(OFF_LOOP * size, SMALLEST_ROW)).any():
         free = n - int(np.linalg.matrix_rank(dynamics.jacobian(at), RANK_TOLERANCE))
         why = 'which break a loop' if len(least.by) <= free else (
@@ -443,7 +450,12 @@ def directions(least: MinimalCoordinates, q: ArrayLike, v: ArrayLike) -> Array:
 
 def reduced_mass(least: MinimalCoordinates, q: ArrayLike, motions: Array) -> Array:
     """Return N^T M N (nv, nv) of motions as all_motions has them."""
-    return np.asarray(motions.T @ least.dynamics.tree.mass_matrix(q) @ motions)
+    tree, mass = least.dynamics.tree, np.empty_like(motions)
+    at = tree.model.check_configuration(q)
+    if not reduce_mass(tree.constants.table, tree.data.table, at, motions,
+                       np.empty_like(motions), np.empty_like(motions), mass):
+        as_array('mass', mass, mass.shape)
+    return mass
 
 
 def _follow(least: MinimalCoordinates, rows: Array) -> tuple[Array, Array]:

@@ -124,8 +124,8 @@ class TaskSpace:
     The task-space dynamics of frames of a robot: called with a state.
 
     robot is a Dynamics or a ConstrainedDynamics. frames are names, or what counts of each: POSE,
-    POINT or ORIENTATION. Raises ModelError for an unknown name. The C library's task_space has
-    the same bits.
+    POINT or ORIENTATION. Raises ModelError for an unknown name. The C library's task_space and
+    loops_task_space have the same bits, of motors that decide the motion.
 
     >>> TaskSpace(robot, {'tool': 'point'})(q + 0.5, v).inertia.shape
     (3, 3)

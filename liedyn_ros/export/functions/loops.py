@@ -15,14 +15,13 @@ inverse dynamics or of hybrid dynamics.
 
 import math
 
-from liedyn_ros.dynamics.algorithms.kernels import crba, momentum, rnea
+from liedyn_ros.dynamics.algorithms.kernels import momentum
 from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
 from liedyn_ros.dynamics.constrained.kernels import task_mobility
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
-from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
-    independent_motions, reduce_mass)
+    reduce_bias, reduce_mass)
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, REFUSED
 from liedyn_ros.export.kernels import loop_partials as partials
 from liedyn_ros.export.kernels import loops as area
@@ -109,26 +108,14 @@ def loops_independent(
     rates of all coordinates.
     """
     loops, n = area.loops_of(work), len(v)
-    count = area.list_passive(loops, known)
-    along = loops.gradient.reshape((4, n))
-    code = independent_motions(
-        loops.workspace, loops.passive[:count], loops.ones, CLOSED_STATE, q, v, along,
-        loops.slopes[:2 * len(loops.ones) * n].reshape((2, len(loops.ones), n)), motions, rate)
+    along, code = loops.gradient.reshape((4, n)), area.find_motions(
+        loops, known, q, v, motions, rate)
     if code != DONE:
         return code
-    for i in range(n):
-        along[0, i] = 0.0
-        for j in range(n):  # the rates of independent coordinates are their own v
-            along[0, i] += rate[i, j] * v[j]
-    if not (crba.crba(model, loops.data, q, loops.of_tree[:n])
-            and rnea.rnea(model, loops.data, q, v, along[0], external, along[1])):
-        return REFUSED
-    for i in range(n):
-        bias[i] = 0.0
-        for j in range(n):
-            bias[i] += motions[j, i] * along[1, j]
-    reduce_mass(loops.of_tree[:n], motions, loops.of_tree[n:2 * n], mass)
-    return DONE if finite(mass) and finite(bias) else REFUSED
+    return DONE if (
+        reduce_mass(model, loops.data, q, motions, loops.of_tree[:n], loops.of_tree[n:2 * n], mass)
+        and reduce_bias(model, loops.data, q, v, external, motions, rate, along[:2], bias)
+        ) else REFUSED
 
 
 def loops_task_space(
@@ -142,18 +129,13 @@ def loops_task_space(
     Arguments are those of task_space, known those of loops_independent.
     """
     loops, n = area.loops_of(work), jacobian.shape[1]
-    count, motions = area.list_passive(loops, known), loops.found[:n * n].reshape((n, n))
-    code = independent_motions(
-        loops.workspace, loops.passive[:count], loops.ones, CLOSED_STATE, q, loops.rest,
-        loops.gradient.reshape((4, n))[:2], loops.slopes[:2 * len(loops.ones) * n].reshape(
-            (2, len(loops.ones), n)), motions, loops.of_tree[2 * n:])
+    motions = loops.found[:n * n].reshape((n, n))
+    mass, factor = loops.of_tree[2 * n:], loops.of_tree[n:2 * n]
+    code = area.find_motions(loops, known, q, loops.rest, motions, mass)
     if code != DONE:
         return code
-    if not crba.crba(model, loops.data, q, loops.of_tree[:n]):
-        return REFUSED
-    mass, factor = loops.of_tree[2 * n:], loops.of_tree[n:2 * n]
-    reduce_mass(loops.of_tree[:n], motions, factor, mass)
-    if not task_mobility.loop_mobility(mass, motions, jacobian, factor, response, mobility):
+    if not (reduce_mass(model, loops.data, q, motions, loops.of_tree[:n], factor, mass)
+            and task_mobility.loop_mobility(mass, motions, jacobian, factor, response, mobility)):
         return REFUSED
     task_mobility.invert_on_range(mobility, directions, sizes, inertia)
     return DONE
@@ -172,12 +154,9 @@ def loops_observe_external(
     loops, n = area.loops_of(work), len(v)
     if not (settings[0] > 0.0 and settings[1] >= 0.0):
         return REFUSED
-    count = area.list_passive(loops, known)
     along, found = loops.gradient.reshape((4, n)), loops.found[:n * (n + 3)].reshape((n + 3, n))
     mass, matrix, rate = loops.of_tree[:n], loops.of_tree[n:2 * n], loops.of_tree[2 * n:]
-    code = independent_motions(
-        loops.workspace, loops.passive[:count], loops.ones, CLOSED_STATE, q, v, along[:2],
-        loops.slopes[:2 * len(loops.ones) * n].reshape((2, len(loops.ones), n)), found[:n], rate)
+    code = area.find_motions(loops, known, q, v, found[:n], rate)
     if code != DONE:
         return code
     links = len(loops.links)

@@ -16,6 +16,8 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     ACTUATION, DEFECT, INVERSE_CONDITION, RANK, task_of, workspace_of)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STATE, CONSISTENT, NEAR_SINGULAR, OFF_LOOP)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
+    independent_motions)
 from liedyn_ros.dynamics.constrained.solver.kernels import solver
 from liedyn_ros.dynamics.constrained.tracking.kernels import completion
 from liedyn_ros.jit.bundle import Bundle
@@ -180,6 +182,16 @@ def list_passive(loops, known):
             loops.passive[count] = j
             count += 1
     return count
+
+
+@kernel
+def find_motions(loops, known, q, v, motions, rate):
+    """Write N and N' (nv, nv) of the coordinates that list_passive leaves; return a code."""
+    m, n = len(loops.ones), len(v)
+    return independent_motions(
+        loops.workspace, loops.passive[:list_passive(loops, known)], loops.ones, CLOSED_STATE, q,
+        v, loops.gradient.reshape((4, n))[:2], loops.slopes[:2 * m * n].reshape((2, m, n)),
+        motions, rate)
 
 
 @kernel
