@@ -153,8 +153,8 @@ class ModelBuilder:
         """
         Make a joint a fixed one, at a position of it.
 
-        Its limits, damping, friction, spring and armature go, and couplings between locked joints:
-        lock all that move together.
+        Its limits, damping, friction, spring and armature go, and couplings between locked joints.
+        Joints that couplings then hold, such as its mimic joints, are locked with it.
 
         Args:
             joint: its name.
@@ -169,6 +169,9 @@ class ModelBuilder:
         5
         """
         for child, each in self._joints.items():
+            if each.name == joint and each.type_name == 'fixed' and joint in self._locked:
+                self._require_held(joint, self._locked[joint], position)
+                return
             if each.name == joint:
                 placement = each.placement @ each.motion(position)
                 locked = {**self._locked, **dict(zip(
@@ -178,8 +181,28 @@ class ModelBuilder:
                     each, type_name='fixed', placement=checked_pose(f'joint {joint}', placement),
                     axis=Z_AXIS, second_axis=X_AXIS, pitch=0.0, limits=unlimited(0),
                     **no_forces())
+                self._lock_followers()
                 return
         raise unknown_name(ModelError, 'joint', sorted(self._joint_names), joint)
+
+    def _lock_followers(self) -> None:
+        """Lock a joint that is the only one of a coupling which moves, then others."""
+        axes = {each.name for each in self._joints.values() if axis_names(each) == (each.name,)}
+        for each in self._couplings:
+            factors = {each.joint: -1.0, **dict(each.terms)}
+            left = factors.keys() - self._locked.keys()
+            if len(left) == 1 and left <= axes and factors[name := left.pop()]:
+                known = each.offset + sum(
+                    factors[other] * self._locked[other] for other in factors if other != name)
+                self.lock_joint(name, -known / factors[name])
+                return  # which has locked the others
+
+    def _require_held(self, joint: str, held: float, given: ArrayLike) -> None:
+        """Raise ModelError for another position of a joint than couplings hold."""
+        if (np.abs(as_numbers('position', given) - held) > _COUPLED).any():
+            raise ModelError(f'joint {joint}: expected a position of {held:.6g}, where its '
+                             f'coupling holds it beside the locked ones, got {given}',
+                             names=[f'joint {joint}'], expected=held, got=given)
 
     def _not_locked(self, locked: Mapping[str, float]) -> list[Coupling]:
         """Return the couplings of joints that move; raise ModelError where one is contradicted."""
@@ -190,10 +213,7 @@ class ModelBuilder:
                 continue
             wanted = each.offset + sum(
                 factor * locked[name] for name, factor in each.terms)
-            if abs(locked[each.joint] - wanted) > _COUPLED:
-                raise ModelError(f'joint {each.joint}: expected a position of {wanted:.6g}, where '
-                                 'its coupling holds it beside the locked leaders, got '
-                                 f'{locked[each.joint]:.6g}')
+            self._require_held(each.joint, wanted, locked[each.joint])
         return kept
 
     def add_model(self, model: Model, body: str | None, *, placement: ArrayLike | None = None,

@@ -113,16 +113,22 @@ def test_refusals():
         builder.add_payload('cup', 'post', BLOCK)
 
 
-def test_couplings_between_locked_joints_go():
+@pytest.mark.parametrize(('joint', 'position'), [('turn', 0.2), ('follow', 0.4)])
+def test_joints_that_couplings_hold_are_locked_with_their_partner(joint, position):
     model = load_urdf(URDF.replace('</robot>', FOLLOWER))
     builder = ModelBuilder.of(model)
-    builder.lock_joint('turn', 0.2)
-    with refused(ModelError, 'coupling of joint follow'):
-        builder.build()
-    with refused(ModelError, 'joint follow'):
+    builder.lock_joint(joint, position)
+    locked = builder.build()
+    assert locked.couplings == () and locked.nv == model.nv - 2
+    q = np.zeros(model.nq)
+    for name, at in (('turn', 0.2), ('follow', 0.4)):
+        q[model.joint(name).qi] = at
+    last = model.joint('follow').child
+    assert_same(Dynamics(locked).frames.pose(np.zeros(locked.nq), last),
+                Dynamics(model).frames.pose(q, last), 1e-14)
+    with refused(ModelError, 'joint follow', expected=pytest.approx(0.4)):
         builder.lock_joint('follow', 0.5)
-    builder.lock_joint('follow', 0.4)
-    assert builder.build().couplings == ()
+    builder.lock_joint('follow', [0.4])
 
 
 URDF = """<robot name="arm"><link name="base"/><link name="hand"><inertial><mass value="1"/>
