@@ -190,11 +190,11 @@ def order_of(name: str, wanted: Sequence[str], given: Sequence[str]) -> list[int
 
 def unknown_name(error: type[Refusal], what: str, known: Iterable[str], given: Any,
                  kind: str = 'one') -> Refusal:
-    """Return the error for a name that is not one of the known: these, and the nearest."""
+    """Return the error for a name that is not one of the known: the nearest, and all."""
     names = list(known)
     near = _nearest(names, given)
-    hint = f'; the nearest is {near!r}' if near is not None else ''
-    return error(f'{what}: expected {kind} of {listed(names)}, got {_SHORT.repr(given)}{hint}',
+    hint = '' if near is None else f'did you mean {near!r}? '
+    return error(f'{what}: {hint}expected {kind} of {listed(names)}, got {_SHORT.repr(given)}',
                  names=(str(given),), expected=tuple(names), got=given)
 
 
@@ -218,7 +218,8 @@ def require_kind(name: str, value: Any, kind: type[Kind], source: str) -> Kind:
 
 def wrong_shape(name: str, shape: tuple[int, ...], array: NDArray[Any]) -> ShapeError:
     """Return the error for an array of another shape than the one that is expected."""
-    return ShapeError(f'{name}: expected shape {shape}, got {array.shape}',
+    hint = ', a row for each of model.bodies' if name == 'external' else ''
+    return ShapeError(f'{name}: expected shape {shape}{hint}, got {array.shape}',
                       names=(name,), expected=shape, got=array.shape)
 
 

@@ -162,6 +162,8 @@ class Contacts:
                  dissipation: bool = True) -> None:
         """Take a model and its contacts by name; raises ModelError for a wrong one."""
         require_kind('model', model, Model, 'as load_model returns')
+        require_kind('contacts', contacts, Mapping,  # type: ignore[type-abstract]
+                     'such as a dict of Contact by name')
         self.model, self._dissipation = model, dissipation
         used = {closure.name for closure in model.closures}
         self._places = {name: _checked(model, name, each, used)

@@ -221,6 +221,8 @@ def test_wrong_contacts_are_refused() -> None:
     model = walker()
     with refused(ModelError, 'nowhere'):
         Contacts(model, {'foot': Contact('nowhere')})
+    with refused(LiedynError, 'contacts', expected='Mapping', got=['tail']):
+        Contacts(model, ['tail'])
     contacts, (q, v, _) = contacts_of('point'), state(0)
     with refused(ModelError, 'left_fot'):
         contacts.holding(['left_fot'], q)

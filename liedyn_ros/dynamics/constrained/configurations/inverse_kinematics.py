@@ -117,6 +117,8 @@ class FrameTargets:
 
     def poses(self, targets: Targets) -> list[Array]:
         """Return the poses of targets, (4, 4), or raise NameSetError for other frames."""
+        require_kind('targets', targets, Mapping,  # type: ignore[type-abstract]
+                     'such as a dict of poses by frame')
         if set(targets) != set(self.kinds):
             raise NameSetError(f'targets: expected those of {sorted(self.kinds)}, got '
                                f'{sorted(targets)}', expected=sorted(self.kinds),

@@ -319,12 +319,13 @@ class Constraints:
         speed = rows @ v
         closed = CLOSED_STATE * self.row_sizes
         limit = closed + CLOSED_STATE * (np.abs(rows) @ np.abs(v))
-        for name, value, bound in (('q', f, closed), ('v', speed, limit)):
+        for name, value, bound, way in (
+                ('q', f, closed, 'assemble closes it'),
+                ('v', speed, limit, 'project or complete_velocity makes one; forward takes it '
+                 'with closed=False or project=True')):
             wide = np.abs(value) > bound
             if wide.any():
                 names = [each for each, bad in zip(self.constraint_names, wide) if bad]
                 raise LiedynError(f'{name}{suffix}: expected a state on the constraints, got '
-                                  f'{names} open by {np.abs(value)[wide].max():.3g}; '
-                                  'assemble and project close them. forward takes such a velocity '
-                                  'with closed=False or project=True', names=names,
-                                  expected=0.0, got=float(np.abs(value)[wide].max()))
+                                  f'{names} open by {np.abs(value)[wide].max():.3g}; {way}',
+                                  names=names, expected=0.0, got=float(np.abs(value)[wide].max()))

@@ -16,7 +16,7 @@ from support.machines.looped_machines import five_bar
 
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError, NameSetError
+from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, DifferentialKinematics, POINT)
 from liedyn_ros.dynamics.constrained.configurations.differential_kinematics import (
@@ -151,6 +151,9 @@ def test_wrong_requests_are_refused() -> None:
     assert follow(np.zeros(7), {'hand': pose([0.3, 0.3, 0.9])}, DT)[0] == 0.0
     with pytest.raises(NameSetError):
         follow(np.zeros(7), {'link_6': np.eye(4)}, DT)
+    with pytest.raises(LiedynError) as bare:
+        follow(np.zeros(7), np.eye(4), DT)
+    assert (bare.value.names, bare.value.expected) == (('targets',), 'Mapping')
     with pytest.raises(LimitError) as caught:
         DifferentialKinematics(robot, 'hand', acceleration=-1.0)
     assert caught.value.names == ('acceleration',)
