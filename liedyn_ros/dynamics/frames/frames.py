@@ -33,6 +33,7 @@ from liedyn_ros.jit.bound_kernel import CheckedKernel, Direct, direct
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 
+MOST_LISTS = 100  # of frames that are kept, so that a call with one of them takes no search
 FrameSelector = str | int | Sequence[str | int]
 
 
@@ -61,6 +62,7 @@ class Frames(Direct):
         for name in (*model.joints, *model.frames):
             self._places[name] = model.frame_index(name)
         self._alone = np.arange(len(model.frames), dtype=np.int64)[:, None]
+        self._lists: dict[tuple[str | int, ...], NDArray[np.int64]] = {}  # places of several frames
         self._jacobian_shape = 6, model.nv
         table = constants.table
         self._links = np.zeros((constants.links, WIDTH))
@@ -424,7 +426,14 @@ class Frames(Direct):
             return self._alone[self._place(frame)], True
         if not isinstance(frame, Iterable):
             raise unknown_name(ModelError, 'frame', self.model.frames, frame)
-        return np.array([self._place(each) for each in frame], dtype=np.int64), False
+        names = tuple(frame)
+        try:
+            return self._lists[names], False
+        except (KeyError, TypeError):  # new, or no names
+            places = np.array([self._place(each) for each in names], dtype=np.int64)
+        if len(self._lists) < MOST_LISTS:
+            self._lists[names] = places
+        return places, False
 
     def _bound(self, names: str, compiled: object, *tables: Array,
                shapes: tuple[tuple[int, ...], ...] = ()) -> CheckedKernel:
