@@ -15,27 +15,65 @@ capitals and underscores.
 
 from typing import Any
 
+_OF_MODEL = 'Dynamics(model).'
+_CALLS = {  # of Pinocchio, by those of a robot
+    'inverse': 'rnea', 'forward': 'aba', 'mass_matrix': 'crba', 'bias': 'nonLinearEffects',
+    'gravity_vector': 'computeGeneralizedGravity', 'coriolis_matrix': 'computeCoriolisMatrix',
+    'inverse_mass_matrix': 'computeMinverse', 'center_of_mass': 'centerOfMass',
+    'center_of_mass_jacobian': 'jacobianCenterOfMass',
+    'centroidal_momentum': 'computeCentroidalMomentum', 'centroidal_map': 'computeCentroidalMap '
+    'ccrba', 'centroidal_map_rate': 'dccrba', 'kinetic_energy': 'computeKineticEnergy',
+    'potential_energy': 'computePotentialEnergy', 'frames.poses': 'framesForwardKinematics '
+    'updateFramePlacements updateFramePlacement', 'frames.twist': 'getFrameVelocity',
+    'frames.acceleration': 'getFrameAcceleration getFrameClassicalAcceleration',
+    'frames.jacobian': 'computeFrameJacobian getFrameJacobian computeJointJacobians',
+    'frames.jacobian_rate': 'getFrameJacobianTimeVariation frameJacobianTimeVariation',
+    'inverse.partial_derivatives': 'computeRNEADerivatives computeGeneralizedGravityDerivatives',
+    'forward.partial_derivatives': 'computeABADerivatives',
+    'inverse.partial_derivatives.second_derivatives': 'computeRNEASecondOrderDerivatives',
+    'inverse.batch': 'rneaInParallel', 'forward.batch': 'abaInParallel',
+    'inverse, mass_matrix, coriolis_matrix or others': 'computeAllTerms',
+    'model.with_frame': 'addFrame', 'model.frame_index': 'getFrameId',
+    'model.integrate': 'integrate', 'model.difference': 'difference',
+    'model.interpolate': 'interpolate', 'model.integrate_derivatives': 'dIntegrate',
+    'model.difference_derivatives': 'dDifference', 'model.neutral': 'neutral',
+    'model.random': 'randomConfiguration'}
+_ELSEWHERE = {  # of Pinocchio, by what they are wherever they are asked for
+    'Contacts(model, contacts).holding(names, q).forward': 'constraintDynamics forwardDynamics '
+                                                           'initConstraintDynamics',
+    'Contacts(model, contacts).impact': 'impulseDynamics',
+    'ConstrainedDynamics(model).forward.partial_derivatives':
+        'computeConstraintDynamicsDerivatives',
+    'ModelBuilder.of(model)': 'buildReducedModel appendModel',
+    'Regressor(model, merged=True).torque': 'computeJointTorqueRegressor',
+    'body_jacobian_hessian of liedyn_ros.dynamics.partial_derivatives':
+        'getFrameVelocityDerivatives',
+    'not needed: calls return their results': 'createData',
+    'load(file, floating=True)': 'JointModelFreeFlyer',
+    'external of calls, which frames.external makes': 'fext',
+    'se3.exp of liedyn_ros.lie': 'exp6', 'se3.log of liedyn_ros.lie': 'log6',
+    'se3.right_jacobian of liedyn_ros.lie': 'Jexp6',
+    'se3.right_jacobian_inverse of liedyn_ros.lie': 'Jlog6'}
 _PACKAGE = {
     'load': 'load_urdf load_mjcf load_sdf load_xacro load_robot load_robot_description urdf '
             'buildmodelfromurdf buildmodelsfromurdf buildmodelfromxml buildmodelfrommjcf '
             'from_xml_path from_xml_string loadrobotmodel robot robotwrapper',
-    'load(...).inverse': 'rnea inverse_dynamics mj_inverse',
-    'load(...).forward': 'aba forward_dynamics mj_forward',
-    'load(...).mass_matrix': 'crba mj_fullm',
-    'load(...).frames.jacobian': 'jacobian computeframejacobian mj_jac',
-    'load(...).frames.pose': 'fk forward_kinematics framesforwardkinematics',
+    'load(...).inverse': 'inverse_dynamics mj_inverse',
+    'load(...).forward': 'forward_dynamics mj_forward', 'load(...).mass_matrix': 'mj_fullm',
+    'load(...).frames.jacobian': 'jacobian mj_jac',
+    'load(...).frames.pose': 'fk forward_kinematics',
     'reach': 'ik inverse_kinematics ikine solve_ik'}
 _DYNAMICS = {
-    'inverse': 'rnea inverse_dynamics id compute_torque calc_inverse_dynamics joint_torques',
-    'forward': 'aba forward_dynamics fd accel constraint_dynamics calc_forward_dynamics',
-    'mass_matrix': 'crba inertia inertia_matrix m calc_mass_matrix full_m qm',
-    'inverse_mass_matrix': 'minverse compute_minverse m_inv',
-    'bias': 'nle non_linear_effects nonlinear_effects bias_forces qfrc_bias calc_bias_term c',
-    'gravity_vector': 'gravity gravload compute_generalized_gravity generalized_gravity g '
+    'inverse': 'inverse_dynamics id compute_torque calc_inverse_dynamics joint_torques',
+    'forward': 'forward_dynamics fd accel calc_forward_dynamics',
+    'mass_matrix': 'inertia inertia_matrix m calc_mass_matrix full_m qm',
+    'inverse_mass_matrix': 'minverse m_inv',
+    'bias': 'nle bias_forces qfrc_bias calc_bias_term c',
+    'gravity_vector': 'gravity gravload generalized_gravity g '
                       'gravity_torques calc_gravity_generalized_forces',
-    'coriolis_matrix': 'coriolis compute_coriolis_matrix',
-    'frames.jacobian': 'jacobian jac jacob0 jacobe frame_jacobian compute_frame_jacobian '
-                       'get_frame_jacobian compute_joint_jacobian body_jacobian '
+    'coriolis_matrix': 'coriolis',
+    'frames.jacobian': 'jacobian jac jacob0 jacobe frame_jacobian '
+                       'compute_joint_jacobian body_jacobian '
                        'spatial_jacobian geometric_jacobian',
     'frames.pose': 'fk fkine forward_kinematics frame_pose frame_placement link_pose body_pose '
                    'end_effector_pose compute_forward_kinematics omf xpos',
@@ -71,9 +109,9 @@ _MODEL = {
     'neutral': 'home q0 qpos0 reference_configurations', 'random': 'random_q '
                                                                    'random_configuration',
     'nq': 'num_positions', 'nv': 'n dof ndof num_velocities num_dof', 'body': 'link get_body',
-    'frame_index': 'get_frame_id getframeid', 'body_index': 'get_body_id',
-    'Dynamics(model).inverse': 'rnea inverse_dynamics inverse',
-    'Dynamics(model).forward': 'aba forward_dynamics forward',
+    'body_index': 'get_body_id',
+    'Dynamics(model).inverse': 'inverse_dynamics inverse',
+    'Dynamics(model).forward': 'forward_dynamics forward',
     'Dynamics(model).frames.pose': 'fk forward_kinematics'}
 _FRAMES = {
     'jacobian': 'jacobian_matrix frame_jacobian jac', 'jacobian_rate': 'jacobian_dot '
@@ -83,15 +121,20 @@ _FRAMES = {
     'model.frames': 'names frame_names frames nframes', 'model.bodies': 'bodies links link_names'}
 
 
-def _table(names: dict[str, str]) -> dict[str, str]:
-    return {_plain(other): ours for ours, others in names.items() for other in others.split()}
+def _table(names: dict[str, str], robot: str = '') -> dict[str, str]:
+    """Return our name by the plain one of another library; robot is how an owner gets there."""
+    calls = {(robot + ours).removeprefix(_OF_MODEL + 'model.'): others
+             for ours, others in _CALLS.items()}
+    return {_plain(other): ours for table in (calls, _ELSEWHERE, names)
+            for ours, others in table.items() for other in others.split()}
 
 
 def _plain(name: str) -> str:
     return name.replace('_', '').lower()
 
 
-PACKAGE, DYNAMICS, MODEL, FRAMES = map(_table, (_PACKAGE, _DYNAMICS, _MODEL, _FRAMES))
+PACKAGE, DYNAMICS = _table(_PACKAGE, 'load(...).'), _table(_DYNAMICS)
+MODEL, FRAMES = _table(_MODEL, _OF_MODEL), _table(_FRAMES, 'robot.')
 
 
 def missing(owner: Any, what: str, name: str, names: dict[str, str]) -> AttributeError:

@@ -16,6 +16,8 @@ import numpy as np
 from PIL import Image
 import pytest
 
+from liedyn_ros.common.other_names import DYNAMICS
+
 pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).parents[2]
@@ -104,6 +106,15 @@ def test_each_call_of_pinocchio_is_compared():
     named = [name for row in rows[1:] for name in re.findall(r'`(?:model\.)?(\w+)', row[0])]
     assert all(row[1] for row in rows[1:])
     assert {name for name in named if name not in code_of(page)} == NOT_COMPARED
+
+
+def test_names_of_pinocchio_lead_to_the_calls_of_its_table():
+    page = ROOT / 'docs' / 'guides' / 'pinocchio.md'
+    rows = map(cells, TABLE.search(BLOCK.sub('', page.read_text()))[0].splitlines()[2:])
+    for first, call, *_ in rows:
+        for name in re.findall(r'`(?:model\.)?(\w+)', first):
+            ours = DYNAMICS[name.lower()].partition(' of ')[0]
+            assert re.findall(r'\w+', ours)[-1] in re.findall(r'\w+', call), (name, ours, call)
 
 
 def test_pages_with_calls_are_found():

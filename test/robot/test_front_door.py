@@ -155,7 +155,14 @@ def test_a_solution_comes_with_the_array():
     (lambda: ld.load(URDF).joint_names, 'model.joints'),
     (lambda: ld.load(URDF).model.joint_names, 'joints'),
     (lambda: ld.load(config_file('four_bar.yaml')).rnea, 'inverse'),
-    (lambda: ld.load(URDF).frames.names, 'model.frames')])
+    (lambda: ld.load(URDF).frames.names, 'model.frames'),
+    (lambda: ld.computeABADerivatives, 'load(...).forward.partial_derivatives'),
+    (lambda: ld.load(URDF).constraintDynamics,
+     'Contacts(model, contacts).holding(names, q).forward'),
+    (lambda: ld.load(URDF).model.createData, 'not needed: calls return their results'),
+    (lambda: ld.JointModelFreeFlyer, 'load(file, floating=True)'),
+    (lambda: ld.difference, 'load(...).model.difference'),
+    (lambda: ld.load(URDF).model.getFrameId, 'frame_index')])
 def test_names_of_other_libraries_lead_to_ours(wrong, ours):
     with pytest.raises(AttributeError) as caught:
         wrong()
