@@ -62,7 +62,7 @@ class Frames(Direct):
         for name in (*model.joints, *model.frames):
             self._places[name] = model.frame_index(name)
         self._alone = np.arange(len(model.frames), dtype=np.int64)[:, None]
-        self._lists: dict[tuple[str | int, ...], NDArray[np.int64]] = {}  # places of several frames
+        self._lists: dict[tuple[str | int, ...], NDArray[np.int64]] = {}  # places
         self._jacobian_shape = 6, model.nv
         table = constants.table
         self._links = np.zeros((constants.links, WIDTH))
