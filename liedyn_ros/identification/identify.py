@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -143,18 +144,16 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     """
     Return the inertial parameters, friction and offsets that a recording tells of a model.
 
-    Each of FOLDS of every recording is predicted by a fit of the others; the result is offered
-    where it predicts them clearly better than the model does.
+    It is offered where fits of other parts predict each of FOLDS clearly better than the model.
 
     Args:
         model: the given one.
         recording: of a motion.
         rotor_inertia: whether motors have one.
         friction: terms to fit, of FRICTION and of MORE_TERMS.
-        smoothing: cut-off of positions, Hz; by default what predicts held-out parts best, as for
-            the next two.
-        cutoff: cut-off of the equations; Hz.
-        prior: weight of the given model, 1 for errors of about 100 %.
+        smoothing: cut-off of positions, Hz; by default what predicts held-out parts best.
+        cutoff: cut-off of the equations, Hz; likewise.
+        prior: weight of the given model, 1 for errors of about 100 %; likewise.
         sure: take the unit and the sign of the efforts as they are.
         scales: joints whose efforts are in an unknown unit.
         progress: called with how many of STAGES are done, and the one that begins.
@@ -163,43 +162,23 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
         the identified model, what it predicts, and the verdict.
 
     Raises:
-        LimitError: for options that do not fit.
-        NameSetError: for unknown joints.
+        LimitError: for options that do not fit, NameSetError for unknown joints.
         ShapeError: for a recording without forces, or too short.
         ModuleNotFoundError: without clarabel.
 
-    >>> t = np.arange(0.0, 10.0, 0.01)
-    >>> angle = 0.8 * np.sin(2.0 * t) + 0.3 * np.sin(5.0 * t)
-    >>> speed = 1.6 * np.cos(2.0 * t) + 1.5 * np.cos(5.0 * t)
-    >>> rate = -3.2 * np.sin(2.0 * t) - 7.5 * np.sin(5.0 * t)
-    >>> builder = ld.ModelBuilder('rod')
-    >>> inertia = ld.SpatialInertia(2.0, [0.0, 0.0, -0.5], np.diag([0.2, 0.2, 0.01]))
-    >>> builder.add_body('rod', inertia)
-    >>> builder.add_joint('pivot', 'revolute', None, 'rod', axis=[0.0, 1.0, 0.0])
-    >>> rod = ld.Dynamics(builder.build())
-    >>> tau = rod.inverse.batch(*np.array([angle, speed, rate])[:, :, None])
-    >>> found = identify(rod.model, Recording(rod.model, t, angle[:, None], tau), sure=True)
+    >>> found = identify(rod.model, recording, sure=True)
     >>> bool(abs(found.model.body('rod').inertia.parameters()[3] + 1.0) < 0.05)
     True
     """
-    _require_options(prior, friction)
     progress(0, STAGES[0])
+    _require_input(prior, friction, recording)
     motion = motion_of(model, recording, smoothing)
-    if not recording.tau.any():
-        raise ShapeError('recording: expected joint forces, got zeros everywhere')
-
     first, doubts = _equations(model, motion, friction, {}, scales, rotor_inertia, cutoff, sure)
-    speeds = {model.coordinate_names[each.at]: each.speed for each in first.extra
-              if each.kind == STRIBECK}
-    every = Estimator(model, first, np.ones(len(first.time), dtype=bool))
+    every = _of_all_samples(model, first)
     progress(1, STAGES[1])
     trial = Trial(model, first, parts_of(first, every.plain, recording.starts, FOLDS))
     weight = trial.best(PRIORS if prior is None else (prior,))
-
-    def equations_at(motion: Motion, cutoff: float) -> Equations:
-        return _equations(
-            model, motion, friction, speeds, scales, rotor_inertia, cutoff, sure=True)[0]
-
+    equations_at = partial(_equations_at, first, model, friction, scales, rotor_inertia)
     progress(2, STAGES[2])
     if cutoff is None and not scales:
         trial = _best_filtered(motion, trial, weight, equations_at)
@@ -207,24 +186,38 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     if smoothing is None and not scales:
         motion, trial = _best_smoothed(
             recording, motion, trial, first.cutoff, weight, equations_at)
-    equations = trial.equations
-    if equations is not first:
-        every = Estimator(model, equations, np.ones(len(equations.time), dtype=bool))
+    every = every if trial.equations is first else _of_all_samples(model, trial.equations)
     estimate, unseen = every.at(weight), trial.with_first(weight)
-    named = {kind: {model.coordinate_names[each.at]: float(value) for each, value in zip(
-        equations.extra, estimate.extra) if each.kind == kind} for kind in FRICTION}
-    better = with_armatures(with_resistances(
-        with_inertias(model, estimate.bodies), named['damping'], named['friction']),
-        _named_rotors(model, estimate))
     progress(4, STAGES[4])
     missing, wider = _missing(motion, trial, friction, weight, unseen)
     beyond = _beyond(motion, trial, estimate, weight)
-    return Identification(model, better, motion, equations, estimate, unseen, judge(
-        model, motion, equations, estimate.plain, estimate.consistent, unseen,
-        (*missing.values(), *doubts)), weight, tuple(missing), beyond,
-        wider is not None and len(beyond) > 0 and _moves_first(
-            unseen.errors()['consistent'], wider.compared(weight, alone=True).errors()[
-                'consistent'], _beyond(motion, wider, estimate, weight)))
+    verdict = judge(model, motion, trial.equations, estimate, unseen, (*missing.values(), *doubts))
+    return Identification(
+        model, _identified(model, trial.equations, estimate), motion, trial.equations, estimate,
+        unseen, verdict, weight, tuple(missing), beyond,
+        _is_beyond_first(motion, wider, estimate, unseen, weight, beyond))
+
+
+def _of_all_samples(model: Model, equations: Equations) -> Estimator:
+    return Estimator(model, equations, np.ones(len(equations.time), dtype=bool))
+
+
+def _equations_at(first: Equations, model: Model, friction: tuple[str, ...],
+                  scales: tuple[str, ...], rotor_inertia: bool, motion: Motion, cutoff: float
+                  ) -> Equations:
+    """Return equations of another motion or cut-off (Hz), with the first one's Stribeck speeds."""
+    speeds = {model.coordinate_names[each.at]: each.speed for each in first.extra
+              if each.kind == STRIBECK}
+    return _equations(
+        model, motion, friction, speeds, scales, rotor_inertia, cutoff, sure=True)[0]
+
+
+def _identified(model: Model, equations: Equations, estimate: Estimate) -> Model:
+    """Return a model with the parameters of an estimate."""
+    damping, friction = ({model.coordinate_names[each.at]: float(value) for each, value in zip(
+        equations.extra, estimate.extra) if each.kind == kind} for kind in ('damping', 'friction'))
+    return with_armatures(with_resistances(
+        with_inertias(model, estimate.bodies), damping, friction), _named_rotors(model, estimate))
 
 
 def _beyond(motion: Motion, trial: Trial, estimate: Estimate, weight: float) -> Array:
@@ -254,6 +247,15 @@ def _moves_first(error: Array, best: Array, beyond: Array) -> bool:
     left, other = (np.log(np.maximum(each, 1e-300)).sum() for each in (
         error**2, best**2 + beyond**2))
     return bool(left < other)
+
+
+def _is_beyond_first(motion: Motion, wider: Trial | None, estimate: Estimate,
+                     unseen: HeldOutForces, weight: float, beyond: Array) -> bool:
+    """Return whether other poses are worth more than the best further term, if there is one."""
+    return wider is not None and len(beyond) > 0 and _moves_first(
+        unseen.errors()['consistent'],
+        wider.compared(weight, alone=True).errors()['consistent'],
+        _beyond(motion, wider, estimate, weight))
 
 
 def _best_smoothed(recording: Recording, motion: Motion, trial: Trial, least: float,
@@ -341,8 +343,10 @@ def _missing(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: fl
     return {kind: told[kind] for kind in order}, trials[order[0]] if order else None
 
 
-def _require_options(prior: float | None, friction: tuple[str, ...]) -> None:
-    """Raise LimitError for options that identify does not take."""
+def _require_input(prior: float | None, friction: tuple[str, ...], recording: Recording) -> None:
+    """Raise LimitError for options that identify does not take, ShapeError without forces."""
+    if recording.tau.size and not recording.tau.any():
+        raise ShapeError('recording: expected joint forces, got zeros everywhere')
     if prior is not None and not 0.0 < prior <= MAX_PRIOR:
         raise LimitError(f'prior: expected a number above 0, at most {MAX_PRIOR:g}, got {prior}')
     require_known(LimitError, 'friction', (*FRICTION, *MORE_TERMS), friction, 'terms')

@@ -19,7 +19,7 @@ from scipy.special import fdtri
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.equations import Equations
-from liedyn_ros.identification.estimate import given_unknowns
+from liedyn_ros.identification.estimate import Estimate, given_unknowns
 from liedyn_ros.identification.held_out import FIRST_RECORDING, HeldOutForces
 from liedyn_ros.identification.joints import MORE_TERMS
 from liedyn_ros.identification.lumps import lumps_of
@@ -63,9 +63,10 @@ class Verdict:
     advice: tuple[str, ...]
 
 
-def judge(model: Model, motion: Motion, equations: Equations, fit: RobustFit, consistent: Array,
+def judge(model: Model, motion: Motion, equations: Equations, estimate: Estimate,
           unseen: HeldOutForces, doubts: tuple[str, ...] = ()) -> Verdict:
     """Return the verdict on an estimate (16.33); doubts are remarks that stand already."""
+    fit = estimate.plain
     held_out, times = unseen.errors(), unseen.ratio()
     better = times < 1.0 and unseen.is_better()
     offered = better and _is_told(model, equations, fit)
@@ -94,7 +95,7 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: RobustFit, co
         equations.names[:equations.at_friction.stop], fit.x, deviations)
         if not abs(x) > ZERO_DEVIATIONS * s)
     return Verdict(offered, tuple(reasons), worse,
-                   (*doubts, *_remarks(equations, fit, consistent, held_out)), unknown,
+                   (*doubts, *_remarks(equations, fit, estimate.consistent, held_out)), unknown,
                    tuple(f'move {name} further: it covered {100.0 * share:.0f} % of its range'
                          for name, share in little.items()))
 

@@ -161,8 +161,8 @@ def test_a_joint_that_gets_worse_is_named() -> None:
     predicted = {method: each.copy() for method, each in result.unseen.predicted.items()}
     before = min(result.held_out[each][3] for each in ('given', 'refitted friction'))
     predicted['consistent'][:, 3] = result.unseen.forces[:, 3] + 1.25 * before
-    verdict = judge(given, result.motion, result.equations, result.estimate.plain,
-                    result.estimate.consistent, replace(result.unseen, predicted=predicted))
+    verdict = judge(given, result.motion, result.equations, result.estimate,
+                    replace(result.unseen, predicted=predicted))
     name = ARM.coordinate_names[3]
     assert verdict.offered and verdict.worse == (name,)
     assert verdict.reasons[1] == f'better at 3 of 4 joints, no better at {name}'
@@ -482,13 +482,6 @@ def test_a_model_without_joints_is_refused() -> None:
     nothing = np.zeros((100, 0))
     with refused(ShapeError, expected=1):
         identify(model, Recording(model, 0.01 * np.arange(100), nothing, nothing))
-
-
-def test_the_cut_off_of_fast_motions_stays_below_the_rate() -> None:
-    """Where most of a motion is near the end of the spectrum: 0.4 of the rate, not an error."""
-    time, q, _, _, tau = arm_motion(ARM, 1, 24.0, 100.0)
-    motion = replace(motion_of(ARM, Recording(ARM, time, q, tau)), core=45.0, band=49.0)
-    assert equations_of(ARM, motion).cutoff == pytest.approx(40.0)
 
 
 @pytest.mark.parametrize(('gains', 'better'), (

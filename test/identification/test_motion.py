@@ -8,6 +8,8 @@
 
 """Smoothed motions of recordings: exact paths, stated noise, lost samples, measured velocities."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.comparison import assert_same
@@ -177,3 +179,10 @@ def test_measured_velocities_are_taken_where_they_agree() -> None:
     taken, refused = motion.remarks
     assert 'taken' in taken and ARM.coordinate_names[1] not in taken
     assert 'left out' in refused and ARM.coordinate_names[1] in refused
+
+
+def test_the_cut_off_of_fast_motions_stays_below_the_rate() -> None:
+    """Where most of a motion is near the end of the spectrum: 0.4 of the rate, not an error."""
+    time, q, _, _, tau = arm_motion(ARM, 1, 24.0, 100.0)
+    motion = replace(motion_of(ARM, Recording(ARM, time, q, tau)), core=45.0, band=49.0)
+    assert equations_of(ARM, motion).cutoff == pytest.approx(40.0)

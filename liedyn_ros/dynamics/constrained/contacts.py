@@ -38,7 +38,7 @@ from liedyn_ros.model.parts.geometry import axis_frame, IDENTITY, perpendicular,
 
 POINT, LINE, SURFACE, SLIDING = 'point', 'line', 'surface', 'sliding'
 _CLOSURES = {POINT: 'spherical', LINE: 'revolute', SURFACE: 'weld', SLIDING: 'point_on_plane'}
-SLIDES = 1e-6  # of the largest speed before an impact: a contact that slides faster does not hold
+MAX_HELD_SPEED = 1e-6  # of the largest before an impact: what slides faster does not hold
 _UP, _ACROSS = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 
 
@@ -383,13 +383,10 @@ class Contacts:
         after = v + np.linalg.solve(factor.T, np.linalg.solve(factor, rows.T @ impulses))
         forces = self._forces(dynamics, cones, impulses, found.rank == dynamics.m)
         if sliding:
-            speeds, slowest = rows @ after, SLIDES * np.abs(rows @ v).max(initial=0.0)
-            for name, cone in cones.items():
-                u = cone.matrix @ speeds[cone.rows]
-                slides = np.linalg.norm(u - (u @ cone.normal) * cone.normal)
-                leaves = not part and u @ cone.normal > slowest
-                forces[name] = forces[name]._replace(
-                    holds=bool(slides <= slowest and not leaves))
+            speeds, slowest = rows @ after, MAX_HELD_SPEED * np.abs(rows @ v).max(initial=0.0)
+            forces = {name: force._replace(holds=_holds(
+                cones[name], speeds, slowest, bounces=part > 0.0))
+                for name, force in forces.items()}
         return Impact(after, forces, found.status)
 
     def _cones(self, dynamics: ConstrainedDynamics) -> dict[str, Cone]:
@@ -493,3 +490,10 @@ def _judged(contact: Contact, force: Array, moment: Array, unique: bool) -> Cont
     most = contact.friction * normal if tangential else math.inf
     slip = tangential / most if most > 0.0 else math.inf
     return ContactForce(force, moment, normal, slip, normal >= 0.0 and slip <= 1.0, unique)
+
+
+def _holds(cone: Cone, speeds: Array, slowest: float, *, bounces: bool) -> bool:
+    """Return whether a contact neither slides nor leaves, but for the restitution."""
+    u = cone.matrix @ speeds[cone.rows]
+    slides = np.linalg.norm(u - (u @ cone.normal) * cone.normal)
+    return bool(slides <= slowest and (bounces or u @ cone.normal <= slowest))

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_array, require_kind
 from liedyn_ros.common.errors import ConvergenceError, LimitError, ModelError
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
-    assemble, LONGER, LONGEST, refuse_free)
+    assemble, MAX_STEP, refuse_free, STEP_GROWTH)
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
 from liedyn_ros.dynamics.constrained.configurations.mobility import assemblies_near
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
@@ -107,7 +107,7 @@ class MinimalModel:
             motions, inverse = _follow(least, rows)
             step, before = motions @ left, size
             step[passive] -= inverse @ f
-            step /= max(1.0, np.abs(step).max(initial=0.0) / (LONGEST * LONGER**k))
+            step /= max(1.0, np.abs(step).max(initial=0.0) / (MAX_STEP * STEP_GROWTH**k))
             ended = whole.integrate(ended, step)
         all_motions(least, start, np.zeros(whole.nv))  # says where these are too many
         raise ConvergenceError(

@@ -37,7 +37,7 @@ from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
 from liedyn_ros.dynamics.tree.data import Data
 
 HOUR = 3600.0  # s
-MAXIMA = 10  # blocks of a recording
+EXTREMES = 10  # of a recording, each with its largest value
 
 
 class ExternalWrench(NamedTuple):
@@ -200,7 +200,7 @@ def alarm_levels(residuals: ArrayLike, dt: float, per_hour: float = 1.0) -> Arra
     if not per_hour > 0.0:
         raise LimitError(f'per_hour: expected a number above 0, got {per_hour}',
                          names=['per_hour'], expected=0.0, got=per_hour)
-    size = len(given) // MAXIMA
-    most = np.abs(given[:MAXIMA * size]).reshape(MAXIMA, size, -1).max(axis=1)
+    size = len(given) // EXTREMES
+    most = np.abs(given[:EXTREMES * size]).reshape(EXTREMES, size, -1).max(axis=1)
     least, share = most.min(axis=0), -math.expm1(-per_hour * size * as_positive('dt', dt) / HOUR)
-    return np.asarray(least + (most - least).sum(axis=0) * (share**(-1.0 / (MAXIMA - 1)) - 1.0))
+    return np.asarray(least + (most - least).sum(axis=0) * (share**(-1.0 / (EXTREMES - 1)) - 1.0))

@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_TORQUE
 STEPS, HALVINGS = 300, 8  # of the search for an equilibrium
 MAX_STEP, REST_STEP = 0.3, 1e-9  # its longest step, and the one that counts as none, rad or m
 MIN_STIFFNESS_SHARE = 1e-3  # of the largest stiffness: less counts as this in a step
-_FOLLOW = 1e3  # passive coordinates follow, unless a driven one decides so much less
+_PASSIVE_WEIGHT = 1e3  # passive coordinates follow, unless a driven one decides so much less
 
 
 class Statics(NamedTuple):
@@ -181,13 +181,13 @@ def independent_coordinates(
     """Return a mask (nv,) of coordinates that decide the motion, driven ones first."""
     rows = dynamics.jacobian(q) / dynamics.row_sizes[:, None]
     rank, _ = independent_columns(rows)
-    _, order = independent_columns(np.where(driven, rows, _FOLLOW * rows))
+    _, order = independent_columns(np.where(driven, rows, _PASSIVE_WEIGHT * rows))
     known = np.ones(len(driven), dtype=np.bool_)
     known[order[:rank]] = False
     return known
 
 
-ROUNDED = 1e-9  # of the forces in balance: less is none
+BALANCE_TOLERANCE = 1e-9  # of the forces in balance: less is none
 
 
 class Backdrive(NamedTuple):
@@ -249,7 +249,7 @@ def backdrive(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike |
     load, dampers = motions.T @ (holding - applied), np.asarray(table.damping, dtype=float)
     forces = np.array([_standing(motions, friction, load, k) for k in range(len(load))]).reshape(
         -1, 2)
-    slack = ROUNDED * (np.abs(motions.T) @ (np.abs(holding) + np.abs(applied)))
+    slack = BALANCE_TOLERANCE * (np.abs(motions.T) @ (np.abs(holding) + np.abs(applied)))
     return Backdrive(
         tuple(np.array(model.coordinate_names, dtype=object)[known].tolist()), forces,
         bool(np.all((forces[:, 0] <= slack) & (forces[:, 1] >= -slack))),

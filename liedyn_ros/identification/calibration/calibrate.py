@@ -271,20 +271,26 @@ def calibrate_arm(
     q, closed = _configurations(model, samples, start)
     _require_enough(samples, unknowns.size - unknowns.of_machine)
     _require_different(samples)
-    try:
-        q, sound, begin = nearest_assemblies(model, body, samples, q, closed, (known[0], known[1]))
-    except LimitError as error:
-        cause = likely_cause(model, body, samples, (known[0], known[1]))
-        raise error if cause is None else LimitError(
-            f'{error}. The likely cause: {cause.text}') from error
+    q, sound, begin = _nearest(model, body, samples, q, closed, (known[0], known[1]))
     if is_looped(model):
         unknowns = with_closed_loops(unknowns, measured, body, q[closed])
     _require_enough(samples, unknowns.size)
     problem = ArmProblem(unknowns, body, samples, begin, q)
-    least = ROUNDING if deviations is None else 1.0
-    found = fit(problem, np.zeros(unknowns.size), least, sound)
+    found = fit(problem, np.zeros(unknowns.size), ROUNDING if deviations is None else 1.0, sound)
     result = _result(problem, found, given=deviations is not None)
     return replace(result, known=(known[0], known[1]))
+
+
+def _nearest(model: Model, body: str, samples: ArmSamples, q: Array, closed: NDArray[np.bool_],
+             known: tuple[Array | None, Array | None]
+             ) -> tuple[Array, NDArray[np.bool_], dict[str, Array]]:
+    """Return the answer of nearest_assemblies, or raise its error with the likely cause."""
+    try:
+        return nearest_assemblies(model, body, samples, q, closed, known)
+    except LimitError as error:
+        cause = likely_cause(model, body, samples, known)
+        raise error if cause is None else LimitError(
+            f'{error}. The likely cause: {cause.text}') from error
 
 
 def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, positions: ArrayLike,

@@ -138,22 +138,7 @@ def excite(model: Model, limits: ExcitationLimits, *, start: ArrayLike | None = 
         raise LimitError(f'harmonics: expected at least 3, got {harmonics}')
     task = _Task(model, limits, start, period, harmonics, clearance, told)
     rng = np.random.default_rng(seed)
-    size = (2 * harmonics, len(task.joints))
-    best: _Trial | None = None
-    for _ in range(RANDOM_MOTIONS):
-        best = _better(best, task.trial(rng.normal(size=size), SAMPLES_PER_PERIOD * harmonics))
-    if best is None:
-        raise ConvergenceError('excitation: expected a motion within the limits, got none from '
-                               f'{RANDOM_MOTIONS} random ones: is the start near a limit or a '
-                               'singularity?')
-    step = 0.5
-    for _ in range(rounds):
-        spread = np.abs(best.coefficients).mean(axis=0)
-        found = task.trial(best.coefficients + step * spread * rng.normal(size=size),
-                           SAMPLES_PER_PERIOD * harmonics)
-        better = found is not None and found.score > best.score
-        best = _better(best, found) or best
-        step = min(1.0, step * (1.5 if better else 0.93))
+    best = _searched(task, rng, (2 * harmonics, len(task.joints)), rounds)
     for _ in range(MAX_SHRINKS):
         final = task.trial(best.coefficients, round(period * rate) + 1, closed=True)
         if final is not None:
@@ -165,6 +150,26 @@ def excite(model: Model, limits: ExcitationLimits, *, start: ArrayLike | None = 
     t = np.asarray(np.linspace(0.0, period, len(final.motion[0])), dtype=np.float64)
     return Excitation(t, *final.motion, task.joints, final.condition, final.used,
                       final.clearance, period)
+
+
+def _searched(task: _Task, rng: np.random.Generator, size: tuple[int, int], rounds: int
+              ) -> _Trial:
+    """Return the best of random motions and of rounds of changes; raise ConvergenceError."""
+    samples, step = SAMPLES_PER_PERIOD * size[0] // 2, 0.5
+    best: _Trial | None = None
+    for _ in range(RANDOM_MOTIONS):
+        best = _better(best, task.trial(rng.normal(size=size), samples))
+    if best is None:
+        raise ConvergenceError('excitation: expected a motion within the limits, got none from '
+                               f'{RANDOM_MOTIONS} random ones: is the start near a limit or a '
+                               'singularity?')
+    for _ in range(rounds):
+        spread = np.abs(best.coefficients).mean(axis=0)
+        found = task.trial(best.coefficients + step * spread * rng.normal(size=size), samples)
+        better = found is not None and found.score > best.score
+        best = _better(best, found) or best
+        step = min(1.0, step * (1.5 if better else 0.93))
+    return best
 
 
 def _better(one: _Trial | None, other: _Trial | None) -> _Trial | None:

@@ -36,16 +36,16 @@ _X, _Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 CLOSURES = {name: name for name in CLOSURE_TYPES} | {  # by the names of others
     'fixed': 'weld', 'continuous': 'revolute', 'ball': 'spherical', 'revolute2': 'universal',
     'screw': 'helical'}
-_NUMBERS = 'pitch', 'length', 'tolerance'
+_CLOSURE_NUMBERS = 'pitch', 'length', 'tolerance'
 FORCES = (  # of <dynamics>, all read
     'damping', 'friction', 'stiffness', 'rest', 'armature', 'stop_stiffness', 'stop_width')
 # Words of names and files of plugins that put no force on a link by themselves.
-_QUIET = re.compile(
+_FORCELESS_PLUGINS = re.compile(
     'control|publish|sensor|camera|imu|laser|lidar|ray|gps|nav_?sat|joint_?state|odom|p3d|contact|'
     'bumper|depth|physics|scene|user_?commands|battery|logger|performer|label|thermal|altimeter|'
     'magnetometer|sonar|markers|trajectory|diff_?drive|skid_?steer|ackermann|planar_?move|'
     'tf_|pose|force_?torque|ft_|select|resource|video|keyboard|occupancy|perfect', re.IGNORECASE)
-_CLOSED = re.compile('closed?_?-?loop|loop_?clos', re.IGNORECASE)
+_LOOP_PLUGINS = re.compile('closed?_?-?loop|loop_?clos', re.IGNORECASE)
 SCOPE = 'scope_of_liedyn'  # an attribute: the prefix of the model that holds a plugin
 
 
@@ -65,7 +65,7 @@ def add_loops(robot: Element, builder: ModelBuilder, links: list[str]) -> None:
             builder.add_closure(
                 loop.text('name'), kind, a.text('link'), b.text('link'), placement_a=origin(a),
                 placement_b=origin(b), axis=axis,
-                **{key: loop.number(key, 0.0) for key in _NUMBERS})
+                **{key: loop.number(key, 0.0) for key in _CLOSURE_NUMBERS})
     for coupling in robot.each('coupling'):
         _add_coupling(coupling, builder)
     for i, each in enumerate((*robot.each('loop_joint'), *robot.each('drake:ball_constraint'))):
@@ -120,7 +120,7 @@ def write_loop(loop: XML, closure: Closure) -> None:
         add_origin(add(loop, tag) if side is None else side, frame)
     if CLOSURE_TYPES[closure.type_name].axes == 1:
         add(loop, 'axis', xyz=_Z)
-    loop.attrib.update({name: joined(value) for name in _NUMBERS
+    loop.attrib.update({name: joined(value) for name in _CLOSURE_NUMBERS
                         if (value := float(getattr(closure, name))) != 0.0})
 
 
@@ -177,7 +177,7 @@ def add_plugins(plugins: Iterable[Element], builder: ModelBuilder, links: Sequen
             _close(plugin, builder, links, (scope + parent, parent), (
                 f'{inner}::{child}', f'{scope}{inner}::{child}',
                 *((scope + child, child) if own else ())), 'weld, as long as nothing detaches it')
-        elif _CLOSED.search(f'{file} {name}'):
+        elif _LOOP_PLUGINS.search(f'{file} {name}'):
             tags = ('position', 'rotation') if {'position', 'rotation'} & set(
                 plugin.value.attrib) else ('xyz', 'rpy')
             _close(plugin, builder, links, (scope + parent, parent), (scope + child, child),
@@ -187,7 +187,8 @@ def add_plugins(plugins: Iterable[Element], builder: ModelBuilder, links: Sequen
                 f'plugin {said(plugin.value)}: joint {abbreviate(follower)} mimics '
                 f'{abbreviate(plugin.value.get("joint"))}: not read: add a coupling by a file '
                 'for annotate, or write the element mimic')
-        elif not follower and not any(map(_QUIET.search, (name.rpartition(':')[2], file))):
+        elif not follower and not any(map(
+                _FORCELESS_PLUGINS.search, (name.rpartition(':')[2], file))):
             others.append(f'{name} of {file}')
     if others:
         builder.add_warning(f'plugins {listed(others)}: not read: add their forces, or their '

@@ -29,17 +29,17 @@ from liedyn_ros.model.replacement import inertia_of
 
 LEAST_MOMENT = 1e-9  # kg m^2, of a body that has none: that of a gram within a millimetre
 ROUNDING = 1e-9
-_SLIDES = 'x', 'y', 'travel'  # coordinates of joints
-_FORCES = {'damping': 'damping', 'friction': 'frictionloss', 'stiffness': 'stiffness',
-           'rest': 'springref', 'armature': 'armature'}
+_LINEAR_COORDINATES = 'x', 'y', 'travel'  # coordinates of joints
+_FORCE_ATTRIBUTES = {'damping': 'damping', 'friction': 'frictionloss', 'stiffness': 'stiffness',
+                     'rest': 'springref', 'armature': 'armature'}
 _O, _X, _Y, _Z = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-_POINTS = {  # of both frames of a closure that coincide, by its type
+_COMMON_POINTS = {  # of both frames of a closure that coincide, by its type
     'spherical': (_O,), 'revolute': (_O, _Z), 'universal': (_O,)}
-_LINE = (_O, _X), (_O, _Y)
-_ALONG = (*_LINE, (_Z, _X), (_Z, _Y))
-_PLANES = {  # points of frame b in planes of frame a, each through its origin, with its normal
-    'universal': ((_Y, _X),), 'point_on_plane': ((_O, _Z),), 'point_on_line': _LINE,
-    'cylindrical': _ALONG, 'prismatic': (*_ALONG, (_X, _Y)),
+_ON_LINE = (_O, _X), (_O, _Y)
+_ALONG_AXIS = (*_ON_LINE, (_Z, _X), (_Z, _Y))
+_POINTS_IN_PLANES = {  # points of frame b in planes of frame a through its origin, with normals
+    'universal': ((_Y, _X),), 'point_on_plane': ((_O, _Z),), 'point_on_line': _ON_LINE,
+    'cylindrical': _ALONG_AXIS, 'prismatic': (*_ALONG_AXIS, (_X, _Y)),
     'planar': ((_O, _Z), (_X, _Z), (_Y, _Z))}
 
 
@@ -163,7 +163,7 @@ class _Writer:
         moves: list[tuple[str, str, Array | None]] = []
         for each, coordinate, (_, letter) in zip(
                 joint.coordinate_names, spec.coordinates, spec.links):
-            slides = kind == 'prismatic' or coordinate in _SLIDES
+            slides = kind == 'prismatic' or coordinate in _LINEAR_COORDINATES
             moves.append((each, 'slide' if slides else 'hinge', axes[letter]))
         if spec.nq > spec.nv:
             moves = [(name, 'free' if kind == 'free' else 'ball', None)]
@@ -195,7 +195,7 @@ class _Writer:
             element.set('range', joined((lower, upper)))
         if 0.0 < effort < np.inf and not turns:
             element.set('actuatorfrcrange', joined((-effort, effort)))
-        for ours, theirs in _FORCES.items():
+        for ours, theirs in _FORCE_ATTRIBUTES.items():
             values = getattr(joint, ours)
             if turns and (values != values[0]).any():
                 self._lost.add('joint', f'{ours} not written: MuJoCo has one for all coordinates '
@@ -214,14 +214,14 @@ class _Writer:
             length = self._tendon(closure, name, _O, _O)
             add(self._equalities, 'tendon', name=name, tendon1=name,
                 polycoef=(closure.length - length, 0.0, 0.0, 0.0, 0.0))
-        elif kind not in {*_POINTS, *_PLANES}:
+        elif kind not in {*_COMMON_POINTS, *_POINTS_IN_PLANES}:
             raise DescriptionError(f'closure {name}: expected one of another type, as MJCF has '
                                    f'none that is {kind}')
-        for i, point in enumerate(_POINTS.get(kind, ())):
+        for i, point in enumerate(_COMMON_POINTS.get(kind, ())):
             label = f'{name}/{i + 1}' if i else name
             add(self._equalities, 'connect', name=label,
                 **self._sides(closure, label, point, point))
-        for i, (point, normal) in enumerate(_PLANES.get(kind, ()), 1):
+        for i, (point, normal) in enumerate(_POINTS_IN_PLANES.get(kind, ()), 1):
             # As far from a point above the plane as from its image below.
             label, above = f'{name}/plane{i}', np.array(normal)
             first, second = (self._tendon(closure, f'{label}{side}', sign * above, point)

@@ -32,10 +32,10 @@ TYPES = {  # to the types of this package
     'screw': 'helical'}
 _TYPES = {ours: theirs for theirs, ours in TYPES.items() if theirs != 'revolute2'}
 _CLOSURES = {**_TYPES, 'weld': 'fixed'}
-_BOUNDS = 'lower', 'upper'
+_LIMIT_TAGS = 'lower', 'upper'
 FORCES = {'damping': 'damping', 'friction': 'friction', 'stiffness': 'spring_stiffness',
           'rest': 'spring_reference'}
-_GAP = 1e-6  # m and rad, by which a closure may be open where a model is drawn
+_MAX_GAP = 1e-6  # m and rad, by which a closure may be open where a model is drawn
 
 
 def to_sdf(model: Model, q: ArrayLike | None = None) -> str:
@@ -186,8 +186,8 @@ class _Writer:
                         joint=self._joint_names[leader],
                         axis='axis2' if coordinate == 'second' else 'axis')
             add(part, 'limit', {
-                bound: getattr(joint.limits, bound)[i] - (zero if bound in _BOUNDS else 0.0)
-                for bound in (*_BOUNDS, 'velocity', 'effort')})
+                bound: getattr(joint.limits, bound)[i] - (zero if bound in _LIMIT_TAGS else 0.0)
+                for bound in (*_LIMIT_TAGS, 'velocity', 'effort')})
             forces = {theirs: getattr(joint, ours)[i] for ours, theirs in FORCES.items()}
             forces['spring_reference'] -= zero if forces['spring_stiffness'] else 0.0
             add(part, 'dynamics', forces)
@@ -251,4 +251,4 @@ def _coincide(kind: str, between: Array, axis_p: int, axis_c: int) -> bool:
         point = point[:2]
     held = {'weld': turn - np.eye(3), 'prismatic': turn - np.eye(3), 'spherical': np.zeros(1),
             'universal': turn[axis_c, axis_p]}.get(kind, turn[:, 2] - np.eye(3)[2])
-    return bool((abs(point) <= _GAP).all() and (abs(held) <= _GAP).all())
+    return bool((abs(point) <= _MAX_GAP).all() and (abs(held) <= _MAX_GAP).all())

@@ -28,6 +28,7 @@ from liedyn_ros.model.io.xml_parts import (
     model_of_file, MOMENTS, origin, Remarks, said, shapes_of, unused, Vocabulary,
     write_inertial)
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure, Coupling
 from liedyn_ros.model.parts.geometry import perpendicular
 from liedyn_ros.model.parts.inertia import SpatialInertia
@@ -36,7 +37,7 @@ from liedyn_ros.model.parts.joints import GROUND, Joint
 ROOT_JOINT = 'root_joint'
 NEWEST = '1.2'  # version of the format
 WORDS = Vocabulary('urdf')
-_LIMITED = 'revolute', 'prismatic', 'continuous'
+_LIMITED_TYPES = 'revolute', 'prismatic', 'continuous'
 
 URDF_TYPES = {  # to the types of this package
     'fixed': 'fixed', 'revolute': 'revolute', 'continuous': 'continuous',
@@ -210,7 +211,7 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str],
 def _limits(joint: Element, urdf_type: str, version: tuple[int, ...], remarks: Remarks
             ) -> dict[str, float]:
     limit = joint.optional('limit')
-    if urdf_type not in _LIMITED or (limit is None and urdf_type == 'continuous'):
+    if urdf_type not in _LIMITED_TYPES or (limit is None and urdf_type == 'continuous'):
         if limit is not None and urdf_type != 'fixed':
             remarks.add('joint', f'limit not read, which a {urdf_type} joint has not',
                         joint.text('name'))
@@ -264,15 +265,7 @@ def to_urdf(model: Model) -> str:
             raise DescriptionError(f'expected no body {GROUND}, the root link in URDF, got one')
         add(robot, 'link', name=GROUND)
     for body in model.body_list:
-        link = add(robot, 'link', name=body.name)
-        if body.inertia is not None:
-            write_inertial(link, body.inertia)
-        for i, (placement, visual) in enumerate(drawn(model, body)):
-            element = add(link, 'visual')
-            add_origin(element, placement)
-            add_shape(element, visual, nested=False)
-            # A material's name is global: a unique name keeps each colour.
-            add(add(element, 'material', name=f'{body.name}_{i}'), 'color', rgba=visual.color)
+        _write_link(robot, model, body)
     couplings = {each.joint: each for each in model.couplings if not each.further
                  and {each.joint, each.leader} <= set(model.joints)}
     lost = Remarks()
@@ -297,6 +290,19 @@ def to_urdf(model: Model) -> str:
         add(robot, 'virtual_joint', name=roots[0].name, type=_TYPES[roots[0].type_name],
                    parent_frame=GROUND, child_link=roots[0].child)
     return document(robot)
+
+
+def _write_link(robot: XML, model: Model, body: Body) -> None:
+    """Write a body, with its inertia and visuals."""
+    link = add(robot, 'link', name=body.name)
+    if body.inertia is not None:
+        write_inertial(link, body.inertia)
+    for i, (placement, visual) in enumerate(drawn(model, body)):
+        element = add(link, 'visual')
+        add_origin(element, placement)
+        add_shape(element, visual, nested=False)
+        # A material's name is global: a unique name keeps each colour.
+        add(add(element, 'material', name=f'{body.name}_{i}'), 'color', rgba=visual.color)
 
 
 def _start_joint(robot: XML, name: str, kind: str, placement: Array, parent: str, child: str
@@ -336,7 +342,7 @@ def _write_joint(robot: XML, joint: Joint, coupling: Coupling | None) -> XML:
     return element
 
 
-_ELEMENTS = {'bodies': 'link', 'joints': 'joint', 'closures': 'loop'}
+_ELEMENT_TAGS = {'bodies': 'link', 'joints': 'joint', 'closures': 'loop'}
 
 
 def updated_urdf(text: str, before: Model, after: Model) -> str:
@@ -367,9 +373,9 @@ def updated_urdf(text: str, before: Model, after: Model) -> str:
     read(text, 'URDF')  # refuses what is no document
     edits = Edits(text)
     for kind, part, new in changes(before, after):
-        found = edits.root.find(_ELEMENTS[kind], part.name)
+        found = edits.root.find(_ELEMENT_TAGS[kind], part.name)
         if found is None:
-            raise DescriptionError(f'URDF: expected a {_ELEMENTS[kind]} {part.name}, got none')
+            raise DescriptionError(f'URDF: expected a {_ELEMENT_TAGS[kind]} {part.name}, got none')
         if kind == 'bodies':
             element = XML('link')
             write_inertial(element, part.inertia)

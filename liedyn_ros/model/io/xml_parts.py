@@ -35,9 +35,9 @@ from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
 from liedyn_ros.model.plausibility import implausible, NO_LIMIT, Shape
 
 _WORDS = Path(__file__).with_name('vocabulary.txt')
-_FREE = 'param', 'plugin', 'hardware'  # of a block: each driver has its own words there
+_DRIVER_ELEMENTS = 'param', 'plugin', 'hardware'  # of a block: each driver has its own words there
 # Elements whose names a message says.
-_OWNERS = 'link', 'joint', 'model', 'frame', 'robot', 'world', 'include', 'gazebo'
+_NAMED_ELEMENTS = 'link', 'joint', 'model', 'frame', 'robot', 'world', 'include', 'gazebo'
 _NAMES = ('name', 'link', *(f'{kind}{i}' for kind in ('body', 'joint', 'site', 'tendon')
                             for i in (1, 2)))  # attributes that name parts of a machine
 
@@ -86,7 +86,7 @@ class Vocabulary:
                joins: str | None = None) -> None:
         """Name the words of an element; joins is what one with a star joins, of all in that."""
         tag = xml.tag if joins is None else owner[0]
-        if tag in _OWNERS:
+        if tag in _NAMED_ELEMENTS:
             owner = tag, said(xml, 'name' if 'name' in xml.attrib else 'reference')
 
         def name(word: str, named: str) -> None:
@@ -108,8 +108,8 @@ class Vocabulary:
                     name(word, _named(inner) if joins is None else joins)
             elif word in self._deep and joins is None:
                 self._visit(inner, (word, said(inner)), remarks, _named(inner, False))
-            elif word not in _FREE and (joins is not None or (word in self.read.get(tag, ()) and (
-                    word in self.read or not len(inner)))):
+            elif word not in _DRIVER_ELEMENTS and (joins is not None or (
+                    word in self.read.get(tag, ()) and (word in self.read or not len(inner)))):
                 self._visit(inner, owner, remarks, joins)
 
 
@@ -143,7 +143,7 @@ def _named(xml: XML, itself: bool = True) -> str:
     """Return the name of an element, and those of what it joins, for a message."""
     names = [each.get(key) for each in xml.iter() for key in _NAMES
              if each.get(key) and not (each is xml and key == 'name')
-             and each.tag not in (*_FREE, 'command_interface', 'state_interface')]
+             and each.tag not in (*_DRIVER_ELEMENTS, 'command_interface', 'state_interface')]
     names += [text for side in ('parent', 'child')
               if (text := (xml.findtext(side) or '').strip())]
     return (f' {said(xml)}' if itself and xml.get('name') else '') + (
@@ -162,7 +162,7 @@ RECORDED = 'damping', 'friction', 'armature'  # forces of joints, that recording
 _CHANGES = {  # parts of a model by kind: where they are, and their attributes that may differ
     'bodies': ('body_list', 'inertia'), 'joints': ('joint_list', *RECORDED, 'placement'),
     'closures': ('closures', 'length', 'tolerance', 'frame_a', 'frame_b')}
-_ZERO = 0.0, 0.0, 0.0
+_ORIGIN = 0.0, 0.0, 0.0
 
 
 class Remarks:
@@ -281,7 +281,7 @@ def shapes_of(link: Element, folder: Path | None, place: Callable[[Element], Arr
             shape = Element(xml, f'/{xml.tag}', each)
             uri = xml.get('filename', xml.get('uri', '')) if xml.tag == 'mesh' else ''
             with suppress(DescriptionError):  # what is drawn is no part of the model
-                size = 0.5 * np.array(shape.numbers('size', 3, _ZERO))
+                size = 0.5 * np.array(shape.numbers('size', 3, _ORIGIN))
                 reach = math.hypot(*size.tolist(), shape.number('radius', 0.0),
                                    0.5 * shape.number('length', 0.0))
                 if (path := found_file(uri, folder)) is not None:
@@ -314,12 +314,12 @@ def origin(element: Element, tag: str = 'origin') -> Array:
     turn = found.numbers('quat_xyzw', 4)
     if 'rpy' in found.value.attrib or not any(turn):
         found.fail('rpy or a quat_xyzw other than zero', 'both' if any(turn) else 'zero')
-    return quaternion_pose(found.numbers('xyz', 3, _ZERO), turn)
+    return quaternion_pose(found.numbers('xyz', 3, _ORIGIN), turn)
 
 
 def place_of(element: Element, xyz: str = 'xyz', rpy: str = 'rpy') -> Array:
     """Return the pose (4, 4) that two attributes of an element give."""
-    return pose(element.numbers(xyz, 3, _ZERO), element.numbers(rpy, 3, _ZERO))
+    return pose(element.numbers(xyz, 3, _ORIGIN), element.numbers(rpy, 3, _ORIGIN))
 
 
 def add(parent: XML, tag: str, content: ArrayLike | Mapping[str, ArrayLike] | None = None,

@@ -31,7 +31,7 @@ from liedyn_ros.model.parts.joints import Limits
 from liedyn_ros.model.parts.rotors import Rotor
 
 FORMAT = 1
-_PAIRS = {'3d': 'spherical', '6d': 'weld'}
+_CONSTRAINT_TYPES = {'3d': 'spherical', '6d': 'weld'}
 
 
 def load_yaml(path: str | os.PathLike[str]) -> Model:
@@ -151,10 +151,10 @@ def _with_pairs(model: Model, builder: ModelBuilder, root: Node) -> Model:
     pairs = root.take('closed_loop').sequence()
     for pair, node in zip(pairs, root.take('type').sequence(len(pairs))):
         kind = node.text().lower()
-        if kind not in _PAIRS:
-            node.fail(f'a type of {list(_PAIRS)}')
+        if kind not in _CONSTRAINT_TYPES:
+            node.fail(f'a type of {list(_CONSTRAINT_TYPES)}')
         names = [each.text() for each in pair.sequence(2)]
-        builder.add_closure('='.join(names), _PAIRS[kind], *(
+        builder.add_closure('='.join(names), _CONSTRAINT_TYPES[kind], *(
             name if name in model.bodies else moved.get(name, name) for name in names))
     return builder.build()
 

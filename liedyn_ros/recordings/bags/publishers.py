@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import ShapeError, StampError
@@ -82,14 +83,7 @@ def merged(where: str, wanted: Sequence[str], parts: Sequence[Publisher], remark
     sources = list({id(each): each for each in chosen.values()}.values())
     base = min(sources, key=lambda each: len(each.time))
     stamps = base.start_ns + np.round(1e9 * base.time).astype(np.int64)
-    keep = np.ones(len(stamps), dtype=bool)
-    for each in sources:
-        at = (stamps - each.start_ns) / 1e9
-        if len(each.time) > 1:
-            steps = np.diff(each.time)
-            place = np.clip(np.searchsorted(each.time, at) - 1, 0, len(steps) - 1)
-            keep &= steps[place] <= max(GAP, GAP_STEPS * float(np.median(steps)))
-        keep &= (at >= each.time[0]) & (at <= each.time[-1])
+    keep = np.all([_covered(each, stamps) for each in sources], axis=0)
     if not keep.any():
         raise StampError(f'{where}: expected publishers of {listed(list(wanted))} that overlap in '
                          'time, got none: take the times of arrival (arrival=True, --arrival)')
@@ -121,6 +115,17 @@ def merged(where: str, wanted: Sequence[str], parts: Sequence[Publisher], remark
         told.append(f'{left} samples left out, at which not all publishers sent')
     return samples_of(where, list(wanted), stamps[keep], position, block('velocity'),
                       block('effort'), [*told, *remarks])
+
+
+def _covered(samples: JointSamples, stamps: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which stamps (ns) are between samples, and in no gap of them."""
+    at = (stamps - samples.start_ns) / 1e9
+    within = (at >= samples.time[0]) & (at <= samples.time[-1])
+    if len(samples.time) > 1:
+        steps = np.diff(samples.time)
+        place = np.clip(np.searchsorted(samples.time, at) - 1, 0, len(steps) - 1)
+        within &= steps[place] <= max(GAP, GAP_STEPS * float(np.median(steps)))
+    return within
 
 
 def _angles(at: Array, time: Array, values: Array) -> Array:

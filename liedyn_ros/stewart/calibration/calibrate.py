@@ -135,24 +135,18 @@ def calibrate(
     """
     Return the geometry of n legs from readings (m, n) at m measured poses.
 
-    readings: m, or rad of cranks. home: (4, 4), m, a pose on the assembly mode of the readings.
-    deviations: standard deviations of a reading (m), a measured position (m) and a measured
-    rotation (rad); None where they are not known: equal, and estimated. tolerance: m, deviation of
-    joints and offsets from the geometry; by default 2 % of the platform's size, or more where the
-    errors are greater. scales: deviation of the scale of a leg's readings from 1, and 0 where they
-    are exact: what is not known of a scale is not known of its offset either. A drift over the
-    order of the samples is found with its size and memory, and counted. Raises ShapeError,
-    NotFiniteError, NotInGroupError, LimitError or ConvergenceError. (14.30 to 14.32)
+    A drift over the order of the samples is found with its size and memory, and counted. What is
+    not known of a scale is not known of its offset either. (14.30 to 14.32)
 
     Args:
         geometry: nominal.
         readings: of n legs (m, n); m, of cranks rad.
         measured: at the same m poses.
-        home: pose (4, 4) near all of them; m.
-        deviations: of a reading (m), of a measured position (m) and of a rotation (rad); estimated
-            where None.
-        tolerance: deviation of the nominal joints; m.
-        scales: deviation of the legs' scales.
+        home: pose (4, 4) near all of them, on the assembly mode of the readings; m.
+        deviations: of a reading (m), of a measured position (m) and of a rotation (rad); equal
+            and estimated where None.
+        tolerance: deviation of the nominal joints; m; by default 2 % of the size, or more.
+        scales: deviation of the legs' scales from 1, 0 where they are exact.
 
     Returns:
         the calibrated geometry, with covariance and what is unobservable.
@@ -161,15 +155,11 @@ def calibrate(
         ConvergenceError: where the fit does not end.
         LiedynError: for another shape, or a number that is not finite.
 
-    >>> rng = np.random.default_rng(1)
-    >>> poses = home @ se3.exp(0.05 * rng.normal(size=(40, 6)))
-    >>> readings = np.array([leg_lengths(geometry, pose) for pose in poses])
     >>> calibrate(geometry, readings, measured_poses(poses), home=home).geometry.leg_names
     ('leg_1', 'leg_2', 'leg_3', 'leg_4', 'leg_5', 'leg_6')
     """
     samples = checked_samples(geometry, readings, measured, deviations)
-    if scales:
-        scales = checks.as_positive('scales', scales)
+    scales = checks.as_positive('scales', scales) if scales else 0.0
     pose = se3.require_pose('home', home, (4, 4))
     wide = (PRIOR_DEVIATION * geometry.characteristic_length if tolerance is None
             else checks.as_positive('tolerance', tolerance))
@@ -178,13 +168,12 @@ def calibrate(
         geometry, samples.readings, measured, pose)
     samples, poses, trusted = samples.rows(possible), poses[possible], trusted[possible]
     require_agreement(geometry, samples, frames, poses, wide)
-    least = ROUNDING if deviations is None else 1.0
     for _ in range(MAX_WIDENINGS):
         parameters = CalibrationParameters(geometry, measured, wide, scales)
         problem = Problem(parameters, samples, frames, poses)
-        found = fit(problem, np.zeros(parameters.size), least, trusted)
-        inner = found.z[:parameters.of_geometry]
-        if tolerance is not None or np.sqrt((inner ** 2).mean()) < WIDENING_THRESHOLD:
+        found = fit(problem, np.zeros(parameters.size),
+                    ROUNDING if deviations is None else 1.0, trusted)
+        if tolerance is not None or _are_within(found.z[:parameters.of_geometry]):
             break
         wide, scales = WIDENING_FACTOR * wide, WIDENING_FACTOR * scales
     drift, remarks = None, list[str]()
@@ -193,12 +182,17 @@ def calibrate(
     factor, remark = _factor(found, deviations is not None)
     if drift is not None and drift.certain:
         remarks.append(_of_drift(drift, factor, samples.deviations, geometry))
-    covariance = found.scaled_covariance(factor, parameters.prior)[
-        :parameters.of_geometry, :parameters.of_geometry]
+    inner = slice(parameters.of_geometry)
+    covariance = found.scaled_covariance(factor, parameters.prior)[inner, inner]
     result = _result(problem, found, covariance, factor, (*remark, *remarks), possible,
                      deviations is None)
     off = _off_scales(result)
     return result if not off else replace(result, remarks=(*result.remarks, off))
+
+
+def _are_within(errors: Array) -> bool:
+    """Return whether errors of the geometry, in deviations, are as small as these say."""
+    return bool(np.sqrt((errors ** 2).mean()) < WIDENING_THRESHOLD)
 
 
 def _without_drift(problem: Problem, found: CalibrationFit) -> tuple[Drift, CalibrationFit]:

@@ -234,26 +234,8 @@ class MonitoredTracker:
         >>> tracker.track(0, leg_lengths(geometry, home)).status
         <Status.CONVERGED: 0>
         """
-        sample = self._gate.accept(stamp_ns, lengths, rates)
-        if sample.clock_set_back:
-            lost = self._follower.last is not None or self._evidence.restarted
-            self._follower.continue_from(None)
-            self._forget()
-            if lost:
-                self._evidence.restart()
-        faults, plausible, self._motion = self._leg_monitor.examine(
-            sample.stamp_ns, sample.lengths)
-        if faults.legs and self._rods.issuperset(faults.legs):
-            faults = NO_FAULTS  # a rod of fixed length stands while the others move
-        doubtful = bool(faults.outliers) or faults.jumped
-        if faults.outliers and self._leg_monitor.noise.known and self.config.replace_outliers:
-            sample, doubtful = sample._replace(lengths=plausible), False
-        wrong_rates = () if sample.rates is None else self._wrong_rates(
-            sample.stamp_ns, sample.rates, faults, plausible)
-        if wrong_rates:
-            sample = sample._replace(rates=None)
-        if self._latency is not None:
-            sample = self._at_its_stamp(sample, self._latency)
+        sample, faults, doubtful, wrong_rates = self._examine(
+            self._gate.accept(stamp_ns, lengths, rates))
         before = self._follower.last
         started = before is not None
         if self._trusted is not None:
@@ -275,13 +257,35 @@ class MonitoredTracker:
                 return self._unsolved(tracked, flags, legs, started, doubtful)
             flags, legs = flags | bias_fit.flags, _joined(legs, bias_fit.legs)
         self._judge_evidence(before, tracked)
-        sensed: Reading | None = None
-        if self._sensor_monitor is not None and reading is not None:
-            sensed = reading, stamp_ns if reading_ns is None else reading_ns
+        sensed = None if self._sensor_monitor is None or reading is None else (
+            reading, stamp_ns if reading_ns is None else reading_ns)
         choice = self._pass_over(tracked) if doubtful else self._choose(tracked, sample, sensed)
         self._last = self._report(choice, flags, legs, sensed, started, sample.rates)
         self._last.bias_fit = bias_fit
         return self._last
+
+    def _examine(self, sample: Sample) -> tuple[Sample, LegFaults, bool, tuple[int, ...]]:
+        """Return a sample to solve, faults of legs, whether it is doubtful, and wrong rates."""
+        if sample.clock_set_back:
+            lost = self._follower.last is not None or self._evidence.restarted
+            self._follower.continue_from(None)
+            self._forget()
+            if lost:
+                self._evidence.restart()
+        faults, plausible, self._motion = self._leg_monitor.examine(
+            sample.stamp_ns, sample.lengths)
+        if faults.legs and self._rods.issuperset(faults.legs):
+            faults = NO_FAULTS  # a rod of fixed length stands while the others move
+        doubtful = bool(faults.outliers) or faults.jumped
+        if faults.outliers and self._leg_monitor.noise.known and self.config.replace_outliers:
+            sample, doubtful = sample._replace(lengths=plausible), False
+        wrong_rates = () if sample.rates is None else self._wrong_rates(
+            sample.stamp_ns, sample.rates, faults, plausible)
+        if wrong_rates:
+            sample = sample._replace(rates=None)
+        if self._latency is not None:
+            sample = self._at_its_stamp(sample, self._latency)
+        return sample, faults, doubtful, wrong_rates
 
     def _judge_residual(
             self, monitor: BiasMonitor, before: TrackedPose | None, tracked: TrackedPose

@@ -203,7 +203,7 @@ def test_grown_noise_is_no_step_and_a_step_stays(geometry, home, motion, seed):
         assert bool(flags[-1] & Flag.LEG_STEPPED) == stays
         # A reported step is taken back if it is less than the noise that has grown.
         legs = tracker._leg_monitor._legs
-        legs[4, tables.STEPPED] = 5e-4
+        legs[4, tables.LASTING_STEP] = 5e-4
         taken = tracker.track(round(1e9 * (1.0 + times[-1])) + 5_000_000, readings[-1])
         assert bool(taken.flags & Flag.LEG_STEPPED) == stays
 

@@ -46,7 +46,7 @@ SAME_CONFIGURATION = 1e-6  # distance below which configurations are the same
 SEED = 1
 # A step towards the constraints, rad or m: longer ones lead elsewhere. It may grow from step to
 # step, as large machines have far to go.
-LONGEST, LONGER = 0.3, 1.1
+MAX_STEP, STEP_GROWTH = 0.3, 1.1
 CONSTRAINT_STEPS = 20  # steps along the constraints
 PROJECTION_DISTANCE = 0.05  # rad or m: a projection from nearer is not looked at again
 # A step of Newton from a start that is near, beside the one before: at most this, and then all
@@ -273,7 +273,7 @@ def corrections(constraints: Constraints, q: Array) -> Iterator[Correction]:
         if size <= CLOSED_CONFIGURATION:
             break
         step = least(constraints, q, rows, -f)
-        step /= max(1.0, np.abs(step).max(initial=0.0) / (LONGEST * LONGER**k))
+        step /= max(1.0, np.abs(step).max(initial=0.0) / (MAX_STEP * STEP_GROWTH**k))
         start, q = q, model.integrate(q, step)
         yield Correction(start, f, rows, step, q)
         if size <= STALLED_RESIDUAL and constraints.largest(constraints.residual(q)) >= 0.5 * size:

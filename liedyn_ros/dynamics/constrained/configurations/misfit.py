@@ -30,17 +30,18 @@ from liedyn_ros.dynamics.constrained.constraints.size import (
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
 from liedyn_ros.model import Closure, Model
 
-ROUNDED = 1e-2  # largest gap, compared with the size of the machine, that rounding may leave
+MAX_ROUNDING_GAP = 1e-2  # largest gap that rounding may leave, over the size of the machine
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -6, -1  # of tolerances that are tried, by tens
 ROW_TOLERANCE = 100.0  # of such a gap: smaller parts of a row do not count as independent
-LOOSEST, TIGHTEST = 1e-2, 1e-6
+LOOSEST_TOLERANCE, TIGHTEST_TOLERANCE = 1e-2, 1e-6
 PARALLEL = 1e-6  # sine of the angle between two axes that are
 TURNING = 'revolute', 'continuous', 'helical', 'cylindrical'
 SLIDING = 'prismatic', 'fixed'
-STARTS, REACH = 20, 0.1  # of an assembly within tolerances; rad or m between configurations near
+STARTS = 20  # of an assembly within tolerances
+NEAR_DISTANCE = 0.1  # rad or m between configurations that are near
 
 # Types that leave free what each type does, and more; the strictest first.
-_WEAKER = {
+_WEAKER_TYPES = {
     'weld': ('revolute', 'prismatic', 'cylindrical', 'planar', 'spherical', 'point_on_line'),
     'revolute': ('cylindrical', 'planar', 'spherical', 'point_on_line'),
     'prismatic': ('cylindrical', 'point_on_line'), 'helical': ('cylindrical',),
@@ -111,7 +112,7 @@ def suggestion(constraints: Constraints, q: Array, free: NDArray[np.bool_]) -> s
     f, model = constraints.residual(q), constraints.model
     gap = constraints.largest(f)
     names = [name for name, each in _gaps(constraints, f).items() if max(each) > 0.0]
-    if not names or gap > ROUNDED:
+    if not names or gap > MAX_ROUNDING_GAP:
         return ''
     for exponent in range(SMALLEST_EXPONENT, LARGEST_EXPONENT):
         tolerance = 10.0**exponent * min(1.0, machine_size(model))
@@ -197,7 +198,7 @@ def _fitting(constraints: Constraints, q: Array, free: NDArray[np.bool_], names:
     model = constraints.model
     for chosen in (*([name] for name in names), list(names)):
         kinds = {c.type_name for c in model.closures if c.name in chosen}
-        for type_name in _WEAKER.get(kinds.pop(), ()) if len(kinds) == 1 else ():
+        for type_name in _WEAKER_TYPES.get(kinds.pop(), ()) if len(kinds) == 1 else ():
             for axis in _AXES:
                 other = Constraints(replace(model, closures=tuple(
                     _weakened(c, type_name, axis) if c.name in chosen else c
@@ -217,7 +218,7 @@ def _weakened(closure: Closure, type_name: str, axis: str) -> Closure:
 
 
 def _loose(gap: float) -> float:
-    return min(max(ROW_TOLERANCE * gap, TIGHTEST), LOOSEST)
+    return min(max(ROW_TOLERANCE * gap, TIGHTEST_TOLERANCE), LOOSEST_TOLERANCE)
 
 
 def _gaps(constraints: Constraints, f: Array) -> dict[str, ClosureGap]:
@@ -260,7 +261,7 @@ def _within(constraints: Constraints, limits: Array) -> Iterator[Array]:
     yield first
     for _ in range(4):
         near, _ = close(constraints, model.integrate(
-            first, rng.uniform(-REACH, REACH, model.nv)), everything)
+            first, rng.uniform(-NEAR_DISTANCE, NEAR_DISTANCE, model.nv)), everything)
         if (np.abs(constraints.residual(near)) <= limits).all():
             yield near
 

@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, U
 
 STARTS = 5  # configurations whose largest rank counts as the usual one
 START_DISTANCE = 0.3  # how far from an assembly they start, rad or m
-ISOLATED = 1e-3  # rad or m: closer assemblies from such starts are one
+SAME_ASSEMBLY_DISTANCE = 1e-3  # rad or m: closer assemblies from such starts are one
 
 
 class Mobility(NamedTuple):
@@ -80,7 +80,7 @@ def _is_isolated(constraints: Constraints, found: list[Array]) -> bool:
     """Return whether assemblies from starts around the first all end there."""
     apart = [np.abs(constraints.model.difference(found[0], each)).max(initial=0.0)
              for each in found[1:]]
-    return bool(apart) and max(apart) < ISOLATED
+    return bool(apart) and max(apart) < SAME_ASSEMBLY_DISTANCE
 
 
 def usual_rank(constraints: Constraints, free: NDArray[np.bool_]) -> int:

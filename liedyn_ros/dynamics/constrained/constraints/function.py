@@ -26,7 +26,7 @@ from liedyn_ros.model.io.mjcf.reader import Polynomial, polynomials_of
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model
 
-MAX_APART = 1e-6  # of a Jacobian and of the first coefficient of its series, of the largest entry
+JACOBIAN_TOLERANCE = 1e-6  # of the largest entry, beside the first coefficient of its series
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class ConstraintFunction:
         found = as_array(f'{self.name}: jacobian_series(q)', self.jacobian_series(q), shape)
         first = as_array(f'{self.name}: jacobian(q)', self.jacobian(q[0]), shape[1:])
         apart = np.abs(found[0] - first).max(initial=0.0)
-        if apart > MAX_APART * np.abs(first).max(initial=1.0):
+        if apart > JACOBIAN_TOLERANCE * np.abs(first).max(initial=1.0):
             raise LiedynError(
                 f'{self.name}: jacobian_series(q): expected jacobian(q) as its first coefficient, '
                 f'got entries that differ by {apart:.3g}')

@@ -18,8 +18,8 @@ from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels.kinds import NV
 
-STATES = 3  # random ones: where M is singular at one, it is so everywhere
-MASSLESS = 1e-6  # of the largest inertia, in place of an inertia of zero
+RANDOM_STATES = 3  # random ones: where M is singular at one, it is so everywhere
+SUBSTITUTE_INERTIA = 1e-6  # of the largest inertia, in place of an inertia of zero
 SMALLEST_MOMENT = 1e-9  # of the largest one: smaller moments of inertia are looked at closely
 
 
@@ -33,7 +33,7 @@ def typical_inertia(tree: Dynamics) -> Array:
     if _is_solid(model):
         return NO_INERTIA
     rng = np.random.default_rng(1)
-    if not any(is_singular(tree.mass_matrix(model.random(rng))) for _ in range(STATES)):
+    if not any(is_singular(tree.mass_matrix(model.random(rng))) for _ in range(RANDOM_STATES)):
         return NO_INERTIA
     mass = float(model.link_table.inertia[:, 0].sum()) or 1.0
     return mass * np.where(translates(model), 1.0, machine_size(model)**2)
@@ -54,7 +54,8 @@ def is_singular(mass: Array) -> bool:
 def mass_factor(mass: Array) -> Array:
     """Return L of M = L L^T; a coordinate that moves no inertia counts as moving a little."""
     if is_singular(mass):
-        mass = mass + MASSLESS * max(np.diag(mass).max(), MASSLESS) * np.eye(len(mass))
+        most = max(np.diag(mass).max(), SUBSTITUTE_INERTIA)
+        mass = mass + SUBSTITUTE_INERTIA * most * np.eye(len(mass))
     return np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
 
 

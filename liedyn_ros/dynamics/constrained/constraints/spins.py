@@ -30,11 +30,12 @@ from liedyn_ros.model.parts.joints import Joint
 # Of a rod's length: how far off its line its mass is at most. The moment that holds the spin,
 # which the real rod lacks, is then at most this part of its weight times its length.
 MAX_MASS_OFFSET = 0.1
-ON_LINE = 1e-8  # of a rod's length: what rounding leaves between its line and its ends
+LINE_TOLERANCE = 1e-8  # of a rod's length: what rounding leaves between its line and its ends
 _HINGES = {'revolute': 1, 'continuous': 1, 'universal': 2}
-_TURNS, _SLIDES = ('spherical', 'revolute', 'continuous', 'free'), ('prismatic', 'fixed')
-_POINTS = ('spherical', 'rod')  # closures that a turn about their point leaves as they are
-_POINTS_OF_B = ('point_on_line', 'point_on_plane')  # with the point on body b
+_TURNING_TYPES = 'spherical', 'revolute', 'continuous', 'free'
+_SLIDING_TYPES = 'prismatic', 'fixed'
+_POINT_CLOSURES = ('spherical', 'rod')  # closures that a turn about their point leaves as they are
+_POINT_OF_B_CLOSURES = ('point_on_line', 'point_on_plane')  # with the point on body b
 
 
 def idle_spins(constraints: Constraints) -> NDArray[np.bool_]:
@@ -55,7 +56,7 @@ def _spins(model: Model) -> NDArray[np.bool_]:
     geared = {name for each in model.couplings for name in (
         each.joint, *(leader for leader, _ in each.terms))}
     for joint in model.joint_list:
-        if joint.type_name in _TURNS and not joint.actuated and joint.name not in geared:
+        if joint.type_name in _TURNING_TYPES and not joint.actuated and joint.name not in geared:
             axis = _axis(model, joint)
             if axis is not None:
                 single = joint.type_name in ('revolute', 'continuous')
@@ -82,7 +83,8 @@ def _ball(model: Model, joint: Joint, geared: set[str]) -> list[tuple[Array, int
         axes = [each.axis, each.second_axis][:_HINGES[each.type_name]]
         found += [(turn.T @ np.asarray(axis), each.vi + k) for k, axis in enumerate(axes)]
         before = [other for other in model.joint_list if other.child == each.parent]
-        if len(found) > 2 or not before or np.abs(each.placement[:3, 3]).max() > ON_LINE or any(
+        if len(found) > 2 or not before or (
+                np.abs(each.placement[:3, 3]).max() > LINE_TOLERANCE) or any(
                 each.parent in (closed.body_a, closed.body_b) for closed in model.closures) or [
                 other for other in model.joint_list if other.parent == each.parent] != [each]:
             break
@@ -102,7 +104,7 @@ def _axis(model: Model, joint: Joint) -> Array | None:
         at = bodies[each.parent] @ each.placement
         if each.type_name == 'spherical' and not each.actuated:
             points.append(at[:3, 3])
-        elif each.type_name in _SLIDES:
+        elif each.type_name in _SLIDING_TYPES:
             bodies[each.child] = at
             if each.type_name == 'prismatic':
                 slides.append(at[:3, :3] @ each.axis)
@@ -113,8 +115,8 @@ def _axis(model: Model, joint: Joint) -> Array | None:
         own = [k for k, (body, _) in enumerate(sides) if body in bodies]
         if len(own) == 2 or not own:
             continue
-        if closed.type_name not in _POINTS and not (
-                closed.type_name in _POINTS_OF_B and own == [1]):
+        if closed.type_name not in _POINT_CLOSURES and not (
+                closed.type_name in _POINT_OF_B_CLOSURES and own == [1]):
             return None
         body, frame = sides[own[0]]
         points.append((bodies[str(body)] @ frame)[:3, 3])
@@ -136,8 +138,8 @@ def _line(joint: Joint, points: list[Array], slides: list[Array],
         return None
     total = sum(mass for mass, _ in masses)
     off = [mass * np.cross(axis, center - points[0]) for mass, center in masses]
-    on_line = (np.linalg.norm(np.cross(axis, away), axis=1).max() <= ON_LINE * length
-               and all(np.linalg.norm(np.cross(axis, each)) <= ON_LINE for each in slides)
+    on_line = (np.linalg.norm(np.cross(axis, away), axis=1).max() <= LINE_TOLERANCE * length
+               and all(np.linalg.norm(np.cross(axis, each)) <= LINE_TOLERANCE for each in slides)
                and np.linalg.norm(sum(off, np.zeros(3))) <= MAX_MASS_OFFSET * length * total)
     return axis if length > 0.0 and on_line else None
 

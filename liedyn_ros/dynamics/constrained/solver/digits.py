@@ -27,14 +27,14 @@ from liedyn_ros.model import Model
 
 # By which q is moved at least: of its largest coordinate, or of 1, as frames round so.
 ROUNDING = 0.5 * np.finfo(np.float64).eps
-SAFETY = 1e-10  # times the inverse condition number to the power of the order: more than any error
+CERTAIN_ERROR = 1e-10  # times the inverse condition number to the order: more than any error
 PERTURBATIONS = 3  # of the configuration, in random directions
 DIGITS_ADVICE = '; near a singular configuration high orders lose digits. Or set max_error'
 
 
 def at_risk(inverse_condition_number: float, order: int, max_error: float) -> bool:
     """Return whether an order may exceed a relative error, so that it wants an estimate."""
-    return order > 0 and not SAFETY <= max_error * inverse_condition_number**order
+    return order > 0 and not CERTAIN_ERROR <= max_error * inverse_condition_number**order
 
 
 def require_order_digits(model: Model, solve: Callable[[Array], tuple[Array, ...] | None],

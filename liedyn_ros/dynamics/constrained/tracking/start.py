@@ -21,7 +21,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.model import JOINT_TYPES
 
 ATTEMPTS = 10  # starts of an assembly
-ROUNDED = 1e-3  # greatest residual of a start that is closed but for rounded numbers
+START_TOLERANCE = 1e-3  # greatest residual of a start that is closed but for rounded numbers
 ADVISED_JOINTS = 4  # joints in an advice
 ASSEMBLY_DISTANCE = 0.3  # rad or m of the measured joints, where the assemblies are apart
 
@@ -34,7 +34,7 @@ def require_selection(constraints: Constraints, start: Array, known: NDArray[np.
     case. Where a start is open by a part d of the machine, assemblies meet within sqrt(d) of it.
     """
     gap = constraints.largest(constraints.residual(start)) if constraints.m else math.inf
-    if gap > ROUNDED or known.all():
+    if gap > START_TOLERANCE or known.all():
         return
     least = max(RANK_TOLERANCE, math.sqrt(gap))
     rng = np.random.default_rng(1)
@@ -82,7 +82,7 @@ def _decided(constraints: Constraints, q: Array, known: NDArray[np.bool_], least
     rows = constraints.jacobian(q)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     sizes = np.linalg.svd(
-        rows[:, ~known] / np.maximum(lengths, ROUNDED * lengths.max()), compute_uv=False)
+        rows[:, ~known] / np.maximum(lengths, START_TOLERANCE * lengths.max()), compute_uv=False)
     return int((sizes > least * sizes.max(initial=0.0)).sum())
 
 

@@ -31,11 +31,11 @@ from liedyn_ros.model.parts.geometry import quaternion_pose
 MAX_FILES = 1000  # that a document includes or names
 MAX_TOTAL = 2**29  # bytes of all files
 MAX_DEPTH = 200  # of elements in each other, which MuJoCo reads by recursion
-_COUNTS = 'count', 'params', 'cellcount'  # of elements that make others
-_IDLE = 'size', 'custom', 'sensor', 'visual', 'statistic'  # of the root; some take memory
-_SIZES = 'actdim', 'nsample'  # of an actuator
-_LEAST = {'texture': {'type': '2d', 'builtin': 'flat', 'width': '1', 'height': '1'},
-          'hfield': {'nrow': '2', 'ncol': '2'}, 'skin': {}}
+_COUNT_ATTRIBUTES = 'count', 'params', 'cellcount'  # of elements that make others
+_UNUSED_ELEMENTS = 'size', 'custom', 'sensor', 'visual', 'statistic'  # of root; some take memory
+_SIZE_ATTRIBUTES = 'actdim', 'nsample'  # of an actuator
+_SMALLEST_ASSETS = {'texture': {'type': '2d', 'builtin': 'flat', 'width': '1', 'height': '1'},
+                    'hfield': {'nrow': '2', 'ncol': '2'}, 'skin': {}}
 
 
 class Document:
@@ -73,7 +73,7 @@ class Document:
                 path = self._find(inner, inner.text('file'), '', folders)
                 content += list(self._opened(path, folders[:1], depth, copies).value)
                 continue
-            counts = [max(1.0, parse_number(text) or 1.0) for key in _COUNTS
+            counts = [max(1.0, parse_number(text) or 1.0) for key in _COUNT_ATTRIBUTES
                       for text in xml.get(key, '').split()]
             made = copies * int(min(math.prod(counts), MAX_NODES + 1.0))
             if made > MAX_NODES:
@@ -85,17 +85,18 @@ class Document:
                     self.models[name] = ElementTree.tostring(self._opened(path, [], depth).value)
             elif xml.tag == 'flexcomp' and 'file' in xml.attrib:
                 inner.fail('a flexcomp without a file', repr(xml.get('file')))
-            elif any((parse_number(xml.get(key, '0')) or 0.0) > MAX_FILES for key in _SIZES):
-                inner.fail(f'at most {MAX_FILES} as {" and ".join(_SIZES)}', 'more')
-            elif xml.tag in _IDLE and element.value.tag == 'mujoco':
+            elif any((parse_number(xml.get(key, '0')) or 0.0) > MAX_FILES
+                     for key in _SIZE_ATTRIBUTES):
+                inner.fail(f'at most {MAX_FILES} as {" and ".join(_SIZE_ATTRIBUTES)}', 'more')
+            elif xml.tag in _UNUSED_ELEMENTS and element.value.tag == 'mujoco':
                 continue
-            elif xml.tag in _LEAST and element.value.tag in ('asset', 'deformable'):
+            elif xml.tag in _SMALLEST_ASSETS and element.value.tag in ('asset', 'deformable'):
                 # The least in place of what is for the screen and for contacts, which need files.
                 name = xml.get('name') or Path(xml.get('file', '')).stem
                 size = {'size': xml.get('size', '1 1 1 1')} if xml.tag == 'hfield' else {}
                 if xml.tag != 'skin' and name:
                     content.append(ElementTree.Element(
-                        xml.tag, _LEAST[xml.tag] | size | {'name': name}))
+                        xml.tag, _SMALLEST_ASSETS[xml.tag] | size | {'name': name}))
                 continue
             self._prepare(inner, folders, depth + 1, made)
             content.append(xml)

@@ -29,12 +29,12 @@ from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, pose
 from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.plausibility import Shape
 
-_TYPES = 'free', 'spherical', 'prismatic', 'revolute'  # by MuJoCo's numbers
-_UNREAD = 'not read: write it as a closure or a coupling with annotate'
-_SAME = 1e-9  # m: what numbers written in full may differ by
+_JOINT_TYPES = 'free', 'spherical', 'prismatic', 'revolute'  # by MuJoCo's numbers
+_NOT_READ = 'not read: write it as a closure or a coupling with annotate'
+_LENGTH_TOLERANCE = 1e-9  # m: what numbers written in full may differ by
 _Sum = tuple[dict[str, float], float]  # factors of joints, and the value where the file has them
-_AXIAL = 2  # joints from this number on have one axis: slide, hinge
-_TENDON = {  # what a tendon may have, what it is, and the flags that turn it off
+_FIRST_AXIAL_TYPE = 2  # joints from this number on have one axis: slide, hinge
+_TENDON_FORCES = {  # what a tendon may have, what it is, and the flags that turn it off
     'stiffness': ('spring', 'SPRING', 'PASSIVE'), 'damping': ('damper', 'DAMPER', 'PASSIVE'),
     'frictionloss': ('friction', 'FRICTIONLOSS', 'CONSTRAINT'), 'armature': ('inertia',),
     'limited': ('range', 'LIMIT', 'CONSTRAINT')}
@@ -112,7 +112,7 @@ class _Reader:
             self._driven.update(joint for joint, _ in way)
             given = {key: np.ravel(getattr(there, f'actuator_{key}')[i])  # none in MuJoCo 3.3
                      for key in ('armature', 'damping') if hasattr(there, f'actuator_{key}')}
-            axial = len(way) == 1 and there.jnt_type[way[0][0]] >= _AXIAL
+            axial = len(way) == 1 and there.jnt_type[way[0][0]] >= _FIRST_AXIAL_TYPE
             for key, values in given.items() if axial else ():
                 (joint, gear), = way
                 self._motors[key, joint] += gear**2 * float(values[0])
@@ -150,7 +150,7 @@ class _Reader:
         placement = placed(there.body_pos[number], there.body_quat[number])
         first, count = there.body_jntadr[number], there.body_jntnum[number]
         for i in range(first, first + count):
-            name, kind = self._there.joints[i], _TYPES[there.jnt_type[i]]
+            name, kind = self._there.joints[i], _JOINT_TYPES[there.jnt_type[i]]
             if kind == 'free':
                 self._add_joint(i, None, body, np.eye(4))
                 return
@@ -167,7 +167,7 @@ class _Reader:
 
     def _add_joint(self, i: int, parent: str | None, child: str, placement: Array) -> None:
         """Add a joint; its coordinate is ref where the file draws it."""
-        there, name, kind = self._there.model, self._there.joints[i], _TYPES[
+        there, name, kind = self._there.model, self._there.joints[i], _JOINT_TYPES[
             self._there.model.jnt_type[i]]
         at, reference = there.jnt_dofadr[i], there.qpos0[there.jnt_qposadr[i]]
         forces = {'friction': 0.0 if self._there.is_off('FRICTIONLOSS', 'CONSTRAINT')
@@ -204,7 +204,7 @@ class _Reader:
             kind = self._there.lib.mjtEq(there.eq_type[i]).name.removeprefix('mjEQ_').lower()
             name, terms = self._there.name('EQUALITY', i) or f'{kind}_{i}', there.eq_data[i, :5]
             pair = int(there.eq_obj1id[i]), int(there.eq_obj2id[i])
-            left: str | None = _UNREAD
+            left: str | None = _NOT_READ
             if not there.eq_active0[i]:
                 left = 'not active, left out'
             elif kind in ('connect', 'weld'):
@@ -275,7 +275,7 @@ class _Reader:
     def _add_distance(self, name: str, terms: list[float], pair: tuple[int, int]) -> str | None:
         """Add a rod, or a point as far from one site as from another: a point on a plane."""
         lengths, left = self._there.model.tendon_length0, (
-            f'no sum of joints and no distance of two bodies, {_UNREAD}')
+            f'no sum of joints and no distance of two bodies, {_NOT_READ}')
         ends, others = map(self._ends, pair)
         if len(ends) != 2 or any(terms[2:]):
             return left
@@ -286,8 +286,8 @@ class _Reader:
         kind = 'rod' if pair[1] < 0 else 'point_on_plane'
         if kind == 'point_on_plane':
             if [each for each, _ in others] != [body_a, body_b] or terms[1] != 1.0 or (
-                    abs(length - lengths[pair[1]]) > _SAME
-                    or abs((others[1][1] - frame_b)[:3, 3]).max() > _SAME):
+                    abs(length - lengths[pair[1]]) > _LENGTH_TOLERANCE
+                    or abs((others[1][1] - frame_b)[:3, 3]).max() > _LENGTH_TOLERANCE):
                 return left
             above, below = frame_a[:3, 3], others[0][1][:3, 3]
             normal = (above - below) / np.linalg.norm(above - below)
@@ -332,7 +332,7 @@ def _unread(compiled: Compiled, beyond: list[bool]) -> Iterator[str]:
     """Yield a warning for each unread part that would change the dynamics, with a remedy."""
     there, named = compiled.model, compiled.named
     yield from (f'MuJoCo: {" ".join(each.split())}' for each in compiled.remarks)
-    several = there.jnt_type < _AXIAL
+    several = there.jnt_type < _FIRST_AXIAL_TYPE
 
     def of_joint(rows: Array) -> list[bool]:
         return [bool(np.any(rows[there.dof_jntid == i])) for i in range(there.njnt)]
@@ -356,7 +356,7 @@ def _unread(compiled: Compiled, beyond: list[bool]) -> Iterator[str]:
             ('body', there.body_mocapid >= 0, 'mocap not read: they stay where they are'),
             *(('tendon', getattr(there, f'tendon_{key}', ()),
                f'{force} not read: add it to the efforts')
-              for each, (force, *flags) in _TENDON.items() if not compiled.is_off(*flags)
+              for each, (force, *flags) in _TENDON_FORCES.items() if not compiled.is_off(*flags)
               for key in (each, f'{each}poly')),
             ('actuator', getattr(there, 'actuator_dampingpoly', ()),
              'damping beyond its first number not read'),

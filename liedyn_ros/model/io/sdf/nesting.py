@@ -29,8 +29,8 @@ from liedyn_ros.model.parts.geometry import IDENTITY, pose, quaternion_pose
 MAX_FILES, MAX_DEPTH = 100, 20  # of a model, and of models in each other
 MODEL, WORLD = '__model__', 'world'
 WORDS, NEWEST = Vocabulary('sdf'), '1.12'  # version of the format
-_MOVED = 'link', 'joint', 'frame', 'gripper', 'plugin'
-_NAMES = {  # attributes that name links, joints and frames
+_NESTED_ELEMENTS = 'link', 'joint', 'frame', 'gripper', 'plugin'
+_NAME_ATTRIBUTES = {  # attributes that name links, joints and frames
     'link': ('name',), 'joint': ('name', 'parent', 'child', 'gearbox_reference_body'),
     'frame': ('name', 'attached_to'), 'gripper': ('name',), 'pose': ('relative_to', 'frame'),
     'xyz': ('expressed_in',), 'mimic': ('joint',)}
@@ -172,7 +172,7 @@ class Nesting:
             inner, place = self._opened(each, folder)
             self._unite(inner, place, depth + 1)
             rest = Xml('model', inner.value.attrib)
-            rest.extend(part for part in inner.value if part.tag not in _MOVED)
+            rest.extend(part for part in inner.value if part.tag not in _NESTED_ELEMENTS)
             self.remarks += WORDS.unread(rest)
             merged = each.value.tag == 'include' and is_true(each, 'merge')
             _move(model, inner, '' if merged else f'{inner.text("name")}::')
@@ -254,7 +254,7 @@ def _move(model: Element, inner: Element, prefix: str) -> None:
     to, at = placed(inner)
     add_pose(place, at, to or MODEL)
     place.set('pose', str(place[0].text))
-    for each in [part for part in inner.value if part.tag in _MOVED]:
+    for each in [part for part in inner.value if part.tag in _NESTED_ELEMENTS]:
         if each.tag == 'plugin':
             each.set(SCOPE, prefix + each.get(SCOPE, ''))
         else:
@@ -271,6 +271,6 @@ def _rename(each: Xml, prefix: str, frame: str) -> None:
             at.set('relative_to', (at.attrib.pop('frame', '').strip()
                                    or at.get('relative_to', '').strip() or MODEL))
     for part in each.iter():
-        for key in _NAMES.get(part.tag, ()):
+        for key in _NAME_ATTRIBUTES.get(part.tag, ()):
             if (name := part.get(key, '').strip()) not in ('', WORLD):
                 part.set(key, frame if name == MODEL else prefix + name)

@@ -36,12 +36,12 @@ from liedyn_ros.model.parts.geometry import IDENTITY
 from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.replacement import inertia_of as inertia_of_parameters
 
-_UNLIMITED = 1e16  # SDF writes such numbers for no limit
+_NO_LIMIT = 1e16  # SDF writes such numbers for no limit
 _GRAVITY: tuple[float, ...] = (0.0, 0.0, -9.8)  # of a world that does not say it
-_NO_PITCH = 1.0  # m a turn, by default
-_AWAY = 1e-6  # m, from which on a frame is elsewhere
-_AXES = 'axis', 'axis2'
-_BOUNDS = {'lower': -np.inf, 'upper': np.inf, 'velocity': np.inf, 'effort': np.inf}
+_DEFAULT_PITCH = 1.0  # m a turn, by default
+_PLACE_TOLERANCE = 1e-6  # m, from which on a frame is elsewhere
+_AXIS_TAGS = 'axis', 'axis2'
+_LIMIT_TAGS = {'lower': -np.inf, 'upper': np.inf, 'velocity': np.inf, 'effort': np.inf}
 
 
 def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
@@ -160,7 +160,7 @@ class _Reader:
         name, kind, (base, link) = joint.text('name'), self._kinds[joint.text('name')], ends
         at = self._frames[name]
         away = float(np.linalg.norm((self._frames[text_of(joint, 'parent')] - at)[:3, 3]))
-        if away > _AWAY and text_of(joint, 'parent') not in (*self.links, WORLD):
+        if away > _PLACE_TOLERANCE and text_of(joint, 'parent') not in (*self.links, WORLD):
             self._builder.add_warning(
                 f'joint {name}: its parent, the frame {text_of(joint, "parent")}, is {away:.6g} m '
                 'from it where the links are drawn; SDF places a joint by its child alone')
@@ -181,21 +181,22 @@ class _Reader:
         with joint.context():
             self._builder.add_joint(
                 name, TYPES[kind], base, body, placement=placement,
-                actuated=all(joint.value.find(f'{tag}/mimic') is None for tag in _AXES),
+                actuated=all(joint.value.find(f'{tag}/mimic') is None for tag in _AXIS_TAGS),
                 **self._axes(joint, kind, backwards), **self._forces(joint, kind, backwards))
 
     def _forces(self, joint: Element, kind: str, backwards: bool) -> dict[str, Any]:
         """Return the limits, friction, damping and spring of a joint, one each for each axis."""
         name, values, limits = joint.text('name'), dict[str, list[float]](), []
-        keys = tuple(_BOUNDS)[2 * (kind == 'continuous'):]
+        keys = tuple(_LIMIT_TAGS)[2 * (kind == 'continuous'):]
         for tag in _tags(kind)[::-1 if backwards else 1]:
             axis = joint.take(tag)
             limit, dynamics = axis.optional('limit'), axis.optional('dynamics')
             bounds = {} if limit is None else {
-                key: value for key in _BOUNDS
-                if abs(value := limit.number(key, np.inf, infinite=True)) < _UNLIMITED and not (
+                key: value for key in _LIMIT_TAGS
+                if abs(value := limit.number(key, np.inf, infinite=True)) < _NO_LIMIT and not (
                     key in ('velocity', 'effort') and value < 0.0)}
-            limits += [_BOUNDS | given_limits(name, bounds, self._remarks, kind == 'continuous')]
+            limits += [_LIMIT_TAGS | given_limits(
+                name, bounds, self._remarks, kind == 'continuous')]
             for key, own in FORCES.items():
                 values.setdefault(key, []).append(
                     0.0 if dynamics is None else dynamics.number(own, 0.0))
@@ -214,7 +215,7 @@ class _Reader:
             old = joint.number('thread_pitch', 0.0)  # rad/m, in the other sense; or m a turn
             axes['pitch'] = (
                 -1.0 / old if old and 'screw_thread_pitch' not in joint.value.attrib else
-                joint.number('screw_thread_pitch', _NO_PITCH) / (2.0 * np.pi))
+                joint.number('screw_thread_pitch', _DEFAULT_PITCH) / (2.0 * np.pi))
         return axes
 
     def _add_closure(self, joint: Element, parent: str | None, child: str | None) -> None:
@@ -232,7 +233,7 @@ class _Reader:
     def _name_lost(self, joint: Element, kind: str, tags: Sequence[str] = ()) -> None:
         """Name the forces and limits of a joint beside those of the axes that are read."""
         lost = [tag for tag in ('dynamics', 'limit') if any(
-            not is_off(each.text) for axis in set(_AXES).difference(tags)
+            not is_off(each.text) for axis in set(_AXIS_TAGS).difference(tags)
             for part in joint.value.findall(f'{axis}/{tag}') for each in part.iter())]
         rotor = len(tags) != 1 and joint.number('drake:rotor_inertia', 0.0)
         if lost := lost + ['drake:rotor_inertia'] * bool(rotor):
@@ -258,7 +259,7 @@ class _Reader:
         for joint in self._model.each('joint'):
             if joint.text('name') not in self._kinds:
                 self._add_gearbox(joint)
-            for tag, mimic in ((key, each) for key in _AXES for axis in joint.each(key)
+            for tag, mimic in ((key, each) for key in _AXIS_TAGS for axis in joint.each(key)
                                for each in axis.each('mimic')):
                 multiplier = mimic.number('multiplier', 1.0)
                 offset = mimic.number('offset', 0.0) - multiplier * mimic.number('reference', 0.0)
@@ -330,11 +331,12 @@ def _tree(links: list[str], ends: list[tuple[str | None, str | None]]) -> dict[i
 
 
 def _tags(kind: str) -> tuple[str, ...]:
-    return () if kind in ('fixed', 'ball') else _AXES if TYPES[kind] == 'universal' else _AXES[:1]
+    return () if kind in ('fixed', 'ball') else (
+        _AXIS_TAGS if TYPES[kind] == 'universal' else _AXIS_TAGS[:1])
 
 
 DENSITY = 1000.0  # kg/m^3, by default
-_MESHES = '.stl', '.obj', '.ply', '.glb', '.gltf', '.off'
+_MESH_FILES = '.stl', '.obj', '.ply', '.glb', '.gltf', '.off'
 
 
 def inertia_of(link: Element, folder: Path | None, strict: bool, remarks: Remarks
@@ -399,8 +401,8 @@ def _mesh(mesh: Element, folder: Path | None) -> SpatialInertia:
     """Return the inertia of a closed surface with 1 kg/m^3 in it, as trimesh has it."""
     uri = text_of(mesh, 'uri')
     path = found_file(uri, folder)
-    if path is None or path.suffix.lower() not in _MESHES:
-        mesh.fail(f'a file of {" ".join(_MESHES)} beside the file or in a known package',
+    if path is None or path.suffix.lower() not in _MESH_FILES:
+        mesh.fail(f'a file of {" ".join(_MESH_FILES)} beside the file or in a known package',
                   repr(uri))
     with mesh.context():  # where trimesh is not installed, too
         corners = np.concatenate([each.corners[each.faces] for each in surfaces(path)])

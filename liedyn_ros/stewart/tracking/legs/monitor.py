@@ -237,7 +237,7 @@ class LegMonitor:
         self._legs[:, tables.AMPLITUDE] = (
             geometry.characteristic_length / self._unit if geometry.signed else 0.0)
         self._settings[tables.FROZEN_TIME] = frozen_time
-        self._settings[tables.LEARNS] = not resolution
+        self._settings[tables.LEARNS_CHANGE] = not resolution
         self._examine = partial(leg_monitor.examine_readings, buffer)
         self.reset()
 
@@ -285,8 +285,8 @@ class LegMonitor:
     def report(self) -> NoiseReport:
         """Return the estimates of noise, and advice on wrong parameters."""
         report = self.noise.report()._replace(repeats=self._repeats())
-        if self._tally[tables.WRONG] and not report.advice:
-            share = 100.0 * self._tally[tables.OUTLIERS]
+        if self._tally[tables.TOO_MANY_OUTLIERS] and not report.advice:
+            share = 100.0 * self._tally[tables.SHARED_OUTLIERS]
             advice = (f'{share:.0f} % of the samples are outliers: leg_noise or '
                       'leg_acceleration is too small, or a sensor is faulty')
             return report._replace(advice=(advice,))
@@ -297,8 +297,8 @@ class LegMonitor:
         period = self.noise.period
         if not period:
             return (1.0,) * len(self._legs)
-        intervals, holds = self._legs[:, tables.INTERVAL], self._legs[:, tables.HOLD]
-        regular = (self._legs[:, tables.HOLDS] > held_readings.MIN_HOLDS) & (holds > 0.0) & (
+        intervals, holds = self._legs[:, tables.CHANGE_INTERVAL], self._legs[:, tables.HOLD_TIME]
+        regular = (self._legs[:, tables.HOLD_COUNT] > held_readings.MIN_HOLDS) & (holds > 0.0) & (
             holds < MAX_HOLD_RATIO * intervals + 1.5 * period) & (intervals > MIN_REPEATS * period)
         return tuple(float(interval / period) if repeats else 1.0
                      for interval, repeats in zip(intervals, regular))
@@ -306,7 +306,7 @@ class LegMonitor:
     def _learn(self, findings: int) -> None:
         """Update estimates and thresholds where the findings of a sample require it."""
         if findings >> tables.LEARNT & 1:
-            self.noise.learn(float(self._tally[tables.GROWN]))
+            self.noise.learn(float(self._tally[tables.NEEDED_ACCELERATION]))
             self._update_thresholds()
         elif findings >> tables.DUE & 1:
             self.noise.settle()
@@ -315,11 +315,12 @@ class LegMonitor:
     def _update_thresholds(self) -> None:
         """Write the present estimates of noise and acceleration to the settings of the kernel."""
         noise, settings = self.noise, self._settings
-        settings[tables.FACTOR], settings[tables.BOUND] = noise.factor, noise.acceleration
+        settings[tables.FACTOR] = noise.factor
+        settings[tables.ACCELERATION_BOUND] = noise.acceleration
         settings[tables.REPETITIONS] = noise.repetitions
-        settings[tables.LEAST:tables.UNDERSTATED] = noise.threshold
-        settings[tables.UNDERSTATED] = noise.understated
-        settings[tables.CONFIRMED] = noise.confirmed
+        settings[tables.LEAST_DEVIATION:tables.NOISE_UNDERSTATED] = noise.threshold
+        settings[tables.NOISE_UNDERSTATED] = noise.understated
+        settings[tables.NOISE_CONFIRMED] = noise.confirmed
 
 
 def _empty_buffer(geometry: StewartGeometry) -> Array:
@@ -329,8 +330,8 @@ def _empty_buffer(geometry: StewartGeometry) -> Array:
     return leg_monitor.LEG_MONITOR.pack(
         faults=tables.FAULTS.pack(
             history=np.zeros((n, tables.HISTORY_SAMPLES, 2)), legs=np.zeros((n, tables.LEG_WIDTH)),
-            since=np.zeros((2, n, n)), numbers=np.zeros(tables.NUMBERS),
-            tally=np.zeros(tables.TALLY), settings=np.zeros(tables.SETTINGS)),
+            since=np.zeros((2, n, n)), numbers=np.zeros(tables.PLATFORM_WIDTH),
+            tally=np.zeros(tables.TALLY_WIDTH), settings=np.zeros(tables.SETTINGS)),
         noise=noises.NOISE.pack(
             stamps=np.zeros(noises.WINDOW_SAMPLES),
             window=np.zeros((n, noises.WINDOW_SAMPLES, 2)),

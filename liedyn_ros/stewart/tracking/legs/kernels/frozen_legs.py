@@ -19,8 +19,8 @@ import math
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    AMPLITUDE, ANCHOR, ANCHOR_TIME, ANCHORED, FROZEN, HELD_SAMPLES, OUTLYING, POINTS, RAW,
-    REPEATED, SAME_SAMPLES, SIGMA, SMALLEST, STEP, STEPPED)
+    AMPLITUDE, ANCHOR, ANCHOR_SAMPLES, ANCHOR_TIME, FREE_MOVE, HELD_SAMPLES, HISTORY, LAST_READING,
+    LASTING_STEP, OUTLIER_TIME, REPEAT_TIME, RESOLUTION, SAME_SAMPLES, SIGMA, SMALLEST_CHANGE)
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import longest_hold
 
 BAND_DEVIATIONS = 3.0  # deviations of noise: a leg with all its noise leaves such a band soon
@@ -58,15 +58,15 @@ def detect_frozen_legs(time, dt, lengths, legs, since, numbers, settings):
 
 @kernel
 def note_changes(lengths, legs, numbers, learns):
-    """Update SMALLEST and SAME_SAMPLES; return the largest SMALLEST of the legs, m."""
+    """Update SMALLEST_CHANGE and SAME_SAMPLES; return the largest change, m."""
     same, largest = 0, 0.0
     for i in range(len(legs)):
-        change = abs(lengths[i] - legs[i, RAW])
+        change = abs(lengths[i] - legs[i, LAST_READING])
         if change == 0.0:
             same += 1
-        elif learns and (legs[i, SMALLEST] == 0.0 or change < legs[i, SMALLEST]):
-            legs[i, SMALLEST] = change
-        largest = max(largest, legs[i, SMALLEST])
+        elif learns and (legs[i, SMALLEST_CHANGE] == 0.0 or change < legs[i, SMALLEST_CHANGE]):
+            legs[i, SMALLEST_CHANGE] = change
+        largest = max(largest, legs[i, SMALLEST_CHANGE])
     numbers[SAME_SAMPLES] = numbers[SAME_SAMPLES] + 1.0 if same == len(legs) else 0.0
     return largest
 
@@ -75,29 +75,29 @@ def note_changes(lengths, legs, numbers, learns):
 def note_place(time, dt, lengths, legs, since, i):
     """Update how long leg i has repeated its reading, and how long it has stayed at its anchor."""
     leg = legs[i]
-    if leg[FROZEN] > 0.0 and not abs(lengths[i] - leg[ANCHOR]) <= leg[FROZEN]:
-        leg[FROZEN], leg[ANCHOR] = 0.0, math.nan
+    if leg[FREE_MOVE] > 0.0 and not abs(lengths[i] - leg[ANCHOR]) <= leg[FREE_MOVE]:
+        leg[FREE_MOVE], leg[ANCHOR] = 0.0, math.nan
         # It has moved on unseen: its frozen readings predict nothing, and it has not stepped.
-        leg[POINTS] = leg[OUTLYING] = leg[STEPPED] = 0.0
-    if lengths[i] != leg[RAW]:
-        leg[REPEATED] = 0.0
+        leg[HISTORY] = leg[OUTLIER_TIME] = leg[LASTING_STEP] = 0.0
+    if lengths[i] != leg[LAST_READING]:
+        leg[REPEAT_TIME] = 0.0
     else:
-        if leg[REPEATED] == 0.0:
+        if leg[REPEAT_TIME] == 0.0:
             for j in range(len(legs)):
-                since[0, i, j] = legs[j, RAW]
-        leg[REPEATED] += dt
-    if leg[FROZEN] == 0.0 and not abs(lengths[i] - leg[ANCHOR]) <= 0.5 * noise_band(leg):
-        leg[ANCHOR], leg[ANCHOR_TIME], leg[ANCHORED] = lengths[i], time, 0.0
+                since[0, i, j] = legs[j, LAST_READING]
+        leg[REPEAT_TIME] += dt
+    if leg[FREE_MOVE] == 0.0 and not abs(lengths[i] - leg[ANCHOR]) <= 0.5 * noise_band(leg):
+        leg[ANCHOR], leg[ANCHOR_TIME], leg[ANCHOR_SAMPLES] = lengths[i], time, 0.0
         for j in range(len(legs)):
             since[1, i, j] = lengths[j]
-    if lengths[i] != leg[RAW] or longest_hold(leg) == 0.0:  # a held reading is no other one
-        leg[ANCHORED] += 1.0
+    if lengths[i] != leg[LAST_READING] or longest_hold(leg) == 0.0:  # held: no other one
+        leg[ANCHOR_SAMPLES] += 1.0
 
 
 @kernel
 def noise_band(leg):
     """Return the width of the band about its anchor that a leg with all its noise leaves, m."""
-    return BAND_DEVIATIONS * leg[SIGMA] + 2.0 * leg[STEP]
+    return BAND_DEVIATIONS * leg[SIGMA] + 2.0 * leg[RESOLUTION]
 
 
 @kernel
@@ -107,19 +107,19 @@ def is_frozen(time, lengths, leg, since, i, largest, frozen_time):
 
     It stays frozen until it has moved: beyond the noise before, and two steps, from its anchor.
     """
-    if leg[FROZEN] > 0.0:
+    if leg[FREE_MOVE] > 0.0:
         return True
-    step = leg[SMALLEST] if leg[SMALLEST] > 0.0 else largest
+    step = leg[SMALLEST_CHANGE] if leg[SMALLEST_CHANGE] > 0.0 else largest
     amplitude = max(lengths[i], leg[AMPLITUDE])
     frozen_time = max(frozen_time, HOLDS_FROZEN * longest_hold(leg))
-    repeats = leg[REPEATED] >= frozen_time and (
+    repeats = leg[REPEAT_TIME] >= frozen_time and (
         median_motion_of_others(lengths, since[0, i], i) > (
             MOTION_DEVIATIONS * leg[SIGMA] + DWELL * (step * amplitude) ** 0.5))
-    stays = leg[ANCHORED] >= BAND_SAMPLES and time - leg[ANCHOR_TIME] >= frozen_time and (
+    stays = leg[ANCHOR_SAMPLES] >= BAND_SAMPLES and time - leg[ANCHOR_TIME] >= frozen_time and (
         median_motion_of_others(lengths, since[1, i], i) > (
             MOTION_DEVIATIONS * leg[SIGMA] + DWELL * (noise_band(leg) * amplitude) ** 0.5))
     if repeats or stays:
-        leg[FROZEN] = max(MOTION_DEVIATIONS * leg[SIGMA] + 2.0 * leg[STEP], MIN_MOVE)
+        leg[FREE_MOVE] = max(MOTION_DEVIATIONS * leg[SIGMA] + 2.0 * leg[RESOLUTION], MIN_MOVE)
     if repeats:
         leg[ANCHOR] = lengths[i]
     return repeats or stays

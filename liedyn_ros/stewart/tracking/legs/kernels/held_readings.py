@@ -21,8 +21,8 @@ others stay is at fault; any other change ends the stand.
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.legs.kernels import noise_tables as tables
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    CHANGED, CHANGES, COUNT, ENDED, HELD_SAMPLES, HOLD, HOLDS, INTERVAL, LAST, MOVED, OUTLYING,
-    POINTS, RAW, RUN)
+    CHANGE_COUNT, CHANGE_INTERVAL, CHANGE_TIME, ENDED_RUN, HELD_RUN, HELD_SAMPLES, HISTORY,
+    HOLD_COUNT, HOLD_TIME, LAST_READING, LAST_TIME, MOVED, OUTLIER_TIME, SAMPLE_COUNT)
 
 ASSUMED_HOLD = 0.1  # s, of a leg until its own is known
 MAX_HOLD = 0.25  # s; a reading that repeats for longer is no bus, unless two in turn are alike
@@ -43,7 +43,7 @@ RUNAWAY_TIME = 0.04
 @kernel
 def longest_hold(leg):
     """Return for how long (s) a bus may hold the reading of a leg, 0 where it never does."""
-    return leg[HOLD] if leg[HOLDS] >= MIN_HOLDS else max(leg[HOLD], ASSUMED_HOLD)
+    return leg[HOLD_TIME] if leg[HOLD_COUNT] >= MIN_HOLDS else max(leg[HOLD_TIME], ASSUMED_HOLD)
 
 
 @kernel
@@ -54,60 +54,63 @@ def find_fresh_readings(time, lengths, noise, history, legs, numbers, bound):
     noise: (n, noise.LEG), which has the steps of the encoders. history, bound: of
     detect_leg_faults.
     """
-    fresh, longest, dt = 0, 0.0, time - numbers[LAST]
-    if numbers[COUNT] > 0.0 and numbers[MOVED] == 0.0 and not are_still(dt, lengths, legs, bound):
+    fresh, longest, dt = 0, 0.0, time - numbers[LAST_TIME]
+    if numbers[SAMPLE_COUNT] > 0.0 and numbers[MOVED] == 0.0 and not are_still(
+            dt, lengths, legs, bound):
         end_standstill(history, legs, numbers)
     for i in range(len(legs)):
         leg = legs[i]
-        if numbers[COUNT] == 0.0:
-            leg[CHANGED], leg[RUN] = time, 0.0
+        if numbers[SAMPLE_COUNT] == 0.0:
+            leg[CHANGE_TIME], leg[HELD_RUN] = time, 0.0
             fresh |= 1 << i
             continue
-        if lengths[i] != leg[RAW]:
+        if lengths[i] != leg[LAST_READING]:
             fresh |= 1 << i
             if numbers[MOVED] == 0.0:
                 continue
             step = noise[i, tables.STEP] if noise[i, tables.STEP_HITS] >= MIN_STEP_HITS else 0.0
-            note_change(leg, time, abs(lengths[i] - leg[RAW]), step)
+            note_change(leg, time, abs(lengths[i] - leg[LAST_READING]), step)
             continue
-        leg[RUN] += 1.0
+        leg[HELD_RUN] += 1.0
         hold = HOLD_MARGIN * longest_hold(leg)
         longest = max(longest, hold)
-        if time - leg[CHANGED] > hold:
+        if time - leg[CHANGE_TIME] > hold:
             fresh |= 1 << i
-    numbers[LAST] = time
-    numbers[HELD_SAMPLES] = longest / dt if numbers[COUNT] > 0.0 else 0.0
+    numbers[LAST_TIME] = time
+    numbers[HELD_SAMPLES] = longest / dt if numbers[SAMPLE_COUNT] > 0.0 else 0.0
     return fresh
 
 
 @kernel
 def note_change(leg, time, change, step):
     """Note that the reading of a leg changes, by so much (m), at a time (s). step: m."""
-    interval = time - leg[CHANGED]
-    bus = interval <= MAX_HOLD or is_slow_hold(interval, leg[ENDED])
-    if leg[RUN] > 0.0 and change < MAX_HELD_STEPS * step:
-        leg[CHANGES] += 1.0
-        if leg[HOLDS] < MIN_HOLDS or leg[CHANGES] >= NO_HOLD:
-            leg[HOLD], leg[HOLDS] = 0.0, MIN_HOLDS if leg[CHANGES] >= NO_HOLD else 0.0
-    elif leg[RUN] > 0.0:
+    interval = time - leg[CHANGE_TIME]
+    bus = interval <= MAX_HOLD or is_slow_hold(interval, leg[ENDED_RUN])
+    if leg[HELD_RUN] > 0.0 and change < MAX_HELD_STEPS * step:
+        leg[CHANGE_COUNT] += 1.0
+        if leg[HOLD_COUNT] < MIN_HOLDS or leg[CHANGE_COUNT] >= NO_HOLD:
+            leg[HOLD_TIME] = 0.0
+            leg[HOLD_COUNT] = MIN_HOLDS if leg[CHANGE_COUNT] >= NO_HOLD else 0.0
+    elif leg[HELD_RUN] > 0.0:
         if bus:
-            before = HOLD_DECAY * leg[HOLD] if leg[HOLDS] > 0.0 else 0.0
-            leg[HOLD], leg[CHANGES] = max(before, interval), 0.0
-            leg[HOLDS] += 1.0
-        elif leg[HOLDS] + leg[CHANGES] == 0.0 and interval <= MAX_SLOW_HOLD:
+            before = HOLD_DECAY * leg[HOLD_TIME] if leg[HOLD_COUNT] > 0.0 else 0.0
+            leg[HOLD_TIME], leg[CHANGE_COUNT] = max(before, interval), 0.0
+            leg[HOLD_COUNT] += 1.0
+        elif leg[HOLD_COUNT] + leg[CHANGE_COUNT] == 0.0 and interval <= MAX_SLOW_HOLD:
             # Its first reading: what it did meanwhile is not known.
-            leg[HOLD], leg[POINTS] = interval, 0.0
+            leg[HOLD_TIME], leg[HISTORY] = interval, 0.0
     else:
-        leg[CHANGES] += 1.0
-        if leg[HOLDS] < MIN_HOLDS:
-            leg[HOLD] = min(leg[HOLD], ASSUMED_HOLD)
-        if leg[CHANGES] >= (ENDED_HOLD if leg[HOLDS] > 0.0 and leg[HOLD] > 0.0 else NO_HOLD):
-            leg[HOLD], leg[HOLDS] = 0.0, MIN_HOLDS
+        leg[CHANGE_COUNT] += 1.0
+        if leg[HOLD_COUNT] < MIN_HOLDS:
+            leg[HOLD_TIME] = min(leg[HOLD_TIME], ASSUMED_HOLD)
+        if leg[CHANGE_COUNT] >= (
+                ENDED_HOLD if leg[HOLD_COUNT] > 0.0 and leg[HOLD_TIME] > 0.0 else NO_HOLD):
+            leg[HOLD_TIME], leg[HOLD_COUNT] = 0.0, MIN_HOLDS
     if bus:
         # The first hold may be a stand: the mean begins again when holds are known.
-        share = max(INTERVAL_SHARE, 1.0 / max(leg[HOLDS] - MIN_HOLDS, 1.0))
-        leg[INTERVAL] += share * (interval - leg[INTERVAL])
-    leg[CHANGED], leg[ENDED], leg[RUN] = time, interval * (leg[RUN] > 0.0), 0.0
+        share = max(INTERVAL_SHARE, 1.0 / max(leg[HOLD_COUNT] - MIN_HOLDS, 1.0))
+        leg[CHANGE_INTERVAL] += share * (interval - leg[CHANGE_INTERVAL])
+    leg[CHANGE_TIME], leg[ENDED_RUN], leg[HELD_RUN] = time, interval * (leg[HELD_RUN] > 0.0), 0.0
 
 
 @kernel
@@ -126,7 +129,7 @@ def are_still(dt, lengths, legs, bound):
     """
     jumps = 0
     for i in range(len(legs)):
-        change = abs(lengths[i] - legs[i, RAW])
+        change = abs(lengths[i] - legs[i, LAST_READING])
         if 0.0 < change <= RUNAWAY_TIME * bound * dt:
             return False
         jumps += change > 0.0
@@ -139,5 +142,5 @@ def end_standstill(history, legs, numbers):
     numbers[MOVED] = 1.0
     for i in range(len(legs)):
         leg = legs[i]
-        history[i, 0, 0], history[i, 0, 1] = leg[CHANGED], leg[RAW]
-        leg[POINTS], leg[OUTLYING] = min(leg[POINTS], 1.0), 0.0
+        history[i, 0, 0], history[i, 0, 1] = leg[CHANGE_TIME], leg[LAST_READING]
+        leg[HISTORY], leg[OUTLIER_TIME] = min(leg[HISTORY], 1.0), 0.0

@@ -18,10 +18,12 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    AMPLITUDE, ANCHOR, BEFORE, BEND, BURST, CAUTION, COUNT, ENDED, ERROR, FIRST, FOLLOWED,
-    HISTORY_SAMPLES, HOLD, HOLDS, KEPT, LARGEST_UNUSUAL, LAST_ACCELERATION, LATELY, LEG_WIDTH,
-    LINE, NOISY, OUTLYING, POINTS, QUIET, RAW, SHARED, SIGMA, SMALLEST, STEADY, STEP, STEPPED,
-    TAILS, THRESHOLD, UNCONFIRMED, UNUSUAL, USUAL, WIDTH)
+    AMPLITUDE, ANCHOR, BURST_COUNT, CAUTION, COMMON_ERROR, DEVIATIONS, ENDED_RUN, ERROR,
+    FIRST_ERROR, FOLLOWED_READING, HISTORY, HISTORY_SAMPLES, HOLD_COUNT, HOLD_TIME, KEPT_OUTLIER,
+    LARGEST_UNUSUAL, LAST_ACCELERATION, LAST_ERROR, LAST_READING, LASTING_STEP, LEG_WIDTH,
+    LINE_COUNT, MEAN_COMMON, OUTLIER_TIME, RESOLUTION, SAMPLE_COUNT, SIGMA, SINCE_OUTLIER,
+    SINCE_UNUSUAL, SMALLEST_CHANGE, SPAN_SQUARED, STEADY, TAIL_COUNT, THRESHOLD, UNCONFIRMED,
+    UNREPLACED, USUAL_SQUARE)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import detect_frozen_legs
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import (
     MAX_OUTLIERS, MIN_HOLDS, RUNAWAY_TIME)
@@ -61,12 +63,12 @@ def forget_leg_motion(history: CUBE, legs: MATRIX, numbers: VECTOR, smallest: NU
     numbers[:] = 0.0
     for i in range(len(legs)):
         for k in range(LEG_WIDTH):
-            if k != AMPLITUDE and (k != SMALLEST or smallest > 0.0):
+            if k != AMPLITUDE and (k != SMALLEST_CHANGE or smallest > 0.0):
                 legs[i, k] = 0.0
-        legs[i, ANCHOR], legs[i, QUIET] = math.nan, HISTORY_SAMPLES
-        legs[i, UNUSUAL] = HISTORY_SAMPLES
+        legs[i, ANCHOR], legs[i, SINCE_OUTLIER] = math.nan, HISTORY_SAMPLES
+        legs[i, SINCE_UNUSUAL] = HISTORY_SAMPLES
         if smallest > 0.0:
-            legs[i, SMALLEST] = smallest
+            legs[i, SMALLEST_CHANGE] = smallest
 
 
 @kernel
@@ -84,28 +86,29 @@ def detect_leg_faults(
     """
     factor, bound, frozen_settings = settings
     for i in range(len(legs)):
-        plausible[i] = legs[i, FOLLOWED] = lengths[i]
-        legs[i, KEPT] = 0.0
+        plausible[i] = legs[i, FOLLOWED_READING] = lengths[i]
+        legs[i, KEPT_OUTLIER] = 0.0
     frozen, outliers, jumped, grown = 0, 0, False, 0.0
-    if numbers[COUNT] > 0.0:
+    if numbers[SAMPLE_COUNT] > 0.0:
         frozen = detect_frozen_legs(time, dt, lengths, legs, since, numbers, frozen_settings)
         for i in range(len(legs)):
-            legs[i, TAILS] *= math.exp(-dt / TAIL_TIME)
+            legs[i, TAIL_COUNT] *= math.exp(-dt / TAIL_TIME)
         outliers, jumped, grown = detect_outliers(
             time, dt, lengths, fresh, history, legs, numbers, factor, bound, plausible)
     for i in range(len(legs)):
-        legs[i, RAW] = lengths[i]
+        legs[i, LAST_READING] = lengths[i]
         if fresh >> i & 1:
             add_point(history[i], legs[i], time, plausible[i])
-            legs[i, FOLLOWED] = plausible[i]
-        if legs[i, NOISY] > 0.0 or legs[i, KEPT] > 0.0:
+            legs[i, FOLLOWED_READING] = plausible[i]
+        if legs[i, UNREPLACED] > 0.0 or legs[i, KEPT_OUTLIER] > 0.0:
             plausible[i] = lengths[i]
-    numbers[COUNT], stepped = numbers[COUNT] + 1.0, 0
+    numbers[SAMPLE_COUNT], stepped = numbers[SAMPLE_COUNT] + 1.0, 0
     for i in range(len(legs)):
-        size, wide, n = abs(legs[i, STEPPED]), STEP_RATIO * legs[i, WIDTH], int(legs[i, POINTS])
+        size, n = abs(legs[i, LASTING_STEP]), int(legs[i, HISTORY])
+        wide = STEP_RATIO * legs[i, DEVIATIONS]
         if 0.0 < size < wide * legs[i, SIGMA] and size < wide * noise_of_history(history[i], n):
-            legs[i, STEPPED] = 0.0  # its noise had grown
-        stepped |= (legs[i, STEPPED] != 0.0) << i
+            legs[i, LASTING_STEP] = 0.0  # its noise had grown
+        stepped |= (legs[i, LASTING_STEP] != 0.0) << i
     return outliers, stepped, frozen, jumped, grown
 
 
@@ -115,8 +118,8 @@ def add_point(history, leg, time, reading):
     for k in range(HISTORY_SAMPLES - 1, 0, -1):
         history[k, 0], history[k, 1] = history[k - 1, 0], history[k - 1, 1]
     history[0, 0], history[0, 1] = time, reading
-    leg[NOISY], leg[QUIET] = max(leg[NOISY] - 1.0, 0.0), leg[QUIET] + 1.0
-    leg[POINTS] = min(leg[POINTS] + 1.0, float(HISTORY_SAMPLES))
+    leg[UNREPLACED], leg[SINCE_OUTLIER] = max(leg[UNREPLACED] - 1.0, 0.0), leg[SINCE_OUTLIER] + 1.0
+    leg[HISTORY] = min(leg[HISTORY] + 1.0, float(HISTORY_SAMPLES))
 
 
 @kernel
@@ -129,15 +132,15 @@ def detect_outliers(
     if count > MAX_OUTLIERS:  # (14.21)
         jumped = True
         for i in range(len(legs)):
-            if fresh >> i & 1 and legs[i, POINTS] > 1.0:
-                grown = max(grown, abs(legs[i, ERROR]) / legs[i, BEND])
+            if fresh >> i & 1 and legs[i, HISTORY] > 1.0:
+                grown = max(grown, abs(legs[i, ERROR]) / legs[i, SPAN_SQUARED])
         restart_prediction(legs, numbers)
     elif count > 0:
         outliers, grown = classify_outliers(
             fresh, history, legs, numbers, time, dt, lengths, plausible, bound, factor)
     for i in range(len(legs)):
         if fresh >> i & 1:
-            legs[i, LAST_ACCELERATION] = abs(legs[i, ERROR]) / legs[i, BEND]
+            legs[i, LAST_ACCELERATION] = abs(legs[i, ERROR]) / legs[i, SPAN_SQUARED]
             note_error(legs[i], factor)
     return outliers, jumped, grown
 
@@ -146,7 +149,8 @@ def detect_outliers(
 def restart_prediction(legs: MATRIX, numbers: VECTOR):
     """Predict from the next reading on; the reference of steps is gone."""
     for i in range(len(legs)):
-        legs[i, POINTS] = legs[i, OUTLYING] = legs[i, STEPPED] = legs[i, QUIET] = 0.0
+        legs[i, HISTORY] = legs[i, OUTLIER_TIME] = 0.0
+        legs[i, LASTING_STEP] = legs[i, SINCE_OUTLIER] = 0.0
 
 
 @kernel
@@ -154,13 +158,13 @@ def choose_line(time, history, leg, factor, bound):
     """
     Return how many readings of a leg make the narrowest threshold; write its two factors (14.16).
 
-    The error of a prediction is WIDTH times the deviation of a reading, and BEND (s^2) times the
-    acceleration.
+    The error of a prediction is DEVIATIONS times the deviation of a reading, and SPAN_SQUARED
+    (s^2) times the acceleration.
     """
     sigma = leg[SIGMA]
     s1, s2, s3, best, points = 0.0, 0.0, 0.0, math.inf, 0
-    leg[WIDTH] = leg[BEND] = 1.0
-    for k in range(int(leg[POINTS])):
+    leg[DEVIATIONS] = leg[SPAN_SQUARED] = 1.0
+    for k in range(int(leg[HISTORY])):
         ago = time - history[k, 0]
         s1, s2, s3 = s1 + ago, s2 + ago * ago, s3 + ago * ago * ago
         n = k + 1.0
@@ -171,8 +175,8 @@ def choose_line(time, history, leg, factor, bound):
         bend = 0.5 * abs(s2 / n + mean * (mean * s2 - s3) / square)
         width = factor * spread * sigma + bound * bend
         if width < best:
-            best, points, leg[WIDTH], leg[BEND] = width, k + 1, factor * spread, bend
-    leg[LINE] = points
+            best, points, leg[DEVIATIONS], leg[SPAN_SQUARED] = width, k + 1, factor * spread, bend
+    leg[LINE_COUNT] = points
     return points
 
 
@@ -184,48 +188,50 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
     A held reading is no outlier, but may still be the one before. FOLLOWED of its leg becomes the
     prediction. factor: deviations, bound: m/s^2, of a threshold.
     """
-    shared = shared_sum(legs, TAILS)
+    shared = shared_sum(legs, TAIL_COUNT)
     count = 0
     for i in range(len(legs)):
         leg = legs[i]
         leg[ERROR], leg[THRESHOLD] = 0.0, math.inf
         points = choose_line(time, history[i], leg, factor, bound)
-        if 0.0 < leg[HOLDS] < MIN_HOLDS and leg[ENDED] > 0.0 and fresh >> i & 1:
+        if 0.0 < leg[HOLD_COUNT] < MIN_HOLDS and leg[ENDED_RUN] > 0.0 and fresh >> i & 1:
             # Its first holds tell nothing of its rate: only a rush is judged.
-            leg[ERROR], leg[BEND] = lengths[i] - leg[RAW], 1.0
-            leg[THRESHOLD] = RUNAWAY_TIME * bound * leg[HOLD]
-            count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLYING] > 0.0
+            leg[ERROR], leg[SPAN_SQUARED] = lengths[i] - leg[LAST_READING], 1.0
+            leg[THRESHOLD] = RUNAWAY_TIME * bound * leg[HOLD_TIME]
+            count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLIER_TIME] > 0.0
             continue
         if points == 0:
             continue
         value = extrapolate(time, history[i], points)
         if not fresh >> i & 1:
-            if leg[HOLDS] >= MIN_HOLDS:
-                leg[FOLLOWED] = value
-            count += leg[OUTLYING] > 0.0
+            if leg[HOLD_COUNT] >= MIN_HOLDS:
+                leg[FOLLOWED_READING] = value
+            count += leg[OUTLIER_TIME] > 0.0
             continue
         leg[ERROR] = lengths[i] - value
         # In an hour; one may be chance.
-        often = 3600.0 / TAIL_TIME * max(shared - 1.0, leg[BURST] - 1.0, 0.0)
+        often = 3600.0 / TAIL_TIME * max(shared - 1.0, leg[BURST_COUNT] - 1.0, 0.0)
         scale = max(1.0, LOW_TAIL * often ** TAIL_POWER)
-        noise, motion = leg[WIDTH] * leg[SIGMA], bound * leg[BEND] + 2.0 * leg[STEP]
+        noise = leg[DEVIATIONS] * leg[SIGMA]
+        motion = bound * leg[SPAN_SQUARED] + 2.0 * leg[RESOLUTION]
         # (14.16)
-        hum = max(SQUARED_CREST_FACTOR * (leg[USUAL] - (noise / factor) ** 2), 0.0) ** 0.5
+        hum = max(SQUARED_CREST_FACTOR * (leg[USUAL_SQUARE] - (noise / factor) ** 2), 0.0) ** 0.5
         noise += max(hum - motion, 0.0)
         leg[THRESHOLD] = scale * (noise + motion)
-        if leg[OUTLYING] == 0.0 and leg[QUIET] < HISTORY_SAMPLES:
+        if leg[OUTLIER_TIME] == 0.0 and leg[SINCE_OUTLIER] < HISTORY_SAMPLES:
             leg[THRESHOLD] *= LARGE_OUTLIER  # its noise may have grown: no outlier, nor replaced
         threshold = noise / numbers[CAUTION] + motion
-        tail = leg[OUTLYING] == 0.0 and noise > MIN_NOISE * threshold and (
+        tail = leg[OUTLIER_TIME] == 0.0 and noise > MIN_NOISE * threshold and (
             LOW_TAIL * threshold < abs(leg[ERROR]) < HIGH_TAIL * threshold)
-        leg[TAILS], leg[BURST] = leg[TAILS] + tail, leg[BURST] * (1.0 - 1.0 / MIN_ERRORS) + tail
-        if leg[OUTLYING] == 0.0 and abs(leg[ERROR]) > leg[THRESHOLD]:
-            lately = noise_of_history(history[i], int(leg[POINTS]))
-            if lately > NOISE_GROWTH_RATIO * (leg[SIGMA] + leg[STEP]):
-                leg[THRESHOLD] = scale * (leg[WIDTH] * lately + motion)
+        leg[TAIL_COUNT] += tail
+        leg[BURST_COUNT] = leg[BURST_COUNT] * (1.0 - 1.0 / MIN_ERRORS) + tail
+        if leg[OUTLIER_TIME] == 0.0 and abs(leg[ERROR]) > leg[THRESHOLD]:
+            lately = noise_of_history(history[i], int(leg[HISTORY]))
+            if lately > NOISE_GROWTH_RATIO * (leg[SIGMA] + leg[RESOLUTION]):
+                leg[THRESHOLD] = scale * (leg[DEVIATIONS] * lately + motion)
             if predicted_from_unusual(leg):
-                leg[NOISY] = HISTORY_SAMPLES
-        count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLYING] > 0.0
+                leg[UNREPLACED] = HISTORY_SAMPLES
+        count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLIER_TIME] > 0.0
     return count
 
 
@@ -292,12 +298,12 @@ def classify_outliers(
     for i in range(len(legs)):
         leg, error = legs[i], legs[i, ERROR]
         if not fresh >> i & 1:
-            if leg[OUTLYING] > 0.0:
-                leg[OUTLYING] += dt
+            if leg[OUTLIER_TIME] > 0.0:
+                leg[OUTLIER_TIME] += dt
                 outliers |= 1 << i
-                plausible[i] = leg[FOLLOWED]
+                plausible[i] = leg[FOLLOWED_READING]
             continue
-        if leg[OUTLYING] == 0.0:
+        if leg[OUTLIER_TIME] == 0.0:
             if not abs(error) > leg[THRESHOLD]:
                 continue
             if correct_previous_outlier(history[i], leg, time, lengths[i]):
@@ -309,10 +315,10 @@ def classify_outliers(
         else:
             more = continue_outlier(leg, error, dt)
             grown, second = max(grown, more), max(second, min(grown, more))
-        leg[BEFORE], leg[QUIET] = error, 0.0
-        shared = LARGE_OUTLIER * (numbers[SHARED] * usual_square(leg, factor)) ** 0.5
-        leg[KEPT] = abs(error) < max(REPLACEMENT_RATIO * leg[THRESHOLD], shared)
-        if leg[OUTLYING] <= max(MAX_OUTLIER_TIME, 1.01 * (time - history[i, 0, 0])):
+        leg[LAST_ERROR], leg[SINCE_OUTLIER] = error, 0.0
+        shared = LARGE_OUTLIER * (numbers[COMMON_ERROR] * usual_square(leg, factor)) ** 0.5
+        leg[KEPT_OUTLIER] = abs(error) < max(REPLACEMENT_RATIO * leg[THRESHOLD], shared)
+        if leg[OUTLIER_TIME] <= max(MAX_OUTLIER_TIME, 1.01 * (time - history[i, 0, 0])):
             outliers |= 1 << i
             plausible[i] -= error
         else:
@@ -329,10 +335,11 @@ def classify_outliers(
 @kernel
 def begin_outlier(leg, error, dt, noise):
     """Note the first sample of an outlier. noise: whether it may well be noise if not glaring."""
-    leg[FIRST] = leg[BEFORE] = error
-    leg[OUTLYING], leg[STEADY] = dt, 1.0
-    if leg[QUIET] < HISTORY_SAMPLES or (noise and abs(error) < LARGE_OUTLIER * leg[THRESHOLD]):
-        leg[NOISY] = HISTORY_SAMPLES
+    leg[FIRST_ERROR] = leg[LAST_ERROR] = error
+    leg[OUTLIER_TIME], leg[STEADY] = dt, 1.0
+    if leg[SINCE_OUTLIER] < HISTORY_SAMPLES or (
+            noise and abs(error) < LARGE_OUTLIER * leg[THRESHOLD]):
+        leg[UNREPLACED] = HISTORY_SAMPLES
     if predicted_from_unusual(leg):
         leg[STEADY] = 0.0
 
@@ -340,11 +347,11 @@ def begin_outlier(leg, error, dt, noise):
 @kernel
 def ends_outlier(leg, error, dt, bound):
     """Return whether the reading of an outlier is back at its prediction."""
-    leg[OUTLYING] += dt
-    wide = leg[THRESHOLD] + bound * leg[OUTLYING] ** 2
-    back = leg[STEADY] == 0.0 or abs(error) < 0.5 * abs(leg[FIRST])
+    leg[OUTLIER_TIME] += dt
+    wide = leg[THRESHOLD] + bound * leg[OUTLIER_TIME] ** 2
+    back = leg[STEADY] == 0.0 or abs(error) < 0.5 * abs(leg[FIRST_ERROR])
     if abs(error) < wide and back:
-        leg[OUTLYING] = 0.0
+        leg[OUTLIER_TIME] = 0.0
         return True
     return False
 
@@ -352,14 +359,14 @@ def ends_outlier(leg, error, dt, bound):
 @kernel
 def continue_outlier(leg, error, dt):
     """Note a further sample of an outlier; return the acceleration that explains it, else 0."""
-    if error * leg[FIRST] < 0.0:  # on the other side: no step, and perhaps noise
-        leg[FIRST], leg[OUTLYING], leg[NOISY] = error, dt, HISTORY_SAMPLES
-        leg[TAILS], leg[BURST] = leg[TAILS] + 1.0, leg[BURST] + 1.0
-    if not abs(error - leg[FIRST]) < 0.5 * abs(leg[FIRST]):
-        leg[STEADY], leg[NOISY] = 0.0, HISTORY_SAMPLES
-    if (error * leg[FIRST] > 0.0 and abs(error) > ACCELERATION_GROWTH * abs(leg[FIRST])
-            and abs(error) > 1.2 * abs(leg[BEFORE])):
-        return abs(error) / (leg[BEND] + 0.5 * leg[OUTLYING] ** 2)
+    if error * leg[FIRST_ERROR] < 0.0:  # on the other side: no step, and perhaps noise
+        leg[FIRST_ERROR], leg[OUTLIER_TIME], leg[UNREPLACED] = error, dt, HISTORY_SAMPLES
+        leg[TAIL_COUNT], leg[BURST_COUNT] = leg[TAIL_COUNT] + 1.0, leg[BURST_COUNT] + 1.0
+    if not abs(error - leg[FIRST_ERROR]) < 0.5 * abs(leg[FIRST_ERROR]):
+        leg[STEADY], leg[UNREPLACED] = 0.0, HISTORY_SAMPLES
+    if (error * leg[FIRST_ERROR] > 0.0 and abs(error) > ACCELERATION_GROWTH * abs(leg[FIRST_ERROR])
+            and abs(error) > 1.2 * abs(leg[LAST_ERROR])):
+        return abs(error) / (leg[SPAN_SQUARED] + 0.5 * leg[OUTLIER_TIME] ** 2)
     return 0.0
 
 
@@ -371,7 +378,7 @@ def correct_previous_outlier(history, leg, time, reading):
     After a gap the threshold can be too wide for an outlier. Of the two readings the one that
     requires the greater acceleration from the readings before both is the outlier.
     """
-    if leg[POINTS] < 3.0 or leg[QUIET] < 2.0:  # or it was judged itself
+    if leg[HISTORY] < 3.0 or leg[SINCE_OUTLIER] < 2.0:  # or it was judged itself
         return False
     ago, span = time - history[1, 0], history[1, 0] - history[2, 0]
     rate = (history[1, 1] - history[2, 1]) / span
@@ -388,10 +395,10 @@ def accept_offset(history, leg, error):
     """Go on from where an outlier has stayed; it is a step if it kept to one place."""
     for k in range(HISTORY_SAMPLES):
         history[k, 1] += error
-    leg[OUTLYING] = 0.0
-    total = leg[STEPPED] + error
-    if leg[STEADY] > 0.0 or abs(total) < 0.5 * abs(leg[STEPPED]):  # or it is back
-        leg[STEPPED] = total if abs(total) > 0.5 * abs(error) else 0.0
+    leg[OUTLIER_TIME] = 0.0
+    total = leg[LASTING_STEP] + error
+    if leg[STEADY] > 0.0 or abs(total) < 0.5 * abs(leg[LASTING_STEP]):  # or it is back
+        leg[LASTING_STEP] = total if abs(total) > 0.5 * abs(error) else 0.0
 
 
 @kernel
@@ -405,38 +412,40 @@ def compare_errors(fresh, legs, numbers, factor, jumped):
     total, count = 0.0, 0
     for i in range(len(legs)):
         leg, square = legs[i], legs[i, ERROR] * legs[i, ERROR]
-        usual, suspected = usual_square(leg, factor), leg[OUTLYING] > 0.0 or (
+        usual, suspected = usual_square(leg, factor), leg[OUTLIER_TIME] > 0.0 or (
             square > leg[THRESHOLD] * leg[THRESHOLD])
         if fresh >> i & 1 and usual > 0.0 and leg[THRESHOLD] < math.inf and (
                 jumped or not suspected):
             total, count = total + square / usual, count + 1
     if count > 0:
         now = total / count
-        numbers[LATELY] += (now - numbers[LATELY]) / MIN_SHARED_SAMPLES
-        numbers[SHARED] = max(now, numbers[LATELY])
+        numbers[MEAN_COMMON] += (now - numbers[MEAN_COMMON]) / MIN_SHARED_SAMPLES
+        numbers[COMMON_ERROR] = max(now, numbers[MEAN_COMMON])
 
 
 @kernel
 def usual_square(leg, factor):
     """Return the mean square (m^2) of a leg's errors lately, at least that of sure noise."""
-    noise = KNOWN_NOISE_SHARE * leg[WIDTH] / factor * leg[SIGMA]
-    return max(leg[USUAL], noise * noise)
+    noise = KNOWN_NOISE_SHARE * leg[DEVIATIONS] / factor * leg[SIGMA]
+    return max(leg[USUAL_SQUARE], noise * noise)
 
 
 @kernel
 def note_error(leg, factor):
     """Note whether an error is unusual: predictions from such a reading are doubtful."""
     error = abs(leg[ERROR])
-    square, limit = error * error, UNUSUAL_RATIO * UNUSUAL_RATIO * leg[USUAL]
-    leg[UNUSUAL] += 1.0
+    square, limit = error * error, UNUSUAL_RATIO * UNUSUAL_RATIO * leg[USUAL_SQUARE]
+    leg[SINCE_UNUSUAL] += 1.0
     if square > UNUSUAL_RATIO * UNUSUAL_RATIO * usual_square(leg, factor):
-        before = leg[LARGEST_UNUSUAL] if leg[UNUSUAL] < leg[LINE] else 0.0
+        before = leg[LARGEST_UNUSUAL] if leg[SINCE_UNUSUAL] < leg[LINE_COUNT] else 0.0
         leg[LARGEST_UNUSUAL] = max(error, before)
-        leg[UNUSUAL] = 0.0
-    leg[USUAL] += ((min(square, limit) if limit > 0.0 else square) - leg[USUAL]) / MIN_ERRORS
+        leg[SINCE_UNUSUAL] = 0.0
+    clipped = min(square, limit) if limit > 0.0 else square
+    leg[USUAL_SQUARE] += (clipped - leg[USUAL_SQUARE]) / MIN_ERRORS
 
 
 @kernel
 def predicted_from_unusual(leg):
     """Return whether a leg's prediction is from an unusual reading, and its error as large."""
-    return leg[UNUSUAL] < leg[LINE] and abs(leg[ERROR]) < LINE_ERROR * leg[LARGEST_UNUSUAL]
+    return leg[SINCE_UNUSUAL] < leg[LINE_COUNT] and (
+        abs(leg[ERROR]) < LINE_ERROR * leg[LARGEST_UNUSUAL])

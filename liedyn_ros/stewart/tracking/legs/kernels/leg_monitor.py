@@ -18,10 +18,12 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import NUMBER, VECTOR, WHOLE
 from liedyn_ros.stewart.tracking.legs.kernels import noise as noises, noise_tables as tables
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    BITS, BOUND, CAUTION, CONFIRMED, COUNT, DOUBTED, DUE, FACTOR, FAULTS, FOLLOWED, FROZEN_LEGS,
-    FROZEN_TIME, GROWN, HELD_LEGS, HOLD, HOLDS, JUMPED, JUMPS, LAST, LEARNS, LEARNT, LEAST, MOVED,
-    OUTLIED, OUTLIERS, OUTLYING_LEGS, READ_STEP, REPETITIONS, SAME_SAMPLES, SHARE, STALE, STEPPED,
-    STEPPED_LEGS, UNCONFIRMED, UNDERSTATED, WRONG)
+    ACCELERATION_BOUND, CAUTION, CAUTION_SHARE, DOUBTED, DUE, FACTOR, FAULTS, FOLLOWED_READING,
+    FROZEN_LEGS, FROZEN_TIME, HELD_LEGS, HOLD_COUNT, HOLD_TIME, JUMP_SHARE, JUMPED, LAST_TIME,
+    LASTING_STEP, LEARNS_CHANGE, LEARNT, LEAST_DEVIATION, MOVED, NEEDED_ACCELERATION,
+    NOISE_CONFIRMED, NOISE_UNDERSTATED, OUTLIER_BITS, OUTLIER_SHARE, OUTLYING_LEGS,
+    READ_RESOLUTION, REPETITIONS, SAME_SAMPLES, SAMPLE_COUNT, SHARED_OUTLIERS, STALE, STEPPED_LEGS,
+    TOO_MANY_OUTLIERS, UNCONFIRMED)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import all_legs
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import find_fresh_readings, MIN_HOLDS
 from liedyn_ros.stewart.tracking.legs.kernels.leg_faults import (
@@ -57,7 +59,7 @@ def examine_readings(
     for i in range(len(legs)):
         plausible[i] /= relative[i]
         # An outlier is no motion, replaced or not; nor is a held reading.
-        readings[i] = legs[i, FOLLOWED] / relative[i]
+        readings[i] = legs[i, FOLLOWED_READING] / relative[i]
     every = all_legs(legs)
     stale = found >> HELD_LEGS & every == every
     return found, filter_motion(monitor.motion, stamp_ns, readings, noise, jitter, stale, moved)
@@ -72,21 +74,21 @@ def judge_readings(faults, noise, time, readings, plausible):
     many, none is reported or replaced, and no leg counts as stepped. Returns findings as bits.
     """
     settings, numbers, legs = faults.settings, faults.numbers, faults.legs
-    dt = time - numbers[LAST]
-    if numbers[COUNT] > 0.0 and not 0.0 < dt <= PREDICTION_GAP:
+    dt = time - numbers[LAST_TIME]
+    if numbers[SAMPLE_COUNT] > 0.0 and not 0.0 < dt <= PREDICTION_GAP:
         forget_leg_motion(faults.history, legs, numbers, 0.0)
-    noises.write_thresholds(noise.legs, noise.numbers, settings[LEAST], settings[SHARE],
-                            settings[READ_STEP], legs)
-    numbers[CAUTION] = max(settings[SHARE], 1.0)
-    numbers[UNCONFIRMED] = settings[CONFIRMED] == 0.0
+    noises.write_thresholds(noise.legs, noise.numbers, settings[LEAST_DEVIATION],
+                            settings[CAUTION_SHARE], settings[READ_RESOLUTION], legs)
+    numbers[CAUTION] = max(settings[CAUTION_SHARE], 1.0)
+    numbers[UNCONFIRMED] = settings[NOISE_CONFIRMED] == 0.0
     fresh = find_fresh_readings(
-        time, readings, noise.legs, faults.history, legs, numbers, settings[BOUND])
+        time, readings, noise.legs, faults.history, legs, numbers, settings[ACCELERATION_BOUND])
     followed = fresh if numbers[MOVED] > 0.0 else all_legs(legs)
     held = note_held(noise, legs, fresh)
     outliers, stepped, frozen, jumped, grown = detect_leg_faults(
         time, dt, readings, followed, faults.history, legs, faults.since, numbers,
-        (settings[FACTOR], settings[BOUND],
-         (settings[FROZEN_TIME], settings[REPETITIONS], settings[LEARNS] > 0.0)), plausible)
+        (settings[FACTOR], settings[ACCELERATION_BOUND],
+         (settings[FROZEN_TIME], settings[REPETITIONS], settings[LEARNS_CHANGE] > 0.0)), plausible)
     if outliers != 0 or jumped:
         noises.note_outlier(noise.numbers)
     stale = frozen == all_legs(legs) and numbers[SAME_SAMPLES] > 0.0
@@ -99,10 +101,10 @@ def judge_readings(faults, noise, time, readings, plausible):
     if wrong:
         outliers, stepped, jumped = 0, 0, False
         for i in range(len(legs)):
-            legs[i, STEPPED], plausible[i] = 0.0, readings[i]
+            legs[i, LASTING_STEP], plausible[i] = 0.0, readings[i]
             if fresh >> i & 1:
-                legs[i, FOLLOWED] = readings[i]
-    doubted = wrong or settings[UNDERSTATED] > 0.0
+                legs[i, FOLLOWED_READING] = readings[i]
+    doubted = wrong or settings[NOISE_UNDERSTATED] > 0.0
     return (outliers << OUTLYING_LEGS | stepped << STEPPED_LEGS | frozen << FROZEN_LEGS
             | jumped << JUMPED | stale << STALE | doubted << DOUBTED | learnt << LEARNT
             | due << DUE | held << HELD_LEGS)
@@ -113,7 +115,7 @@ def note_held(noise, legs, fresh):
     """Note whose readings a bus holds at times; return those that it holds now, as bits."""
     held = 0
     for i in range(len(legs)):
-        noise.legs[i, tables.HELD] = legs[i, HOLDS] >= MIN_HOLDS and legs[i, HOLD] > 0.0
+        noise.legs[i, tables.HELD] = legs[i, HOLD_COUNT] >= MIN_HOLDS and legs[i, HOLD_TIME] > 0.0
         # A leg whose hold is not known yet may as well stand: it is no held reading.
         held |= (noise.legs[i, tables.HELD] > 0.0 and not fresh >> i & 1) << i
     return held
@@ -122,12 +124,13 @@ def note_held(noise, legs, fresh):
 @kernel
 def count_outliers(tally, legs, outliers, jumped, grown):
     """Count a sample's new outliers; return whether the legs share too many of them."""
-    tally[JUMPS] += ((jumped or grown > 0.0) - tally[JUMPS]) / OUTLIER_SAMPLES
+    tally[JUMP_SHARE] += ((jumped or grown > 0.0) - tally[JUMP_SHARE]) / OUTLIER_SAMPLES
     for i in range(len(legs)):
-        new = outliers >> i & 1 and not int(tally[BITS]) >> i & 1
-        legs[i, OUTLIED] += (new - legs[i, OUTLIED]) / OUTLIER_SAMPLES
-    tally[BITS], tally[GROWN] = outliers, grown
-    tally[OUTLIERS] = tally[JUMPS] + shared_sum(legs, OUTLIED)
-    wrong = tally[OUTLIERS] > (NORMAL_OUTLIER_SHARE if tally[WRONG] > 0.0 else MAX_OUTLIER_SHARE)
-    tally[WRONG] = wrong
+        new = outliers >> i & 1 and not int(tally[OUTLIER_BITS]) >> i & 1
+        legs[i, OUTLIER_SHARE] += (new - legs[i, OUTLIER_SHARE]) / OUTLIER_SAMPLES
+    tally[OUTLIER_BITS], tally[NEEDED_ACCELERATION] = outliers, grown
+    tally[SHARED_OUTLIERS] = tally[JUMP_SHARE] + shared_sum(legs, OUTLIER_SHARE)
+    wrong = tally[SHARED_OUTLIERS] > (
+        NORMAL_OUTLIER_SHARE if tally[TOO_MANY_OUTLIERS] > 0.0 else MAX_OUTLIER_SHARE)
+    tally[TOO_MANY_OUTLIERS] = wrong
     return wrong
