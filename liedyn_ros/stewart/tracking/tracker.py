@@ -57,7 +57,8 @@ class SampleGate:
 
     def __init__(self, geometry: StewartGeometry, home: Array | None = None) -> None:
         """Take a geometry; what it does not limit is bounded by a home pose (4, 4), m, if any."""
-        self._bounded = np.isinf(geometry.length_limits).any(axis=1) & (home is not None)
+        self._bounded = np.asarray(
+            np.isinf(geometry.length_limits).any(axis=1) & (home is not None))
         if home is not None:
             geometry = with_plausible_limits(geometry, home)
         self._geometry = geometry
