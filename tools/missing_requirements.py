@@ -13,6 +13,7 @@ Packages tied to numpy's binary interface are printed too when they are installe
 version, so that no other package can change it. One of these that is too old is refused.
 """
 
+import argparse
 from importlib import metadata
 from pathlib import Path
 import re
@@ -61,5 +62,7 @@ def missing(path: Path) -> list[str]:
 
 
 if __name__ == '__main__':
-    for each in sys.argv[1:]:
-        print(*missing(Path(each)), sep='\n')
+    parser = argparse.ArgumentParser(description='Print requirements that this Python lacks.')
+    parser.add_argument('files', nargs='+', type=Path, help='requirements')
+    for each in parser.parse_args().files:
+        print(*missing(each), sep='\n')

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 TOKEN = re.compile(
     r"""(?P<quotes>'{3}|"{3})(?:\\.|(?!(?P=quotes)).)*(?P=quotes)"""
     r"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?P<comment>\#[^\n]*)""", re.DOTALL)
-EXAMPLE = re.compile(r'^ *(>>>|\.\.\.) .*$', re.MULTILINE)
+EXAMPLE = re.compile(r'^ *>>> .*(?:\n(?! *$).*)*', re.MULTILINE)  # with its results
 # A reader who sees this docstring alone, in an editor, does not know what it is about.
 NAMELESS = re.compile(
     r'(\w+e?s? )?(what|those|that of|the same|the others?|which|it|them|these)\b', re.IGNORECASE)

@@ -18,7 +18,8 @@ import warnings
 SPACE = '\N{NO-BREAK SPACE}'
 MAX_MESSAGE = 1000  # characters; an input that a message quotes may have any number
 
-_FORM = re.compile(r'(?:(?P<name>[^\n]+?)(?P<indices>\[[\d, ]+\])?: )?expected (?P<expected>.+?)'
+_FORM = re.compile(r'(?:(?P<name>[^\n]+?)(?P<indices>\[[\d, ]+\])?: )?(?:did you mean [^\n]+?\? )?'
+                   r'expected (?P<expected>.+?)'
                    r'(?:,? got:?\s(?P<got>.+?))?(?:; .*)?', re.DOTALL)
 _NUMBER = re.compile(r'(?<![\w.])[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)(?!\.?\w)')
 _LIST = re.compile(r'[\[(][-+\de., \[\]()]*[\])]')

@@ -313,7 +313,7 @@ def _best_filtered(motion: Motion, trial: Trial, weight: float, equations_at: _E
 
 def _missing(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: float,
              unseen: HeldOutForces) -> tuple[dict[str, str], Trial | None]:
-    """Return what terms gain that each predict held-out parts better, and the best one's trial."""
+    """Return the gains of terms that each predict held-out parts better, and the best trial."""
     told, misfits, trials = dict[str, str](), dict[str, float](), dict[str, Trial]()
     for kind in MORE_TERMS:
         if kind in friction or any(each.kind == SCALE for each in trial.equations.extra):

@@ -49,7 +49,7 @@ def each_line():
             for line in re.sub(r'\\\n', ' ', QUOTED.sub("''", block)).splitlines():
                 words = shlex.split(line, comments=True)
                 while words:
-                    end = words.index('&&') if '&&' in words else len(words)
+                    end = next((k for k, each in enumerate(words) if each in ('&&', '&')), 99)
                     if words[:end]:
                         yield page, words[:end]
                     words = words[end + 1:]

@@ -9,6 +9,7 @@
 """Closed loops and couplings: dynamics, assembly and completion under constraints."""
 
 from liedyn_ros.dynamics.constrained import constrained_stormer_verlet, projected_runge_kutta
+from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
 from liedyn_ros.dynamics.constrained.configurations.differential_kinematics import (
@@ -33,7 +34,6 @@ from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE, LEAST_TORQ
 from liedyn_ros.dynamics.constrained.statics import (
     Backdrive, backdrive, equilibrium, Statics, statics)
 from liedyn_ros.dynamics.constrained.task_space import TaskDynamics, TaskSpace
-from liedyn_ros.dynamics.constrained.tracking.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
     complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
 

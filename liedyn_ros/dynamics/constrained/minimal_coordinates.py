@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from dataclasses import fields
 import math
-from typing import Any, NamedTuple
+from typing import Any, cast, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, require_kind
 from liedyn_ros.common.errors import ConvergenceError, LimitError, ModelError
+from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, MAX_STEP, refuse_free, STEP_GROWTH)
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
@@ -38,11 +39,11 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_mot
     independent_motions, reduce_bias, reduce_mass, SMALLEST_ROW)
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE
 from liedyn_ros.dynamics.constrained.statics import independent_coordinates
-from liedyn_ros.dynamics.constrained.tracking.completion import complete_acceleration
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardJacobians
 from liedyn_ros.dynamics.partial_derivatives.inverse import InverseJacobians
 from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
 from liedyn_ros.dynamics.tree.inputs import kernel_array
+from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.joints import Limits
 
 
@@ -143,7 +144,7 @@ class MinimalCoordinates:
         self.known.setflags(write=False)
         names = np.array(whole.coordinate_names, dtype=object)
         self.by: tuple[str, ...] = tuple(names[self.known].tolist())
-        self.model = MinimalModel(self, self.known)
+        self.model = cast(Model, MinimalModel(self, self.known))  # to all who take a model
         self.inverse, self.forward = MinimalAlgorithm(self, True), MinimalAlgorithm(self, False)
 
     def __repr__(self) -> str:

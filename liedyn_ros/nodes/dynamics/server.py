@@ -35,8 +35,8 @@ from liedyn_ros.nodes.dynamics.machines import read_machine
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, SOURCES
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about, require_answers
 from liedyn_ros.nodes.dynamics.reaching import number_of_poses
-from liedyn_ros.ros.node.goals import GoalServer, Watch
 from liedyn_ros.ros.messages.tree_messages import HOLD_COUPLINGS
+from liedyn_ros.ros.node.goals import GoalServer, Watch
 from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.process.threads import prepare_parameters, ReadAhead

@@ -118,7 +118,7 @@ def merged(where: str, wanted: Sequence[str], parts: Sequence[Publisher], remark
 
 
 def _covered(samples: JointSamples, stamps: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which stamps (ns) are between samples, and in no gap of them."""
+    """Return a mask of the stamps (ns) between samples, in no gap of theirs."""
     at = (stamps - samples.start_ns) / 1e9
     within = (at >= samples.time[0]) & (at <= samples.time[-1])
     if len(samples.time) > 1:

@@ -147,7 +147,7 @@ def test_a_platform_is_given_by_its_poses(files: Path, capsys) -> None:
     (files / 'limits.yaml').write_text('torque: 1500\nvelocity: {leg1: 0.5}')
     assert run(files, config_file('stewart_geometry.yaml'), 'poses.csv', '--limits',
                str(files / 'limits.yaml'), '--intervals', '10', '--no-picture') == 2
-    assert "got 'leg1'; the nearest is 'leg_1'" in capsys.readouterr().err
+    assert "did you mean 'leg_1'?" in capsys.readouterr().err
     names = [f'leg_{k}' for k in range(1, 7)]
     (files / 'limits.yaml').write_text(f'torque: {dict.fromkeys(names, 1500)}')
     assert run(files, config_file('stewart_geometry.yaml'), 'poses.csv', '--limits',

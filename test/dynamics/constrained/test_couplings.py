@@ -76,7 +76,7 @@ couplings:
     assert builder.build().couplings == ()
     builder = ModelBuilder.of(model)
     builder.lock_joint('floor', [0.3, 0.0, 0.0])
-    with refused(ModelError, 'joint floor/x'):
+    with refused(ModelError, 'joint wheel'):
         builder.lock_joint('wheel', [2.0])
 
 

@@ -55,7 +55,7 @@ URDFS = {  # a part of a URDF that nobody knows, and its name in the warning
         LINK.format('<contact><stiffness value="9"/><inertia_scaling value="3"/></contact>'),
         "links ['a']: inertia_scaling of contact not read"),
     'what stands behind a comment in a comment': (
-        LINK.format('') + '<!-- <link name="b"/> <!-- --> -->', 'a text between elements not'),
+        LINK.format('') + '<!-- <link name="b"/> <!-- --> -->', "robots ['r']: a text between"),
     'a robot': (LINK.format('') + '<wind speed="3"/>', "robots ['r']: wind"),
     'a link without gravity': (LINK.format('<gravity>0</gravity>'),
                                "links ['a']: gravity not read: gravity acts"),

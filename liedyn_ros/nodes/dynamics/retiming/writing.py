@@ -20,7 +20,7 @@ from trajectory_msgs.msg import (
     JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint)
 
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates
 from liedyn_ros.model import JOINT_TYPES
 from liedyn_ros.nodes.dynamics.retiming.limits import FIELDS
 from liedyn_ros.retiming import Retimed, RetimedSamples
@@ -30,8 +30,9 @@ from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 MAX_BINDING = 10  # limits of the answer
 
 
-def write_joints(dynamics: Dynamics | ConstrainedDynamics, messages: TreeMessages,
-                 names: Sequence[str], at: RetimedSamples, message: JointTrajectory) -> None:
+def write_joints(dynamics: Dynamics | ConstrainedDynamics | MinimalCoordinates,
+                 messages: TreeMessages, names: Sequence[str], at: RetimedSamples,
+                 message: JointTrajectory) -> None:
     """Write the actuated joints, or those of a tree in the order of the request."""
     model = dynamics.model
     if isinstance(dynamics, ConstrainedDynamics):
