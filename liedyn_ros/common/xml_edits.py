@@ -17,6 +17,8 @@ import re
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element as XML
 
+from liedyn_ros.common.errors import DescriptionError
+
 _QUOTED = r'"[^"]*"|\'[^\']*\''
 _TOKEN = re.compile(  # a comment, a text, an instruction, a document type, or a tag
     r'<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<!(?:[^>\[]|\[.*?\])*>'
@@ -42,23 +44,27 @@ class Placed:
 
 
 class Edits:
-    """Edits of a well-formed document."""
+    """Edits of a well-formed document of so many elements, as a reader counts them."""
 
-    def __init__(self, text: str) -> None:
-        """Find the elements."""
+    def __init__(self, text: str, count: int) -> None:
+        """Find the elements. Raises DescriptionError where a document type makes some."""
         self.text, top = text, Placed('', None, 0)
-        self._edits, stack = list[tuple[int, int, str]](), [top]
+        self._edits, stack, found = list[tuple[int, int, str]](), [top], 0
         for token in _TOKEN.finditer(text):
             closing, tag, attributes, alone = token.groups()
             if tag and not closing:
-                found = re.search(rf'(?:^|\s)name\s*=\s*({_QUOTED})', attributes)
+                name = re.search(rf'(?:^|\s)name\s*=\s*({_QUOTED})', attributes)
                 stack[-1].parts.append(Placed(
-                    tag, html.unescape(found[1][1:-1]) if found else None, token.start(),
+                    tag, html.unescape(name[1][1:-1]) if name else None, token.start(),
                     token.span(3)))
                 stack.append(stack[-1].parts[-1])
-            if closing or alone:
+                found += 1
+            if (closing or alone) and len(stack) > 1:
                 last = stack.pop()
                 last.close, last.end = token.start(), token.end()
+        if found != count or len(stack) > 1:
+            raise DescriptionError(f'expected {count} elements to edit in place, found {found}: '
+                                   'write out what the document type declares')
         self.root = top.parts[0]
 
     def put(self, parent: Placed, element: XML) -> None:

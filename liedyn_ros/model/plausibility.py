@@ -21,6 +21,7 @@ from liedyn_ros.model.model import Model
 
 Shape = tuple[Array, float]  # a place (3,) in the frame of a body, and the reach around it, m
 DENSEST = 22590.0  # kg/m^3, osmium
+_ELSEWHERE = 'in kg mm^2, or about another point than the centre of mass?'
 LIGHTEST = 1e-5  # kg/m^3, mass per cube of the size: a machine all in mm has 1e-9 of its own
 # A wrong unit of length is a factor of 1000; more than halfway to it, by factors, is in doubt.
 DENSITY_FACTOR = math.sqrt(1000.0)
@@ -55,9 +56,9 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
     yield from _limits(model, size)
     if not size > 0.0:
         return
+    told = f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints'
     if model.mass > DENSEST * size**3:
-        yield '', (f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints: '
-                   'denser than any metal; masses in g, or lengths in another unit than m?'), ''
+        yield '', f'{told}: denser than any metal; masses in g, or lengths not in m?', ''
     asked, dense, ratios = 0, 0.0, list[float]()
     for body in model.body_list:
         name, inertia, span = body.name, body.inertia, spans.get(body.name, 0.0)
@@ -65,19 +66,11 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
             continue
         away = float(np.linalg.norm(inertia.center_of_mass))
         if away > size:
-            yield 'centres of mass of', (
-                'farther from the frame of their body than the machine is wide, '
-                f'{size:.3g} m; in mm?'), f'{name} ({away:.3g} m)'
+            yield ('centres of mass of', f'farther out than the machine is wide, {size:.3g} m; '
+                   'in mm?', f'{name} ({away:.3g} m from the frame of its body)')
         elif asked < MAX_MESHES and away > max(0.5 * wide, span, arms.get(name, 0.0)):
             asked += 1
-            there = [(float(np.linalg.norm(inertia.center_of_mass - at)), reach)
-                     for at, reach in shapes(name) if reach > 0.0]
-            if there and all(apart > 2.0 * reach for apart, reach in there):
-                apart, reach = min(there)
-                yield 'centres of mass of', (
-                    'more than twice as far out as the farthest point of each shape of the body; '
-                    'in the frame of another body?'
-                    ), f'{name} ({apart:.3g} m from a shape that ends at {reach:.3g} m)'
+            yield from _beyond_shapes(name, inertia.center_of_mass, shapes(name))
         # A ball of the densest metal has the least trace of all bodies of a mass.
         ball = (0.75 * inertia.mass / (math.pi * DENSEST))**(2.0 / 3.0)
         if np.trace(inertia.inertia_about_com) < 1.2 * inertia.mass * ball:
@@ -85,10 +78,9 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
         moment = float(np.linalg.eigvalsh(inertia.inertia_about_com)[-1])
         radius = math.sqrt(max(0.0, moment / inertia.mass))
         if radius > size and moment > _SEEN * model.mass * size**2:
-            yield 'inertias of', (
-                f'wider than the machine, {size:.3g} m; in kg mm^2, or about another point than '
-                'the centre of mass?'), (f'{name} ({moment:.3g} kg m^2 for {inertia.mass:.3g} kg: '
-                                         f'on average {radius:.3g} m from its centre)')
+            yield 'inertias of', f'wider than the machine, {size:.3g} m; {_ELSEWHERE}', (
+                f'{name} ({moment:.3g} kg m^2 for {inertia.mass:.3g} kg: on average {radius:.3g} '
+                'm from its centre)')
         if moment > 0.0 and span > 0.0:
             ratios.append(radius / span)
     if dense > 0.5 * model.mass:
@@ -99,8 +91,19 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
                    f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths '
                    'in mm, or inertias made up?'), ''
     elif 0.0 < model.mass < LIGHTEST * size**3:
-        yield '', (f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints: '
-                   'lighter than any machine of that size; lengths in mm?'), ''
+        yield '', f'{told}: lighter than any machine of that size; lengths in mm?', ''
+
+
+def _beyond_shapes(name: str, center: Array, shapes: Iterable[Shape]
+                   ) -> Iterator[tuple[str, str, str]]:
+    """Name a centre of mass (3,) that is far from each shape of its body."""
+    there = [(float(np.linalg.norm(center - at)), reach) for at, reach in shapes if reach > 0.0]
+    if there and all(apart > 2.0 * reach for apart, reach in there):
+        apart, reach = min(there)
+        yield 'centres of mass of', (
+            'more than twice as far out as the farthest point of each shape of the body; '
+            'in the frame of another body?'
+            ), f'{name} ({apart:.3g} m from a shape that ends at {reach:.3g} m)'
 
 
 def _limits(model: Model, size: float) -> Iterator[tuple[str, str, str]]:

@@ -87,11 +87,13 @@ def require_home(
         hint = ('; home_orientation: expected the order x, y, z, w, got '
                 f'{list(settings["home_orientation"])}, which fits as w, x, y, z')
     position = 1e-3 * home[:3, 3]
-    if not hint and _fault(geometry, se3.from_rotation_translation(
-            home[:3, :3], position), solve) is None:
+    in_mm = not hint and _fault(geometry, se3.from_rotation_translation(
+        home[:3, :3], position), solve) is None
+    if in_mm:
         fault += f': in mm? {position.tolist()} m fits'
     raise LimitError(f'home pose: {fault}; home_position is where yours stands{hint}',
-                     names=('home_orientation',) if hint else ('home_position',))
+                     names=('home_orientation',) if hint else ('home_position',),
+                     expected='m' if in_mm else None, got='mm' if in_mm else None)
 
 
 def mirror_of_home(geometry: StewartGeometry, home: Array) -> Array | None:

@@ -161,13 +161,11 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
     (5, 6)
     """
     if isinstance(robot, MinimalCoordinates):
-        least, given = robot, cost
         total, *by, by_tau = motion_gradient(
-            least.dynamics, q, least.velocity(q, v), spread(least, tau), dt,
-            lambda k, q, v: _spread_cost(least, *given(k, q, v[least.known])), external=external,
-            scheme=scheme, kept=kept)
-        by_q, by_v = np.split(np.concatenate(by) @ directions(least, q, v), 2)
-        return MotionGradient(total, by_q, by_v, by_tau[:, least.known])
+            robot.dynamics, q, robot.velocity(q, v), spread(robot, tau), dt,
+            partial(_spread_cost, robot, cost), external=external, scheme=scheme, kept=kept)
+        by_q, by_v = np.split(np.concatenate(by) @ directions(robot, q, v), 2)
+        return MotionGradient(total, by_q, by_v, by_tau[:, robot.known])
     model = robot.model
     tau = as_array('tau', tau, (-1, model.nv))
     count = len(tau)
@@ -210,9 +208,10 @@ def _led(least: MinimalCoordinates, controller: Controller, t: float, q: Array, 
     return spread(least, controller(t, q, v[least.known]))
 
 
-def _spread_cost(least: MinimalCoordinates, value: float, by_q: ArrayLike, by_v: ArrayLike
+def _spread_cost(least: MinimalCoordinates, cost: Cost, k: int, q: Array, v: Array
                  ) -> tuple[float, Array, Array]:
-    """Return a cost and its gradients by all coordinates."""
+    """Return a cost by independent coordinates, and its gradients by all."""
+    value, by_q, by_v = cost(k, q, v[least.known])
     return value, spread(least, by_q), spread(least, by_v)
 
 

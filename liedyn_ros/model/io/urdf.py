@@ -370,8 +370,7 @@ def updated_urdf(text: str, before: Model, after: Model) -> str:
     >>> new.body('forearm').inertia.mass == heavy.body('forearm').inertia.mass
     True
     """
-    read(text, 'URDF')  # refuses what is no document
-    edits = Edits(text)
+    edits = Edits(text, sum(1 for _ in read(text, 'URDF').value.iter()))
     for kind, part, new in changes(before, after):
         found = edits.root.find(_ELEMENT_TAGS[kind], part.name)
         if found is None:

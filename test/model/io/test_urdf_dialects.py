@@ -11,8 +11,9 @@
 import numpy as np
 import pytest
 from support.comparison import assert_same
+from support.refusals import ANY, refused
 
-from liedyn_ros.common.errors import DescriptionWarning
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.model import (
     load_urdf, Model, updated_urdf, with_inertias, with_resistances)
 
@@ -215,3 +216,14 @@ def test_what_a_file_did_not_have_is_added(empty):
                            {'turn': 0.5}, {})
     again = loaded(updated_urdf(text, model, new))
     assert again.mass == 1.0 and again.link_table.damping == 0.5
+
+
+@pytest.mark.parametrize('entity', ["<link name='more'/>", ']><link/>'])
+def test_what_a_document_type_writes_is_not_edited(entity):
+    inside = '&part;' if entity.startswith('<') else ''
+    text = (f'<!DOCTYPE robot [<!ENTITY part "{entity}">]><robot name="r"><link name="a">'
+            '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+            f'</inertial>{inside}</link></robot>')
+    model = load_urdf(text)
+    with refused(DescriptionError, ANY):
+        updated_urdf(text, model, with_inertias(model, {'a': [2.0, 0, 0, 0, 1, 0, 0, 1, 0, 1]}))
