@@ -318,7 +318,7 @@ class ModelBuilder:
             limits: Mapping[str, ArrayLike] | None = None,
             damping: ArrayLike = 0.0, friction: ArrayLike = 0.0, stiffness: ArrayLike = 0.0,
             rest: ArrayLike = 0.0, armature: ArrayLike = 0.0, stop_stiffness: ArrayLike = 0.0,
-            stop_width: ArrayLike = 0.0, actuated: bool = True) -> None:
+            stop_width: ArrayLike = 0.0, actuated: bool | None = None) -> None:
         """
         Add a joint, see Joint.
 
@@ -342,7 +342,7 @@ class ModelBuilder:
             armature: inertia of motors, reduced to the joint; kg m^2 or kg.
             stop_stiffness: of end stops; N m/rad or N/m.
             stop_width: how softly end stops begin; rad or m.
-            actuated: whether the joint has a motor.
+            actuated: whether the joint has a motor; by default all have but free ones.
 
         Raises:
             ModelError: for a wrong type, name or axis.
@@ -364,7 +364,8 @@ class ModelBuilder:
             placement=IDENTITY if placement is None else checked_pose(
                 f'joint {name}: placement', placement),
             axis=z, second_axis=x, pitch=as_number(f'joint {name}: pitch', pitch),
-            limits=bounds, actuated=actuated, **joint_forces(name, type_name, bounds, {
+            limits=bounds, actuated=type_name != 'free' if actuated is None else actuated,
+            **joint_forces(name, type_name, bounds, {
                 'damping': damping, 'friction': friction, 'stiffness': stiffness, 'rest': rest,
                 'armature': armature, 'stop_stiffness': stop_stiffness,
                 'stop_width': stop_width}))

@@ -113,6 +113,26 @@ class Model(Direct):
         return np.array([joint.actuated for joint in self.joint_list
                          for _ in range(JOINT_TYPES[joint.type_name].nv)], dtype=bool)
 
+    @cached_property
+    def leading(self) -> NDArray[np.bool_]:
+        """Return a mask (nv,): actuated coordinates, and free joints that no closure holds."""
+        mask, ground = self.actuated.copy(), set[str | None]([None])
+        bases = {joint.child: joint for joint in self.joint_list if joint.type_name == 'free'}
+        links = [(joint.parent, joint.child) for joint in self.joint_list
+                 if joint.child not in bases] + [
+                     (closure.body_a, closure.body_b) for closure in self.closures]
+        for base in (None, *bases):
+            if base is not None and base not in ground:
+                mask[bases[base].v_slice] = True
+                ground.add(base)
+            before = 0
+            while before < len(ground):  # what is joined to the ground, or to a base before
+                before = len(ground)
+                for ends in links:
+                    if not ground.isdisjoint(ends):
+                        ground.update(ends)
+        return mask
+
     @property
     def nq(self) -> int:
         """Return the length of a configuration."""

@@ -139,3 +139,29 @@ def test_example_linkages_load(name: str) -> None:
     model = load_model(CONFIG / f'{name}.yaml')
     assert len(model.closures) == 1
     assert model.actuated.sum() == {'four_bar': 1, 'five_bar': 2}[name]
+
+
+def test_a_base_has_no_motor_and_leads_unless_closures_hold_it() -> None:
+    """Its wrench is asked for in the air, as of a tree; on its feet motors do all."""
+    def walker(*grounded: str) -> ModelBuilder:
+        builder = ModelBuilder('walker')
+        for body in ('trunk', 'left', 'right', 'ball'):
+            builder.add_body(body, None)
+            parent = 'trunk' if body in ('left', 'right') else None
+            builder.add_joint(f'{body}_joint', 'revolute' if parent else 'free', parent, body,
+                              **({'axis': [0.0, 1.0, 0.0]} if parent else {}))
+        for body in grounded:
+            builder.add_closure(f'{body}_foot', 'spherical', None, body)
+        return builder
+
+    free, standing, holding = walker().build(), walker('left').build(), walker()
+    holding.add_closure('grip', 'weld', 'right', 'ball')
+    for model in (free, standing, holding.build()):
+        assert model.actuated.tolist() == [*6 * [False], True, True, *6 * [False]]
+    assert free.leading.all()
+    assert standing.leading.tolist() == [*6 * [False], *8 * [True]]
+    assert holding.build().leading.tolist() == [*8 * [True], *6 * [False]]
+    driven = walker()
+    driven.add_body('drone', None)
+    driven.add_joint('rotors', 'free', None, 'drone', actuated=True)
+    assert driven.build().actuated[-6:].all()

@@ -55,7 +55,7 @@ def complete_acceleration(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayL
     >>> complete_acceleration(linkage, closed, rest, [1.0, 0.0, 0.0])[0].item()
     1.0
     """
-    given = dynamics.model.actuated if known is None else dynamics.names.mask('known', known)
+    given = dynamics.model.leading if known is None else dynamics.names.mask('known', known)
     complete_velocity(dynamics, q, v, given)
     state = Inputs(dynamics).one(hybrid_task(~given), q, v, a, None, None)
     given = given | idle_spins(dynamics)

@@ -32,7 +32,6 @@ from liedyn_ros.dynamics.constrained.contact_programs import (
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.solver.solution import ConstraintStatus, Solved
 from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE
-from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.model import Closure, Model
 from liedyn_ros.model.parts.geometry import axis_frame, IDENTITY, perpendicular, unit_axis
 
@@ -295,8 +294,7 @@ class Contacts:
             a: acceleration (nv,); rad/s^2 and m/s^2.
             external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
                 of its body; by default none.
-            actuated: names of joints, or a mask (nv,); by default those of the model without the
-                base.
+            actuated: names of joints, or a mask (nv,); by default those of the model.
 
         Returns:
             tau (nv,), and forces by contact.
@@ -309,12 +307,8 @@ class Contacts:
         >>> contacts.inverse(contacts.holding([], bent), bent, 0.0 * v, 0.0 * v).tau.shape
         (6,)
         """
-        cones, driven = self._cones(dynamics), self.model.actuated.copy()
-        base = base_joint(self.model)
-        if actuated is not None:
-            driven = dynamics.names.mask('actuated', actuated)
-        elif base is not None:
-            driven[base.v_slice] = False
+        cones, driven = self._cones(dynamics), self.model.actuated if actuated is None else (
+            dynamics.names.mask('actuated', actuated))
         found = dynamics.inverse(
             q, v, a, external, actuated=driven, redundancy=LEAST_FORCE).solution
         if not cones:

@@ -274,6 +274,11 @@ class ConstrainedDynamics(Constraints):
         return dict(zip(self.model.joints, wrenches))
 
     @property
+    def dissipation(self) -> bool:
+        """Return whether damping and friction of the joints count."""
+        return self.tree.dissipation
+
+    @property
     def mobility(self) -> Mobility:
         """Return the freedom that the constraints leave where the machine is not singular."""
         return self._solver.mobility

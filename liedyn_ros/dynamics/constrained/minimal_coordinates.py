@@ -17,7 +17,6 @@ of liedyn_loops_independent of the C library, with its bits.
 from __future__ import annotations
 
 from dataclasses import fields
-import math
 from typing import Any, cast, NamedTuple
 
 import numpy as np
@@ -33,7 +32,7 @@ from liedyn_ros.dynamics.constrained.configurations.mobility import assemblies_n
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
-    CLOSED_CONFIGURATION, OFF_LOOP, RANK_TOLERANCE, STALLED_RESIDUAL)
+    CLOSED_CONFIGURATION, CLOSED_STATE, OFF_LOOP, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
     independent_motions, reduce_bias, reduce_mass, SMALLEST_ROW)
@@ -125,7 +124,7 @@ class MinimalCoordinates:
     machine, and the rates v (f,) of the independent coordinates; a and tau (f,) are theirs as
     well. So linearize, simulate, MomentumObserver and retime take it as they take a tree. external
     are wrenches (B, 6) on bodies. All calls raise ModelError where these coordinates do not decide
-    the motion, as at a dead centre, and the errors of ConstrainedDynamics.
+    the motion, as at a dead centre, and the errors of ConstrainedDynamics, as for an open q.
 
     >>> small = MinimalCoordinates(linkage, by=['crank_joint'])
     >>> small.mass_matrix(closed).shape
@@ -138,7 +137,7 @@ class MinimalCoordinates:
             'dynamics', dynamics, ConstrainedDynamics, 'as load returns of a machine with loops')
         whole = dynamics.model
         self.known: NDArray[np.bool_] = (min((
-            independent_coordinates(dynamics, q, whole.actuated) for q in assemblies_near(
+            independent_coordinates(dynamics, q, whole.leading) for q in assemblies_near(
                 dynamics, assemble(dynamics))), key=np.count_nonzero)  # at no singular one
             if by is None else dynamics.names.mask('by', by))
         self.known.setflags(write=False)
@@ -279,7 +278,7 @@ class MinimalCoordinates:
         array([2., 0., 0.])
         """
         tau, motions = as_array('tau', tau, (self.model.nv,)), self.motions(q)
-        driven = (self.dynamics.model.actuated if actuated is None
+        driven = (self.dynamics.model.leading if actuated is None
                   else self.dynamics.names.mask('actuated', actuated))
         return least_efforts(motions, driven, tau)
 
@@ -383,12 +382,10 @@ class MinimalAlgorithm:
         tau = self(q, v, given, external) if self._inverse else as_array('tau', given, (f,))
         at = least.dynamics.forward.partial_derivatives(q, whole, spread(least, tau), external)
         by = np.hstack((at.by_q, at.by_v))[known] @ directions(least, q, v)
-        by_gravity = at.by_parameters(least.dynamics.tree.inverse.partial_derivatives(
-            q, whole, at.a, external).by_gravity)[known]
-        parts = by[:, :f], by[:, f:], by_gravity
+        parts = by[:, :f], by[:, f:], at.by_gravity[known]
         if not self._inverse:
             return ForwardJacobians(
-                at.a[known], *parts[:2], at.by_tau[np.ix_(known, known)], by_gravity)
+                at.a[known], *parts[:2], at.by_tau[np.ix_(known, known)], parts[2])
         mass = least.mass_matrix(q)
         by_q, by_v, by_gravity = (-mass @ each for each in parts)
         return InverseJacobians(by_q, by_v, mass, by_gravity)
@@ -409,9 +406,11 @@ def all_motions(least: MinimalCoordinates, q: ArrayLike, v: Array) -> tuple[Arra
     if not dynamics.functions:  # which are Python's
         with dynamics.lock.inner:
             if independent_motions(
-                    dynamics.data.workspace, np.flatnonzero(~known), np.ones(dynamics.m), math.inf,
-                    at, v, np.empty((2, n)), np.empty((2, dynamics.m, n)), motions, rate) == DONE:
+                    dynamics.data.workspace, np.flatnonzero(~known), np.ones(dynamics.m),
+                    CLOSED_STATE, at, v, np.empty((2, n)), np.empty((2, dynamics.m, n)), motions,
+                    rate) == DONE:
                 return motions, rate
+    dynamics.require_closed_state(at, v)
     motions[:], rate[:], rows = 0.0, 0.0, dynamics.jacobian(at)
     motions[:, known], inverse = _follow(least, rows)
     if v.any():

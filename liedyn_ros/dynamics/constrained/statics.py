@@ -88,7 +88,7 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
     options: dict[str, Any] = {
         'tau': tau, 'actuated': actuated, 'redundancy': redundancy, 'weights': weights}
     solution = dynamics.inverse(q, rest, rest, external, **options).solution
-    driven = (model.actuated if actuated is None
+    driven = (model.leading if actuated is None
               else dynamics.names.mask('actuated', actuated))
     spins = idle_spins(dynamics)
     known = (independent_coordinates(dynamics, q, driven | spins) if by is None
@@ -239,7 +239,7 @@ def backdrive(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike |
     (1, 2)
     """
     model, rest = dynamics.model, np.zeros(dynamics.model.nv)
-    known = (independent_coordinates(dynamics, q, ~model.actuated) if by is None
+    known = (independent_coordinates(dynamics, q, ~model.leading) if by is None
              else dynamics.names.mask('by', list(by)))
     motions, table = unit_motions(dynamics, q, known), model.link_table
     options: dict[str, Any] = {'actuated': np.ones(model.nv, dtype=bool)}

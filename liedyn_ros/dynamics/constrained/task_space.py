@@ -194,7 +194,7 @@ def _of_loops(least: MinimalCoordinates, q: ArrayLike, jacobian: Array
     except ModelError:  # others decide the motion here, as at a dead centre of the motors
         dynamics, names = least.dynamics, np.array(least.dynamics.model.coordinate_names)
         least = MinimalCoordinates(dynamics, names[independent_coordinates(
-            dynamics, q, dynamics.model.actuated)].tolist())
+            dynamics, q, dynamics.model.leading)].tolist())
         motions = all_motions(least, q, np.zeros(nv))[0]
     found = []
     for rows in (np.eye(nv), jacobian):

@@ -103,8 +103,9 @@ def _parted(call: Callable[..., Any], arguments: tuple[Any, ...], options: dict[
     of = signature(call)
     bound = of.bind(*arguments, **options).arguments
     external = bound.pop('external', None)
-    options = {name: bound.pop(name) for name, each in of.parameters.items()
-               if each.kind is each.KEYWORD_ONLY and name in bound}
+    options = bound.pop('options', {}) | {
+        name: bound.pop(name) for name, each in of.parameters.items()
+        if each.kind is each.KEYWORD_ONLY and name in bound}
     count = len(as_array('q', bound['q'], (-1, -1)))
     given = [each if _is_mask(each) else as_array(name, each, (count, -1))
              for name, each in bound.items()]

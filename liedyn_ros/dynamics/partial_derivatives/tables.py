@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, output
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import table
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PRODUCT_WIDTH
@@ -61,4 +61,13 @@ def results(kind: type[Result], shapes: Shapes, out: Result | None = None) -> Re
         return tuple.__new__(kind, map(np.empty, shapes))  # half the time of the type's own call
     if type(out) is not kind:
         raise LiedynError(f'out: expected {kind.__name__}, got {type(out).__name__}')
+    return out
+
+
+def written(found: Result, out: Result | None) -> Result:
+    """Return a result, in an out of its kind if given; raise LiedynError for another."""
+    if out is None:
+        return found
+    for whole, part in zip(results(type(found), (), out), found):  # type: ignore[misc,arg-type]
+        output(whole, part.shape)[...] = part
     return out

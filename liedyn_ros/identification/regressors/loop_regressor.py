@@ -55,7 +55,7 @@ class LoopRegressor:
         self.bodies = self.tree.bodies
         self._dynamics = ConstrainedDynamics(model, dissipation=False)
         self._least = MinimalCoordinates(
-            self._dynamics, model.actuated if independent is None else independent)
+            self._dynamics, model.leading if independent is None else independent)
         self.independent: NDArray[np.bool_] = self._least.known
 
     def motions(self, q: ArrayLike) -> Array:

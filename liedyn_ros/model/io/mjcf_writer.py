@@ -261,7 +261,7 @@ class _Writer:
     def _add_motors(self) -> None:
         """Add motors where some joints have none, as a file without any drives all."""
         moving = [joint for joint in self._model.joint_list if JOINT_TYPES[joint.type_name].nv]
-        if all(joint.actuated for joint in moving):
+        if all(joint.actuated != (joint.type_name == 'free') for joint in moving):
             return
         actuator = add(self._root, 'actuator')
         for joint in (each for each in moving if each.actuated):

@@ -203,7 +203,7 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str],
         placement=origin(joint),
         axis=((1.0, 0.0, 0.0) if axis is None else axis.numbers('xyz', 3)) if has_axis else None,
         limits=_limits(joint, urdf_type, version, remarks), **forces,
-        actuated=name not in followers
+        actuated=urdf_type != 'floating' and name not in followers
         and joint.value.get('independent', '').lower() != 'false')
     return child
 
@@ -274,7 +274,7 @@ def to_urdf(model: Model) -> str:
     lost.warn(model.name)
     for joint in (each for each in model.joint_list if grounded or each.parent is not None):
         element = _write_joint(robot, joint, couplings.get(joint.name))
-        if model.closures and not joint.actuated:
+        if model.closures and not joint.actuated and joint.type_name != 'free':
             element.set('independent', 'false')
     ground = GROUND if grounded else None if roots[0].type_name == 'free' else roots[0].child
     for closure in model.closures:

@@ -15,7 +15,7 @@ import pytest
 from support.comparison import assert_same
 from support.machines.looped_machines import (
     bennett, five_bar, four_bar, planar_linkage, random_looped)
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError
@@ -57,6 +57,15 @@ def test_forward_dynamics_is_that_of_all_coordinates(name: str) -> None:
     assert_same(motions @ found + rate @ v, wanted, 1e-7)
     assert_same(least.inverse(q, v, found), tau, 1e-7, floor=1.0)
     assert_same(least.motions(q).T @ forces, tau, 1e-12)
+
+
+@pytest.mark.parametrize('call', [
+    'motions', 'motions_and_rate', 'velocity', 'mass_matrix', 'bias', 'inverse', 'forward'])
+def test_an_open_configuration_is_refused(call: str) -> None:
+    least, q, v, tau = state(MACHINES['five-bar'])
+    given = {'motions': (), 'mass_matrix': (), 'inverse': (v, tau), 'forward': (v, tau)}
+    with refused(LiedynError, ANY, expected=0.0):
+        getattr(least, call)(q + [0.01, 0.0, 0.0, 0.0], *given.get(call, (v,)))
 
 
 @pytest.mark.parametrize('name', MACHINES)

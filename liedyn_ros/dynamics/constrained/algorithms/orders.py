@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.tree.inputs import order_of_rows
+from liedyn_ros.model import Model
 
 Result = TypeVar('Result')
 
@@ -26,7 +28,13 @@ class WithOrders(Generic[Result]):
     (2, 3)
     """
 
+    _solver: Solver
     _series, _place = 'a', 2
+
+    @property
+    def model(self) -> Model:
+        """Return the model, with its closures where they are now."""
+        return self._solver.model
 
     def time_derivatives(self, *arguments: Any, **options: Any) -> Result:
         """

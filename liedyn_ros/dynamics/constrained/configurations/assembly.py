@@ -307,7 +307,7 @@ def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
     True
     """
     model = constraints.model
-    given = model.actuated if known is None else constraints.names.mask('known', known)
+    given = model.leading if known is None else constraints.names.mask('known', known)
     rows = constraints.jacobian(q)
     v = np.where(given, as_array('v', np.where(given, v, 0.0), (model.nv,)), 0.0)
     given = given | idle_spins(constraints)

@@ -34,7 +34,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters im
     kinematic_jacobians, LoopKinematicJacobians, Pull)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
-from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
+from liedyn_ros.dynamics.constrained.partial_derivatives.second import along, hybrid_seconds
 from liedyn_ros.dynamics.constrained.partial_derivatives.states import (
     Known, ManyLoopStates)
 from liedyn_ros.dynamics.constrained.solver.inputs import States
@@ -43,6 +43,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Mask, Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.tables import written
 from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.inputs import order_of_rows
@@ -57,9 +58,10 @@ class ConstrainedForwardJacobians(NamedTuple):
     model.integrate. A displacement or a change of velocity
     may leave the constraints: accelerations then keep A v as it is, as with forward's
     closed=False. Where constraints are redundant, changes have a meaning that keep them.
+    by_gravity (nv, 3) is by the acceleration of gravity in the ground.
 
     Of time_derivatives, arrays have a first axis of orders (r + 1); by_tau has two: entry [k, j]
-    is a^(k) by tau^(j), zero for j > k.
+    is a^(k) by tau^(j), zero for j > k. by_gravity is None there.
 
     >>> linkage.forward.partial_derivatives(closed, rest, rest).multipliers_by_q.shape
     (5, 3)
@@ -73,6 +75,7 @@ class ConstrainedForwardJacobians(NamedTuple):
     multipliers_by_q: Array
     multipliers_by_v: Array
     multipliers_by_tau: Array
+    by_gravity: Any = None
 
     def by_parameters(self, forces: Array) -> SolvedArray:
         """
@@ -170,8 +173,8 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
 
     @exclusive
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                 external: ArrayLike | None = None, *, closed: bool = True
-                 ) -> ConstrainedForwardJacobians:
+                 external: ArrayLike | None = None, out: ConstrainedForwardJacobians | None = None,
+                 *, closed: bool = True) -> ConstrainedForwardJacobians:
         """
         Return a and the multipliers, and all Jacobians, in O(n^3).
 
@@ -181,6 +184,7 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
             tau: joint forces (nv,); N m and N.
             external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
                 of its body; by default none.
+            out: an earlier result, to be written again; by default a new one.
             closed: whether the state must be on the constraints; else the velocity stays off them
                 as it is.
 
@@ -197,7 +201,9 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         tau = as_array('tau', tau, (self._model.nv,))
         require_series(self._solver.constraints)
         found = self._regular(q, v, tau, external, closed)
-        return _jacobians_of(found, *self._jacobians(self._task, q, v, found, external))
+        a, multipliers = self._jacobians(self._task, q, v, found, external)
+        return written(_jacobians_of(found, a, multipliers, self._jacobians.of_gravity(
+            q, v, found.a, external)), out)
 
     @exclusive
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
@@ -350,6 +356,40 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
             constraints, q, v, np.ones(n, dtype=bool), found, external)
         return ConstrainedForwardSecondDerivatives(*a, *multipliers)
 
+    def gradient_product(
+            self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike, dq: ArrayLike,
+            dv: ArrayLike, dtau: ArrayLike, external: ArrayLike | None = None
+            ) -> ConstrainedForwardGradient:
+        """
+        Return the derivative of the gradient of y . a along a direction, of second_derivatives.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            tau: joint forces (nv,); N m and N.
+            y: weights (nv,) of the result.
+            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
+            dv: change of v (nv,).
+            dtau: change of tau (nv,).
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+
+        Returns:
+            each (nv,).
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> derive = linkage.forward.partial_derivatives
+        >>> derive.gradient_product(closed, rest, rest, rest, rest, rest, rest).by_tau.shape
+        (3,)
+        """
+        seconds = self.second_derivatives(q, v, tau, external)
+        change = self.product(q, v, tau, dq, dv, dtau, external)
+        return ConstrainedForwardGradient(
+            change.view(np.ndarray), *along(seconds[:4], y, dq, dv, dtau))
+
     @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                       external: ArrayLike | None = None) -> ForwardKinematicJacobians:
@@ -396,7 +436,8 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         found, (a, multipliers) = self._batches.jacobians(
             task, states, [self._model.nv, self._solver.constraints.m])
         return _jacobians_of(
-            found, np.moveaxis(a, 1, 0), np.moveaxis(multipliers, 1, 0)), found.good
+            found, np.moveaxis(a, 1, 0), np.moveaxis(multipliers, 1, 0),
+            self._of_gravity(states)), found.good
 
     def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
                        ) -> tuple[Any, Mask]:
@@ -430,9 +471,9 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         return found
 
 
-def _jacobians_of(found: ConstrainedSolution | Found, a: Any, multipliers: Any
-                  ) -> ConstrainedForwardJacobians:
-    """Return the result of blocks by q, v and tau."""
+def _jacobians_of(found: ConstrainedSolution | Found, a: Any, multipliers: Any,
+                  gravity: Array | None = None) -> ConstrainedForwardJacobians:
+    """Return the result of blocks by q, v and tau, and of how forces of the tree vary with g."""
     return ConstrainedForwardJacobians(
         found.a, a[0], a[1], a[2], found.multipliers, multipliers[0], multipliers[1],
-        multipliers[2])
+        multipliers[2], None if gravity is None else -a[2] @ gravity)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from functools import cached_property
 import math
-from typing import Any, NamedTuple
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,17 +27,18 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.partial_derivatives.digits import require_derivative_digits
-from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
-    by_parameters, refuse_rank)
+from liedyn_ros.dynamics.constrained.partial_derivatives.equations import refuse_rank
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
+from liedyn_ros.dynamics.constrained.partial_derivatives.inverse_results import (
+    ConstrainedInverseGradient, ConstrainedInverseJacobians, ConstrainedInverseSecondDerivatives,
+    inverse_jacobians_of, InverseKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
     Blocks, InverseLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
-    kinematic_jacobians, LoopKinematicJacobians, Pull)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
-    ConstrainedProduct, LoopProducts)
+    kinematic_jacobians, Pull)
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import LoopProducts
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
-    least_force_seconds, least_torque_seconds, tree_forces)
+    along, least_force_seconds, least_torque_seconds, tree_forces)
 from liedyn_ros.dynamics.constrained.partial_derivatives.states import (
     Known, ManyLoopStates)
 from liedyn_ros.dynamics.constrained.solver.inputs import States
@@ -46,112 +47,15 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, SolvedArray, with_solution)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import (
-    inverse_task, LEAST_TORQUE, Mask, Task)
+    inverse_task, LEAST_TORQUE, Mask, Sharing, Task)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.tables import written
 from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.inputs import order_of_rows
 
-
-class ConstrainedInverseJacobians(NamedTuple):
-    """
-    The joint forces tau (nv,), the multipliers (m,), and their partial derivatives.
-
-    by_q, by_v and by_a (nv, nv): row k is tau[k]. by_tau (nv, nv) is by the forces of passive
-    joints, by_need (nv, nv) by the forces that the tree needs for the motion. multipliers_by_q,
-    multipliers_by_v, multipliers_by_a, multipliers_by_tau and multipliers_by_need are (m, nv).
-    Those by q are along the tangents of model.integrate. Changes have a meaning where they keep
-    the motion on the constraints.
-
-    Arrays of time_derivatives have a first axis of orders (r + 1); by_a, by_tau and by_need have
-    two. Entry [k, j] is tau^(k) by order j, zero for j > k.
-
-    >>> linkage.inverse.partial_derivatives(closed, rest, rest).by_need.shape
-    (3, 3)
-    """
-
-    by_q: Array
-    by_v: Array
-    by_a: Array
-    by_tau: Array
-    by_need: Array
-    tau: Array
-    multipliers: Array
-    multipliers_by_q: Array
-    multipliers_by_v: Array
-    multipliers_by_a: Array
-    multipliers_by_tau: Array
-    multipliers_by_need: Array
-
-    def by_parameters(self, forces: Array) -> SolvedArray:
-        """
-        Return how joint forces and multipliers vary with parameters of the tree.
-
-        Args:
-            forces: as for ConstrainedForwardJacobians.by_parameters.
-
-        Returns:
-            those of tau (nv, ...), with those of multipliers (m, ...) as an attribute.
-
-        >>> found = linkage.inverse.partial_derivatives(closed, rest, rest)
-        >>> found.by_parameters(np.eye(3)).shape
-        (3, 3)
-        """
-        tau, multipliers = (by_parameters(each, forces) for each in (
-            self.by_need, self.multipliers_by_need))
-        return with_solution(tau, ConstrainedProduct(np.zeros_like(tau), tau, multipliers))
-
-
-class ConstrainedInverseGradient(NamedTuple):
-    """
-    The partial derivatives by_q, by_v, by_a and by_tau of y . tau + z . multipliers, each (nv,).
-
-    >>> linkage.inverse.partial_derivatives.gradient(closed, rest, rest, np.ones(3)).by_a.shape
-    (3,)
-    """
-
-    by_q: Array
-    by_v: Array
-    by_a: Array
-    by_tau: Array
-
-
-class ConstrainedInverseSecondDerivatives(NamedTuple):
-    """
-    The second derivatives of tau and of the multipliers, but for those that are zero.
-
-    by_qq, by_qv, by_vv, by_qa and by_qtau are (nv, nv, nv); multipliers_by_qq, multipliers_by_qv,
-    multipliers_by_vv, multipliers_by_qa and multipliers_by_qtau (m, nv, nv). by_qa[i, k, j] is the
-    derivative of dtau[i]/dq[k] by a[j], by_qtau by the forces of passive joints. by_qq is not
-    symmetric between two coordinates of one spherical or free joint (13.5): the last index is that
-    of the derivative that is taken last.
-
-    >>> linkage.inverse.partial_derivatives.second_derivatives(closed, rest, rest).by_qa.shape
-    (3, 3, 3)
-    """
-
-    by_qq: Array
-    by_qv: Array
-    by_vv: Array
-    by_qa: Array
-    by_qtau: Array
-    multipliers_by_qq: Array
-    multipliers_by_qv: Array
-    multipliers_by_vv: Array
-    multipliers_by_qa: Array
-    multipliers_by_qtau: Array
-
-
-class InverseKinematicJacobians(NamedTuple):
-    """
-    Jacobians of joint forces tau and multipliers by kinematic parameters.
-
-    >>> linkage.inverse.partial_derivatives.by_kinematics(closed, rest, rest).tau.by_length.shape
-    (3, 1)
-    """
-
-    tau: LoopKinematicJacobians
-    multipliers: LoopKinematicJacobians
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProducts):
@@ -176,8 +80,7 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
 
     @exclusive
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None,
-                 *, tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
-                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None
+                 out: ConstrainedInverseJacobians | None = None, **options: Unpack[Sharing]
                  ) -> ConstrainedInverseJacobians:
         """
         Return tau and the multipliers, and all Jacobians, in O(n^3).
@@ -188,11 +91,8 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
             a: acceleration (nv,); rad/s^2 and m/s^2.
             external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
                 of its body; by default none.
-            tau: forces of passive joints (nv,), by default zero; N m and N.
-            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
-                of the model.
-            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
-            weights: (nv,) of the squares of joint forces.
+            out: an earlier result, to be written again; by default a new one.
+            options: tau, actuated, redundancy and weights of dynamics.inverse.
 
         Returns:
             see ConstrainedInverseJacobians.
@@ -206,16 +106,16 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         """
         a = as_array('a', a, (self._model.nv,))
         require_series(self._solver.constraints)
-        driven, task, found = self._regular(
-            q, v, a, tau, actuated, redundancy, weights, external)
-        return _with_given(found, driven, *self._jacobians(task, q, v, a, found, external))
+        driven, task, found = self._regular(q, v, a, external, **options)
+        forces, multipliers = self._jacobians(task, q, v, a, found, external)
+        return written(inverse_jacobians_of(
+            found, driven, forces, multipliers,
+            self._jacobians.of_gravity(q, v, a, external)), out)
 
     @exclusive
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                         external: ArrayLike | None = None, *, tau: ArrayLike | None = None,
-                         actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
-                         weights: ArrayLike | None = None, max_error: float = NO_DIGIT
-                         ) -> ConstrainedInverseJacobians:
+                         external: ArrayLike | None = None, *, max_error: float = NO_DIGIT,
+                         **options: Unpack[Sharing]) -> ConstrainedInverseJacobians:
         """
         Return tau and the multipliers with time derivatives to order r, and the Jacobians of each.
 
@@ -224,13 +124,9 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
             v: velocity (nv,); rad/s and m/s.
             a: (r + 1, nv) with time derivatives.
             external: wrenches (r + 1, B, 6) with time derivatives; by default none.
-            tau: forces of passive joints (r + 1, nv), by default zero; N m and N.
-            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
-                of the model.
-            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
-            weights: (nv,) of the squares of joint forces.
             max_error: largest estimated relative error of an order; with math.inf there is no
                 estimate.
+            options: those of dynamics.inverse; tau (r + 1, nv).
 
         Returns:
             see ConstrainedInverseJacobians; arrays have a first axis of orders.
@@ -250,25 +146,23 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         a = as_array('a', a, (order_of_rows('a', a, 0, n) + 1, n))
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         require_series(constraints)
-        driven, task, found = self._regular(
-            q, v, a, tau, actuated, redundancy, weights, external, max_error)
-        blocks = self._jacobians.series(task, q, v, a, found, external)
+        driven, task, found = self._regular(q, v, a, external, max_error, **options)
+        forces, multipliers = self._jacobians.series(task, q, v, a, found, external)
 
         def again(at: Array) -> list[Blocks]:
             other = self._solver.solve(
-                task.of_rank(found.rank), at, v, a, tau, external, max_error=math.inf)
+                task.of_rank(found.rank), at, v, a, options.get('tau'), external,
+                max_error=math.inf)
             return self._jacobians.series(task, at, v, a, other, external)[:1]
 
         require_derivative_digits(
-            self._solver, (q, v), found, blocks[:1], again, max_error, moving=True)
-        return _with_given(found, driven, *blocks)
+            self._solver, (q, v), found, [forces], again, max_error, moving=True)
+        return inverse_jacobians_of(found, driven, forces, multipliers)
 
     @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 da: ArrayLike, external: ArrayLike | None = None, *, dtau: ArrayLike | None = None,
-                tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
-                redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-                parameters: Parameters | None = None) -> SolvedArray:
+                parameters: Parameters | None = None, **options: Unpack[Sharing]) -> SolvedArray:
         """
         Return the change of tau and the multipliers along a direction in O(n + n m), the JVP.
 
@@ -282,12 +176,8 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
             external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
                 of its body; by default none.
             dtau: change of the forces of passive joints (nv,), by default zero.
-            tau: forces of passive joints (nv,), by default zero; N m and N.
-            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
-                of the model.
-            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
-            weights: (nv,) of the squares of joint forces.
             parameters: change of parameters of model and wrenches, which counts as well.
+            options: tau, actuated, redundancy and weights of dynamics.inverse.
 
         Returns:
             the change of tau (nv,), with a, tau (nv,) and multipliers (m,) as attributes.
@@ -301,7 +191,7 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         (3,)
         """
         arrays = self._products.parameter_arrays(q, external, parameters)
-        passive, task = self._run(q, v, a, tau, actuated, redundancy, weights, external)
+        passive, task = self._run(q, v, a, external, **options)
         given = np.zeros(len(passive)) if dtau is None else as_array('dtau', dtau, passive.shape)
         change = self._products.product(
             task, (q, v, a), (dq, dv, da, np.where(passive, given, 0.0)), arrays)
@@ -310,9 +200,8 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     @exclusive
     def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike,
                  external: ArrayLike | None = None, *, z: ArrayLike | None = None,
-                 tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
-                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-                 parameters: Parameters | None = None) -> ConstrainedInverseGradient:
+                 parameters: Parameters | None = None, **options: Unpack[Sharing]
+                 ) -> ConstrainedInverseGradient:
         """
         Return the gradient of y . tau + z . multipliers in O(n + n m), the VJP.
 
@@ -324,12 +213,8 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
             external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
                 of its body; by default none.
             z: weights (m,) of the multipliers, by default zero.
-            tau: forces of passive joints (nv,), by default zero; N m and N.
-            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
-                of the model.
-            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
-            weights: (nv,) of the squares of joint forces.
             parameters: takes the gradient by parameters of model and wrenches.
+            options: tau, actuated, redundancy and weights of dynamics.inverse.
 
         Returns:
             by_q, by_v and by_a, each (nv,).
@@ -342,16 +227,14 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         (3,)
         """
         arrays = self._products.parameter_arrays(q, external, parameters)
-        passive, task = self._run(q, v, a, tau, actuated, redundancy, weights, external)
+        passive, task = self._run(q, v, a, external, **options)
         by_q, by_v, by_a, by_forces = self._products.gradient(task, (q, v, a), y, z, arrays)
         return ConstrainedInverseGradient(
             by_q, by_v, by_a, np.where(passive, np.asarray(y) - by_forces, 0.0))
 
     @exclusive
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                           external: ArrayLike | None = None, *, tau: ArrayLike | None = None,
-                           actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
-                           weights: ArrayLike | None = None
+                           external: ArrayLike | None = None, **options: Unpack[Sharing]
                            ) -> ConstrainedInverseSecondDerivatives:
         """
         Return all second derivatives by q, v and what is given, in O(n^4).
@@ -362,11 +245,7 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
             a: acceleration (nv,); rad/s^2 and m/s^2.
             external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
                 of its body; by default none.
-            tau: forces of passive joints (nv,), by default zero; N m and N.
-            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
-                of the model.
-            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
-            weights: (nv,) of the squares of joint forces.
+            options: tau, actuated, redundancy and weights of dynamics.inverse.
 
         Returns:
             each (nv, nv, nv), of the multipliers (m, nv, nv).
@@ -383,8 +262,7 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         a = as_array('a', a, (n,))
         require_series(constraints)
-        driven, task, found = self._regular(
-            q, v, a, tau, actuated, redundancy, weights, external)
+        driven, task, found = self._regular(q, v, a, external, **options)
         rows, forces = tree_forces(constraints, (q, v, a), external)
         if task.kind == kernels.LEAST_FORCE:
             by_forces, by_multipliers = least_force_seconds(
@@ -395,11 +273,98 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
                 rows, forces, needs, found, driven, np.where(driven, task.weight, 0.0))
         return ConstrainedInverseSecondDerivatives(*by_forces, *by_multipliers)
 
+    def gradient_product(
+            self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, dq: ArrayLike,
+            dv: ArrayLike, da: ArrayLike, external: ArrayLike | None = None, *,
+            dtau: ArrayLike | None = None, **options: Unpack[Sharing]
+            ) -> ConstrainedInverseGradient:
+        """
+        Return the derivative of the gradient of y . tau along a direction, of second_derivatives.
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            a: acceleration (nv,); rad/s^2 and m/s^2.
+            y: weights (nv,) of the result.
+            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
+            dv: change of v (nv,).
+            da: change of a (nv,).
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            dtau: change of the forces of passive joints (nv,), by default zero.
+            options: tau, actuated, redundancy and weights of dynamics.inverse.
+
+        Returns:
+            each (nv,).
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> derive = linkage.inverse.partial_derivatives
+        >>> derive.gradient_product(closed, rest, rest, rest, rest, rest, rest).by_a.shape
+        (3,)
+        """
+        seconds = self.second_derivatives(q, v, a, external, **options)
+        return ConstrainedInverseGradient(*along(
+            seconds[:5], y, dq, dv, da, np.zeros(self._model.nv) if dtau is None else dtau))
+
+    def by_external(self, q: ArrayLike, **options: Unpack[Sharing]) -> Array:
+        """
+        Return the derivatives of tau by the wrenches on bodies (13.29).
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            options: tau, actuated, redundancy and weights of dynamics.inverse.
+
+        Returns:
+            (nv, B, 6).
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a configuration that is wrong or open.
+
+        >>> linkage.inverse.partial_derivatives.by_external(closed).shape[0]
+        3
+        """
+        tree = self._solver.constraints.tree.inverse.partial_derivatives
+        return self._of_forces(q, tree.by_external(q), options)
+
+    def by_world_fixed_wrenches(self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False,
+                                **options: Unpack[Sharing]) -> Array:
+        """
+        Return the term to add to by_q for wrenches that are fixed in the ground (13.14).
+
+        Args:
+            q: closed configuration (nq,); rad and m.
+            external: wrenches (B, 6) at q in the frames of their bodies; N m and N.
+            at_body: as of a tree: whether they keep their point on the body.
+            options: tau, actuated, redundancy and weights of dynamics.inverse.
+
+        Returns:
+            (nv, nv).
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a configuration that is wrong or open.
+
+        >>> derive = linkage.inverse.partial_derivatives
+        >>> derive.by_world_fixed_wrenches(closed, np.zeros((3, 6))).shape
+        (3, 3)
+        """
+        tree = self._solver.constraints.tree.inverse.partial_derivatives
+        return self._of_forces(
+            q, tree.by_world_fixed_wrenches(q, external, at_body=at_body), options)
+
+    def _of_forces(self, q: ArrayLike, forces: Array, options: Sharing) -> Array:
+        """Return the change of tau by that of the tree's forces (nv, ...)."""
+        rest = np.zeros(self._model.nv)
+        return np.asarray(np.tensordot(self(q, rest, rest, **options).by_need, forces, 1))
+
     @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                      external: ArrayLike | None = None, *, tau: ArrayLike | None = None,
-                      actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
-                      weights: ArrayLike | None = None) -> InverseKinematicJacobians:
+                      external: ArrayLike | None = None, **options: Unpack[Sharing]
+                      ) -> InverseKinematicJacobians:
         """
         Return how tau and the multipliers vary with kinematic parameters, such as link lengths.
 
@@ -411,11 +376,7 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
             a: acceleration (nv,); rad/s^2 and m/s^2.
             external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
                 of its body; by default none.
-            tau: forces of passive joints (nv,), by default zero; N m and N.
-            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
-                of the model.
-            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
-            weights: (nv,) of the squares of joint forces.
+            options: tau, actuated, redundancy and weights of dynamics.inverse.
 
         Returns:
             see LoopKinematicJacobians.
@@ -432,7 +393,7 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
 
         def begin(by: Parameters) -> Pull:
             arrays = products.parameter_arrays(q, external, by)
-            _, task, _ = self._regular(q, v, a, tau, actuated, redundancy, weights, external)
+            _, task, _ = self._regular(q, v, a, external, **options)
             return products.rows(task, arrays)
 
         return InverseKinematicJacobians(
@@ -456,7 +417,8 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         return ConstrainedInverseJacobians(
             forces[:, 0], forces[:, 1], forces[:, 2], by_tau, forces[:, 3], found.tau,
             found.multipliers, multipliers[:, 0], multipliers[:, 1], multipliers[:, 2],
-            multipliers_by_tau, multipliers[:, 3]), found.good
+            multipliers_by_tau, multipliers[:, 3],
+            forces[:, 3] @ self._of_gravity(states)), found.good
 
     def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
                        ) -> tuple[Any, Mask]:
@@ -473,39 +435,22 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     def _products(self) -> LoopProducts:
         return LoopProducts(self._solver)
 
-    def _run(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None,
-             actuated: ArrayLike | None, redundancy: str, weights: ArrayLike | None,
-             external: ArrayLike | None) -> tuple[Mask, Task]:
+    def _run(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None,
+             **options: Unpack[Sharing]) -> tuple[Mask, Task]:
         """Run inverse dynamics at order zero; return which joints are passive, and the task."""
         if type(a) is not np.ndarray or a.shape != (self._model.nv,):
             a = as_array('a', a, (self._model.nv,))
         require_series(self._solver.constraints)
-        driven, task, _ = self._regular(
-            q, v, a, tau, actuated, redundancy, weights, external)
+        driven, task, _ = self._regular(q, v, a, external, **options)
         return ~driven, task
 
-    def _regular(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None,
-                 actuated: ArrayLike | None, redundancy: str, weights: ArrayLike | None,
-                 external: ArrayLike | None, max_error: float = NO_DIGIT
+    def _regular(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None,
+                 max_error: float = NO_DIGIT, *, tau: ArrayLike | None = None, **options: Any
                  ) -> tuple[Mask, Task, ConstrainedSolution]:
         """Return actuators, task and solution where it has derivatives, or raise."""
-        constraints = self._solver.constraints
-        driven, task = inverse_task(constraints, actuated, redundancy, weights)
+        driven, task = inverse_task(self._solver.constraints, **options)
         found = self._solver.solve(task, q, v, a, tau, external, max_error=max_error)
         if task.kind == kernels.LEAST_TORQUE and found.rank < (
                 self._solver.usual_rank(task) or 0):
             refuse_rank(self._solver, found.rank)
         return driven, task, found
-
-
-def _with_given(found: ConstrainedSolution, driven: Mask, by_forces: Blocks,
-                by_multipliers: Blocks) -> ConstrainedInverseJacobians:
-    """Return the result: forces that are given are needed no more."""
-    by_tau, multipliers_by_tau = (-blocks[-1] * ~driven for blocks in (by_forces, by_multipliers))
-    passive = np.flatnonzero(~driven)
-    for k in range(len(by_tau) if by_tau.ndim > 2 else 1):
-        (by_tau[k, k] if by_tau.ndim > 2 else by_tau)[passive, passive] += 1.0
-    (by_q, by_v, by_a, by_need), (m_by_q, m_by_v, m_by_a, m_by_need) = by_forces, by_multipliers
-    return ConstrainedInverseJacobians(
-        by_q, by_v, by_a, by_tau, by_need, found.tau, found.multipliers, m_by_q, m_by_v, m_by_a,
-        multipliers_by_tau, m_by_need)

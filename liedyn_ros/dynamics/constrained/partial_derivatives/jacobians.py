@@ -70,6 +70,14 @@ class LoopJacobians:
             as_array('derivatives', result, result.shape)
         return self._parted(result, rows, 1)
 
+    def of_gravity(self, q: ArrayLike, v: ArrayLike, a: Array, external: ArrayLike | None
+                   ) -> Array:
+        """Return how forces of the tree vary with gravity (nv, 3), after a call at the state."""
+        if self._tree is None or self._constraints.functions:
+            self._tree = self._constraints.tree.inverse.partial_derivatives(
+                q, v, a, external, self._tree)
+        return self._tree.by_gravity
+
     def _varied(self, q: ArrayLike, v: ArrayLike, a: Array, multipliers: Array,
                 external: ArrayLike | None) -> VariedEquations:
         """Return how the equations of the tree and of the constraints vary along a motion."""

@@ -354,6 +354,20 @@ def least_force_seconds(rows: RowSeconds, forces: Variation, multipliers: Array,
     return [np.where(driven[:, None, None], -each, 0.0) for each in borne], solved
 
 
+def along(seconds: Sequence[Array], y: ArrayLike, dq: ArrayLike, dv: ArrayLike, *given: ArrayLike
+          ) -> list[Array]:
+    """
+    Return the changes (nv,) of a gradient of y . x by q, v and each that is given.
+
+    seconds (nv, nv, nv) are those by qq, qv, vv and q with each given, of which the changes are.
+    """
+    weights = np.asarray(y, dtype=np.float64)
+    qq, qv, vv, *mixed = (np.einsum('i,ijk->jk', weights, each) for each in seconds)
+    by_q = qq @ dq + qv @ dv + sum(each @ d for each, d in zip(mixed, given))
+    return [np.asarray(each, dtype=np.float64) for each in (
+        by_q, qv.T @ dq + vv @ dv, *(each.T @ dq for each in mixed))]
+
+
 def _sides(slopes: Array, subscripts: str, pair: tuple[int, int], changes: Sequence[Array]
            ) -> Array:
     """Return terms of the slopes by q, where q is the first or last of a pair or both; else 0."""

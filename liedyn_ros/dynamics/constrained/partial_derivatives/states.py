@@ -69,6 +69,12 @@ class ManyLoopStates(ManyStates):
         """Return the gradients of K states, and which are good."""
         raise NotImplementedError
 
+    def _of_gravity(self, states: States) -> Array:
+        """Return how forces of the tree vary with gravity (K, nv, 3)."""
+        rest = np.zeros_like(states.v)
+        tree = self._solver.constraints.tree.inverse.partial_derivatives
+        return tree.batch(states.q, rest, rest).by_gravity
+
     @cached_property
     def _batches(self) -> LoopBatches:
         return LoopBatches(self._solver, self._inverse)

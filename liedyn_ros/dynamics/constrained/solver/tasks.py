@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,15 @@ Mask = NDArray[np.bool_]
 
 ANY_RANK = np.iinfo(np.int64).max
 LEAST_TORQUE, LEAST_FORCE = 'least_torque', 'least_force'  # of inverse dynamics
+
+
+class Sharing(TypedDict, total=False):
+    """Arguments of inverse dynamics that choose joint forces, where several have a motion."""
+
+    tau: ArrayLike | None
+    actuated: ArrayLike | None
+    redundancy: str
+    weights: ArrayLike | None
 
 
 class Task(NamedTuple):
@@ -81,7 +90,7 @@ def inverse_task(constraints: Constraints, actuated: ArrayLike | None = None,
     LiedynError for another redundancy, name or mask, and ShapeError, NotFiniteError or LimitError
     for wrong weights.
     """
-    driven = (constraints.model.actuated if actuated is None
+    driven = (constraints.model.leading if actuated is None
               else constraints.names.mask('actuated', actuated)) | idle_spins(constraints)
     if not isinstance(redundancy, str) or redundancy not in (LEAST_TORQUE, LEAST_FORCE):
         raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '

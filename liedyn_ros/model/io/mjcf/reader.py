@@ -192,7 +192,7 @@ class _Reader:
                            'rest': float(there.qpos_spring[there.jnt_qposadr[i]])}
         self._builder.add_joint(
             name, kind, parent, child, placement=placement, axis=axis, limits=limits,
-            actuated=not self._beyond or i in self._driven, **forces, **spring)
+            actuated=i in self._driven if self._beyond else None, **forces, **spring)
 
     def _add_equalities(self) -> None:
         """Add the equality constraints; unread ones have a warning."""

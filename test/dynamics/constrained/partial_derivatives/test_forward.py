@@ -42,7 +42,7 @@ def test_the_kernel_of_order_zero_is_the_series_cut_there(name: str) -> None:
         at = dynamics.model.integrate(q, off * rng.normal(size=len(v)))
         got = calls(at, v, tau[0], external=w, closed=closed)
         wanted = calls.time_derivatives(at, v, tau[:1], external=w[None], closed=closed)
-        for each, series in zip(got, wanted):
+        for each, series in zip(got[:-1], wanted):  # by_gravity is of one order alone
             assert_same(each, series.reshape(each.shape), 1e-9)
 
 

@@ -205,14 +205,14 @@ def test_order_zero_is_that_of_one_order(name: str) -> None:
     dynamics, q, v, tau, w, _ = moving(name)
     got = dynamics.forward.partial_derivatives.time_derivatives(q, v, tau[:-1], external=w[:-1])
     wanted = dynamics.forward.partial_derivatives(q, v, tau[0], external=w[0])
-    for field in wanted._fields:
+    for field in wanted._fields[:-1]:  # by_gravity is of one order alone
         ours = getattr(got, field)[0]
         assert_same(ours[0] if field.endswith('_tau') else ours, getattr(wanted, field), 1e-11)
     assert not got.by_tau[0, 1:].any()
     a, every = got.a, np.ones(len(v), dtype=bool)
     got = dynamics.inverse.partial_derivatives.time_derivatives(q, v, a, actuated=every)
     wanted = dynamics.inverse.partial_derivatives(q, v, a[0], actuated=every)
-    for field in got._fields:
+    for field in got._fields[:-1]:
         ours = getattr(got, field)[0]
         assert_same(ours[0] if field.endswith(('_a', '_tau', '_need')) else ours,
                     getattr(wanted, field), 1e-11)
