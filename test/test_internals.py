@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Private symbols of other packages: docs/internals.md lists them, and they exist."""
+"""Private symbols of other packages: docs/dependencies.md lists them, and they exist."""
 
 import ast
 from functools import cache

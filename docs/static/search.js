@@ -5,7 +5,7 @@
 const IDLE = new Set(('how what why when where which who do does did can could should would i my me we ' +
   'you your from use using used get compute calculate find make work help error need want robot ros').split(' '));
 const WORTH = {text: 1, section: 3, title: 3};
-const BEHIND = /^(api\/|code\/|_modules\/|figures|results|errata|equations|internals|open_problems|dependencies|architecture|theory|README|index)/;
+const BEHIND = /^(api\/|code\/|_modules\/|figures|results|errata|equations|open_problems|dependencies|architecture|theory|README|index)/;
 
 function rankedPages(searchTerms, excludedTerms) {
   const {terms, titleterms, titles, docnames, filenames} = Search._index;
