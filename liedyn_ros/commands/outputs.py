@@ -78,7 +78,7 @@ def recording(path: Path, machine: Machine, shown: Iterable[tuple[float, ViewInp
     if find_spec('viser') is None:
         print(f'No recording to look at: {remedy_of("view")}')
         return
-    from liedyn_ros.view.recorded import write_recording
+    from liedyn_ros.view.page import write_recording
     from liedyn_ros.view.recording import MAX_DURATION
     shown = list(shown)
     write_recording(path, machine, shown, home, description)

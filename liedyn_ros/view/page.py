@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -33,7 +33,7 @@ from liedyn_ros.view.access import open_server, TOKEN
 from liedyn_ros.view.platforms.scene import PlatformScene
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf
 from liedyn_ros.view.plots import Plots
-from liedyn_ros.view.recording import ViewRecording
+from liedyn_ros.view.recording import MAX_DURATION, ViewRecording
 from liedyn_ros.view.trees.scene import TreeScene
 from liedyn_ros.view.trees.what_if import TreeWhatIf
 from liedyn_ros.view_state import Description, Machine, ViewInput
@@ -55,6 +55,8 @@ class Waiting:
 
 
 TEXT_RATE = 4.0  # Hz, of what a person reads
+PICTURE_RATE = 30.0  # pictures a second of a recording without a live machine
+RECORDING_PORT = 18_080  # or the next that is free; no address is printed
 OF_PLATFORM = (('distance to singularity', '-'), ('residual', 'm'), ('iterations', ''),
                ('age', 's'), ('error', 'm'))  # of the plots, with their units
 CAMERA_STEP = 0.005  # of the size: a floating machine moves so far before a camera follows
@@ -173,8 +175,10 @@ class LivePage:
             self._pulls.on_update(lambda _: Thread(target=self._prepare_pulls, args=(
                 scene, model), daemon=True).start())
         if scene.faults:
-            server.gui.add_markdown('\n'.join(
-                f'- not shown: {_wrapped(fault)}' for fault in scene.faults[:MAX_LINES]))
+            with server.gui.add_folder(f'{len(scene.faults)} shapes are not shown: boxes instead',
+                                       expand_by_default=False):
+                server.gui.add_markdown('\n'.join(
+                    f'- {_wrapped(fault)}' for fault in scene.faults[:MAX_LINES]))
         return 1.3 * scene.size, scene.middle
 
     def _prepare_pulls(self, scene: TreeScene, model: Model) -> None:
@@ -252,6 +256,8 @@ class LivePage:
 
     def _show(self, seen: ViewInput, now: float) -> None:
         assert self._scene is not None
+        if isinstance(self._scene, TreeScene):
+            seen = self._scene.own(seen)
         with self.server.atomic():
             self._scene.show(seen, now)
         if isinstance(self._scene, TreeScene) and seen.pose is not None:
@@ -336,3 +342,28 @@ def _silence(quiet: Mapping[str, float]) -> str:
     return 'no message ' + ', '.join(
         f'on {topic} for {seconds:.0f} s' for topic, seconds in quiet.items()
     ) + f'; the last {"are" if len(quiet) > 1 else "is"} shown'
+
+
+def write_recording(path: Path, machine: Machine, shown: Iterable[tuple[float, ViewInput]],
+                    home: Array | None = None, description: Description | None = None) -> None:
+    """
+    Write pictures at rising times, s, as a page that plays without a network.
+
+    Of more than 30 pictures a second some are left out, and it ends after 300 s. home (4, 4), m,
+    is that of a platform.
+    """
+    page = LivePage('127.0.0.1', RECORDING_PORT, MAX_DURATION, 10.0)
+    try:
+        page.adopt(machine, np.eye(4) if home is None else home, description)
+        page.record_to(path)
+        first = due = None
+        for now, seen in shown:
+            if first is None or due is None:
+                first = due = now
+            if now - first > MAX_DURATION:
+                break
+            if now >= due - 1e-9:
+                due = max(due + 1.0 / PICTURE_RATE, now)
+                page.show(seen, now)
+    finally:
+        page.close()

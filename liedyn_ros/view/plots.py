@@ -6,11 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Plots of the last minute beside the scene."""
+"""Plots of the last minute beside the scene, and sliders whose numbers a person can read."""
 
 from __future__ import annotations
 
 from collections import deque
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from liedyn_ros.common.checks import Array
 
 PLOT_RATE = 4.0  # Hz, of new plots
 COLOR = '#1f6fdc'
+SLIDER_STEP = 1e-3  # of the range, at most; the next power of ten below it is taken
+DIGITS = 9  # behind the point, beyond which numbers of steps are rounding errors
 PREFIXES = ('', 'm', 'µ', 'n', 'p', 'f')  # a thousandth of the one before
 
 
@@ -80,3 +83,25 @@ def _title(name: str, unit: str) -> str:
 
 def _series(title: str) -> tuple[uplot.Series, ...]:
     return (uplot.Series(label='s ago'), uplot.Series(label=title, stroke=COLOR, width=1))
+
+
+def add_slider(gui: GuiApi, name: str, least: float, most: float, value: float) -> Any:
+    """Add a slider from least to most, both rounded inwards to its step, near a value."""
+    digits = math.ceil(-math.log10(SLIDER_STEP * (most - least)))
+    step = 10.0 ** -digits
+    low, high = (round(each * step, DIGITS) for each in (
+        math.ceil(least / step - SLIDER_STEP), math.floor(most / step + SLIDER_STEP)))
+    slider = gui.add_slider(name, low, high, step, low)
+    move_slider(slider, value)
+    return slider
+
+
+def value_of(slider: Any) -> float:
+    """Return the value that a browser sent, as near to it as the ends allow."""
+    return float(min(max(slider.value, slider.min), slider.max))
+
+
+def move_slider(slider: Any, value: float) -> None:
+    """Move a slider as near to a value as its steps and its ends allow."""
+    at = round(round(value / slider.step) * slider.step, DIGITS)
+    slider.value = min(max(at, slider.min), slider.max)

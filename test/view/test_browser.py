@@ -19,8 +19,7 @@ from liedyn_ros.stewart import load_geometry
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
 
-from liedyn_ros.view.page import LivePage  # noqa: E402
-from liedyn_ros.view.recorded import write_recording  # noqa: E402
+from liedyn_ros.view.page import LivePage, write_recording  # noqa: E402
 from liedyn_ros.view_state import ViewInput  # noqa: E402
 
 pytestmark = pytest.mark.full

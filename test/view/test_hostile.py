@@ -32,8 +32,7 @@ connect = pytest.importorskip('websockets.asyncio.client').connect
 exceptions = pytest.importorskip('websockets.exceptions')
 
 from liedyn_ros.view import access  # noqa: E402
-from liedyn_ros.view.page import LivePage  # noqa: E402
-from liedyn_ros.view.recorded import write_recording  # noqa: E402
+from liedyn_ros.view.page import LivePage, write_recording  # noqa: E402
 from liedyn_ros.view_state import Description, ViewInput  # noqa: E402
 
 LINK = ('<link name={body}><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
@@ -71,7 +70,7 @@ def test_texts_of_topics_and_descriptions_are_no_markup(tab, page):
     page.show(ViewInput(efforts=dict.fromkeys(TEXTS, 1.0), warnings=tuple(TEXTS), fault=TEXTS[0],
                         quiet={TEXTS[0]: 9.0}, positions={TEXTS[0]: 0.1}))
     tab.goto(page.address)
-    tab.get_by_text('not shown').first.wait_for()
+    tab.get_by_text('not shown').wait_for()  # one line, which unfolds
     tab.get_by_text(TEXTS[0]).first.wait_for()  # as it was written
     tab.get_by_role('tab', name='What if').click()
     tab.get_by_text('A push on').wait_for()

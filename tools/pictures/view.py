@@ -22,7 +22,6 @@ import threading
 
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
-
 from tools.command_line import names_or_all
 from tools.example_robots import FOLDER
 
@@ -34,7 +33,7 @@ from liedyn_ros.stewart import (
     LegSimulation, length_jacobian, load_geometry, MonitoredTracker, SmoothTrajectory)
 from liedyn_ros.view.page import LivePage
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf
-from liedyn_ros.view.sliders import move_slider
+from liedyn_ros.view.plots import move_slider
 from liedyn_ros.view.trees.what_if import TreeWhatIf
 from liedyn_ros.view_state import Description, SolvedPose, ViewInput
 

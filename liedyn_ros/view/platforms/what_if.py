@@ -25,8 +25,8 @@ from liedyn_ros.stewart import (
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.view.platforms.scene import PlatformFigure
+from liedyn_ros.view.plots import add_slider, move_slider, value_of
 from liedyn_ros.view.shapes import place
-from liedyn_ros.view.sliders import add_slider, move_slider, value_of
 
 GHOST, MODE = 0.45, 0.25  # opacity of what is asked, and of other poses of its leg lengths
 # Sizes of the platform that a ghost goes; of a quaternion that is none

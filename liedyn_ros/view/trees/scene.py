@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from viser import SceneApi
@@ -40,7 +41,8 @@ class TreeScene:
     A tree as it is heard.
 
     closures: whether the forces of its closures at rest are drawn. faults are sentences on shapes
-    of its description that cannot be shown.
+    of its description that cannot be shown. units are those of efforts, of joints of one
+    coordinate, by name.
     """
 
     def __init__(self, scene: SceneApi, model: Model, path_time: float,
@@ -54,6 +56,9 @@ class TreeScene:
         self._model, self.q = model, model.neutral()
         self._followers, self._heard = Followers(model), set[str]()
         self._single = [each for each in model.joint_list if JOINT_TYPES[each.type_name].nv == 1]
+        units = units_of(model)
+        self.units = {joint.name: units[joint.vi] for joint in self._single}
+        self._names = {*self.units, *model.coordinate_names}
         floats = any(joint.type_name == 'free' for joint in model.joint_list[:1])
         self._base = FloatingBase(model) if floats else None
         self._path = PathLine(scene, path_time)
@@ -87,11 +92,10 @@ class TreeScene:
         self._thrusts.show(*self._thrusts_of(seen.rotor_speeds))
         self._pulls.show(*self._pulls_of(self._model.closures))
 
-    @property
-    def units(self) -> dict[str, str]:
-        """Return the units of the efforts of joints of one coordinate, by name."""
-        units = units_of(self._model)
-        return {joint.name: units[joint.vi] for joint in self._single}
+    def own(self, seen: ViewInput) -> ViewInput:
+        """Return what is of this machine: efforts of its joints; a fixed base has no position."""
+        return replace(seen, pose=seen.pose if self.floats else None, efforts={
+            name: value for name, value in seen.efforts.items() if name in self._names})
 
     @property
     def floats(self) -> bool:

@@ -27,8 +27,8 @@ from liedyn_ros.dynamics import Dynamics, LOCAL_WORLD_ALIGNED
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.followers import Followers
+from liedyn_ros.view.plots import add_slider, move_slider, value_of
 from liedyn_ros.view.shapes import ellipsoid
-from liedyn_ros.view.sliders import add_slider, move_slider, value_of
 from liedyn_ros.view.trees.figure import Shapes, TreeFigure
 from liedyn_ros.view.trees.scene import size_of, units_of
 
