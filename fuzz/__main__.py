@@ -28,7 +28,7 @@ import sys
 from fuzz import engines
 from fuzz.target import corpus, folder, NAMES, target
 
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 
 OUT = Path('out/fuzz')
 SECONDS = 60.0

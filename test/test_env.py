@@ -6,12 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""tools/env.sh, which gives a shell the environment of the Makefile."""
+"""tools/env.sh gives a shell the environment of the Makefile; ROS domains of test processes."""
 
 from pathlib import Path
 import subprocess
 
 import pytest
+from support.domains import domain_of
 
 SCRIPT = Path(__file__).parents[1] / 'tools' / 'env.sh'
 
@@ -47,3 +48,10 @@ def test_a_script_that_refuses_unset_variables_may_source_it(tmp_path, option):
                             env={'PATH': '/usr/bin:/bin'})
     told = ['nounset'] if option == '-u' else []
     assert result.stdout.splitlines() == ['got ', *told, 'end'], result.stderr
+
+
+@pytest.mark.parametrize('first', [1, 33, 100])
+def test_no_two_processes_have_one_domain(first):
+    domains = [domain_of(process, first) for process in range(100)]
+    assert domains[0] == first
+    assert sorted(domains) == list(range(1, 101))

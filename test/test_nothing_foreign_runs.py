@@ -28,8 +28,8 @@ OPENERS = {'np.loadtxt', 'np.genfromtxt', 'np.fromfile', 'np.memmap',
            'ElementTree.parse', 'etree.parse', 'open', 'os.open', 'io.open', 'codecs.open',
            'mujoco.MjModel.from_xml_path', 'tomllib.load', 'configparser.ConfigParser'}
 READERS = {
-    'commands/operation/clocks.py', 'commands/operation/environment.py', 'common/on_demand.py',
-    'commands/operation/real_time.py', 'commands/operation/security_policy.py', 'bags/types.py',
+    'commands/operation/computer.py', 'commands/operation/environment.py', 'common/on_demand.py',
+    'commands/operation/security_policy.py', 'bags/types.py',
     'commands/operation/shared_memory.py', 'commands/stewart/drawings/workspace.py',
     'ros/launch.py',
     'common/untrusted_files.py', 'demo/processes.py', 'demo/watching.py', 'model/io/xml_parts.py',

@@ -27,7 +27,7 @@ import crocoddyl
 import numpy as np
 import pinocchio
 
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.dynamics.autodiff import crocoddyl_models as models
 from liedyn_ros.export import casadi_source
 from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia, to_urdf

@@ -33,7 +33,7 @@ from benchmarks.record import keep
 from benchmarks.robots import robots
 from benchmarks.timing import Call, interleaved
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.jit import rooms
 from liedyn_ros.model import Model

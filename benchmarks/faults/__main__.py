@@ -21,7 +21,7 @@ from benchmarks.faults.scene import NotBackError, Scene
 from benchmarks.faults.subjects import Subject, SUBJECTS
 from benchmarks.processes import exit_at_sigterm
 from benchmarks.record import distro, keep
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 
 # What CI does: a node with a stream and one with services, and what happens most.
 QUICK_NODES = 'stewart_pose', 'dynamics_server'

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from benchmarks.identification.plain import plain_forces
 from benchmarks.identification.recordings import Case, CASES
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.identification import identify, Recording
 from liedyn_ros.identification.equations import Equations, equations_of, with_terms
 from liedyn_ros.identification.estimate import Estimator, refitted_friction

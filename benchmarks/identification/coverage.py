@@ -32,8 +32,8 @@ from scipy.stats import norm, t as student
 
 from benchmarks.record import keep
 from liedyn_ros.commands.work import add_work_options, all_results
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.identification import PayloadEstimator, Recording, with_payload

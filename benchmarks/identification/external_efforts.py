@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.identification.__main__ import held
 from benchmarks.identification.recordings import Array, Case, ur10e
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import alarm_levels, MomentumObserver
 from liedyn_ros.identification import identify, Recording

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification import identify, Recording
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia, with_inertias, with_resistances

@@ -36,7 +36,7 @@ from benchmarks.nodes.accounts import joined
 from benchmarks.nodes.streams import Bench
 from benchmarks.processes import Beside, end_process, exit_at_sigterm
 from benchmarks.record import keep
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 
 RATE = 1000.0  # Hz
 SECONDS, TURNS = 10.0, 3

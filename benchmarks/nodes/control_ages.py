@@ -38,7 +38,7 @@ from benchmarks.processes import exit_at_sigterm
 from benchmarks.record import keep
 from benchmarks.together.fleet import Member
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.ros.messages.conversions import nanoseconds
 
 PAGE = Path('docs/results.md')

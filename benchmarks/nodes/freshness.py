@@ -48,8 +48,8 @@ from benchmarks.nodes.accounts import joined
 from benchmarks.nodes.streams import Bench, echo, floor, TRAFFIC
 from benchmarks.processes import exit_at_sigterm
 from benchmarks.record import keep, verdict
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import load_geometry
 
 RATES = 100.0, 500.0, 1000.0, 2000.0, 4000.0  # Hz

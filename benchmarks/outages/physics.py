@@ -30,8 +30,8 @@ from benchmarks.outages.table import PAGE
 from benchmarks.record import keep
 from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.control.robot_simulation import RobotSimulation
 from liedyn_ros.dynamics import Dynamics, runge_kutta_munthe_kaas
 from liedyn_ros.dynamics.constrained import (

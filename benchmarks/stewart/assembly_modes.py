@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.record import keep
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import AssemblyModes, AssemblyModeSolver, leg_lengths, StewartGeometry
 

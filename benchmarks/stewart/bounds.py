@@ -33,7 +33,7 @@ from benchmarks.stewart.faults import (
     corrupt, detect, DETECTIONS, FROZEN, KINDS, NOISE, SOUND, spoilt_runs)
 from benchmarks.stewart.motions import Figures, GEOMETRY
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.stewart import leg_lengths
 
 RATES = (50, 100, 200, 500, 1000)  # Hz

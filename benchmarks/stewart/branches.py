@@ -33,8 +33,8 @@ from benchmarks.stewart.motions import error, Figures
 from liedyn_ros.commands.work import add_work_options, all_results
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, load_geometry, MonitorConfig, MonitoredTracker, PoseSolver, StewartGeometry)

@@ -31,8 +31,8 @@ from benchmarks.record import keep
 from benchmarks.stewart.commissioning import platform
 from liedyn_ros.commands.work import add_work_options, all_results
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver, StewartGeometry
 from liedyn_ros.stewart.calibration import (

@@ -24,8 +24,8 @@ import numpy as np
 from benchmarks.record import keep
 from benchmarks.timing import Call, interleaved, median_ratio
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     leg_lengths, load_geometry, PoseCertifier, PoseSolver, StewartGeometry)

@@ -27,8 +27,8 @@ import numpy as np
 from benchmarks.record import keep
 from liedyn_ros.commands.work import add_work_options, all_results, LOCAL_WORK
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, load_geometry, MonitoredTracker, PoseSolver, SmoothTrajectory, Status,

@@ -23,7 +23,7 @@ from benchmarks.record import keep
 from benchmarks.stewart.motions import Figures, GEOMETRY, good_motion, HOME
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     leg_lengths, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator)

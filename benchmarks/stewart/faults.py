@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.record import keep
 from benchmarks.stewart.motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import Flag, leg_lengths, MonitorConfig, MonitoredTracker
 from liedyn_ros.stewart.tracking.sensor_monitor import OrientationSensor

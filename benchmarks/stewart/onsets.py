@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.record import keep
 from benchmarks.stewart.defaults import errors, LATCHED, MAX_RATIO, platform, PLATFORMS
 from liedyn_ros.commands.work import add_work_options, all_results, LOCAL_WORK
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.stewart import leg_lengths, MonitoredTracker, PoseSolver, SmoothTrajectory
 
 RATES = (100, 200, 500, 1000, 2000)  # Hz

@@ -33,7 +33,7 @@ from benchmarks.stewart.faults import faults, frozen, QUANTIZATION_DEVIATION
 from benchmarks.stewart.motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
 from liedyn_ros.commands.work import add_work_options, all_results, LOCAL_WORK
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, length_jacobian, MonitorConfig, MonitoredPose, MonitoredTracker, PoseSolver,

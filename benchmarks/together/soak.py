@@ -40,8 +40,8 @@ from benchmarks.record import distro, keep
 from benchmarks.together import fleet
 from benchmarks.together.causes import NONE
 from benchmarks.together.flows import Figures, Flows, Reports
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.verdict import DemoVerdict, Outcome
 from liedyn_ros.stewart import load_geometry
 

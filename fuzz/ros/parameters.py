@@ -42,7 +42,7 @@ def _judge(taken: Any) -> bool:
         return False
     try:
         value = RosParameter.from_parameter_msg(taken).value
-    except ValueError:  # of an unknown type, see test_own_services.py
+    except ValueError:  # of an unknown type, see test_services.py
         return False
     return guarded(lambda: _use(taken.name, KNOWN[taken.name].accept(value)))
 

@@ -10,8 +10,7 @@
 
 import numpy as np
 
-from liedyn_ros.aerial.actuators import Lags
-from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS
+from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS, Lags
 from liedyn_ros.common.checks import Array
 from liedyn_ros.control import Drives, Feedback, Gains, ReferenceMotion, tracking_error
 from liedyn_ros.control.follower import Follower

@@ -12,9 +12,8 @@ import math
 
 import numpy as np
 
-from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.aerial.reference import Reference
-from liedyn_ros.aerial.vehicle import AerialManipulator, Command
+from liedyn_ros.aerial.vehicle import AerialManipulator, Command, Lags
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control import Feedback, Gains, ReferenceMotion

@@ -16,9 +16,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.aerial.failsafe import Failsafe
-from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS
+from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS, Lags
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control import Drives, LaggedActuators

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""An aerial manipulator: a free base with rotors, and joints of one degree of freedom."""
+"""An aerial manipulator: a free base with rotors, joints of one degree of freedom, their lags."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ModelError
-from liedyn_ros.control.actuators import bounded
+from liedyn_ros.control.actuators import bounded, lead
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.linear_algebra.bounded_least_squares import within_bounds
 from liedyn_ros.model import Model, RotorAllocation, RotorCommand
@@ -225,3 +225,33 @@ class AerialManipulator:
             with np.errstate(divide='ignore', invalid='ignore'):
                 most[k] = np.nanmin(np.where(push != 0.0, room / np.abs(push), np.inf))
         return most
+
+
+@dataclass(frozen=True)
+class Lags:
+    """
+    The time constants of a vehicle's actuators, s: force' = (command - force) / lag (8.6).
+
+    rotors: of the thrusts, which are proportional to the squares of the speeds. All rotors have
+    the same constant, so their wrench has it too. joints: of the torques. 0 for none. Raises
+    LimitError.
+    """
+
+    rotors: float = 0.0
+    joints: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name, value in vars(self).items():
+            if not 0.0 <= value < np.inf:
+                raise LimitError(f'lag of {name}: expected a number of s from 0, got {value}')
+
+    def of(self, size: int) -> Array:
+        """Return the time constant of each of the forces (nv,) of an AerialManipulator, s."""
+        lags = np.empty(size)
+        lags[FREE], lags[JOINTS] = self.rotors, self.joints
+        return lags
+
+    def lead(self, tau: Array) -> Array:
+        """Return the commands that produce forces: tau (2, nv) are the forces and their rates."""
+        return lead(tau, self.of(tau.shape[1]))

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Input of the commands: options that not every input takes, and what goes with others."""
+"""Input of the commands: options, rows of numbers, poses, settings of the pose node."""
 
 from __future__ import annotations
 
@@ -14,8 +14,20 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from liedyn_ros.common.errors import bounded, LiedynError, LimitError, NameSetError
+import numpy as np
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array, listed, unknown_name
+from liedyn_ros.common.errors import (
+    bounded, DescriptionError, LiedynError, LimitError, NameSetError)
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.untrusted_files import read_file
+from liedyn_ros.common.yaml_reader import read
+from liedyn_ros.lie import SE3, SO3
+
+NODE = 'stewart_pose'
 
 
 @contextmanager
@@ -62,3 +74,75 @@ def noise_of(options: Namespace, needed: Mapping[str, bool]) -> dict[str, float]
         raise LimitError('--' + ', --'.join(f'{kind}-noise' for kind in missing)
                          + ': expected with the noise of the others, got none')
     return {kind: 1.0 if value is None else value for kind, value in given.items()}
+
+
+def settings_of(path: Path | None) -> dict[str, Any]:
+    """
+    Return the parameters of the pose node in a file over the defaults of config/stewart.yaml.
+
+    Raises DescriptionError for a file that is no parameter file, and NameSetError for a name that
+    is no parameter.
+    """
+    settings = node_settings(path)
+    for name in ('orientation_noise', 'extra_length_noise'):
+        if settings[name]:
+            raise DescriptionError(f'{path}: {name}: expected 0, as redundant sensors of a bag '
+                                   f'are not read, got {settings[name]}')
+    return settings
+
+
+def node_settings(path: Path | None) -> dict[str, Any]:
+    """Return the node's parameters from a file, those of redundant sensors too."""
+    settings = _parameters(config_file('stewart.yaml'))
+    for name, value in ({} if path is None else _parameters(path)).items():
+        if name not in settings and name != 'use_sim_time':
+            raise unknown_name(NameSetError, f'{path}: parameter', settings, name)
+        settings[name] = value
+    return settings
+
+
+def _parameters(path: Path) -> dict[str, Any]:
+    """Return the parameters that a file has for the node, those of all nodes included."""
+    try:
+        content = read(path, str(path)).value
+        of_node = {key: section for key, section in content.items()
+                   if key.rpartition('/')[2] in ('**', NODE)}
+        found: dict[str, Any] = {}
+        for section in of_node.values():
+            found |= section['ros__parameters']
+    except (LiedynError, AttributeError, KeyError, TypeError) as error:
+        raise DescriptionError(f'{path}: expected a parameter file of ROS 2, got {error!r}'
+                               ) from error
+    if content and not of_node:
+        raise DescriptionError(f'{path}: expected a section {NODE} or /**, got '
+                               f'{listed(list(content))}')
+    return found
+
+
+def read_rows(path: Path, columns: int) -> Array:
+    """Return the rows (n, columns) of a text file. Raises DescriptionError."""
+    rows = []
+    try:
+        text = read_file(path).decode()
+    except ValueError as error:
+        raise DescriptionError(f'{path}: expected a readable text file, got {error}') from error
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition('#')[0].replace(',', ' ').split()
+        if not words:
+            continue
+        try:
+            rows.append([float(word) for word in words])
+        except ValueError as error:
+            raise DescriptionError(f'{path}:{number}: expected numbers, got {line!r}') from error
+        if len(words) != columns:
+            raise DescriptionError(
+                f'{path}:{number}: expected {columns} numbers, got {len(words)}')
+    if not rows:
+        raise DescriptionError(f'{path}: expected a row of numbers or more, got none')
+    return checks.as_array(str(path), rows, (-1, columns))
+
+
+def pose_of(values: Sequence[float] | Array) -> Array:
+    """Return a pose (4, 4) from x, y, z in m and roll, pitch, yaw in degrees."""
+    return SE3.from_rotation_translation(
+        SO3.from_rpy(*np.radians(values[3:])), values[:3]).matrix

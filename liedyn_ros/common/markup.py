@@ -6,8 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Texts of others in pages and reports: names, messages and paths are never markup."""
+"""Tables on a terminal, and texts of others in pages and reports, which are never markup."""
 
+from collections.abc import Sequence
 from html import escape
 import re
 from typing import Any, TextIO
@@ -62,3 +63,15 @@ class Terminal:
 
 def _reference(found: re.Match[str]) -> str:
     return f'{found[0][:-1]}&#{ord(found[0][-1])};'
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print rows under a header; the first column to the left, the others to the right."""
+    cells = [[str(cell) for cell in row] for row in (header, *rows)]
+    cells = [row + [''] * (len(header) - len(row)) for row in cells]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(header))]
+    cells.insert(1, ['-' * width for width in widths])
+    for first, *others in cells:
+        line = [first.ljust(widths[0])]
+        line += [cell.rjust(width) for cell, width in zip(others, widths[1:])]
+        print('  ' + '  '.join(line).rstrip())

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 100e6  # bytes of a file
 MAX_FACES = 2_000_000  # triangles of a file: those of an STL file of that size
 LIMITS = ProcessLimits(processor_time=60, time=120, memory=4 * 2**30)
-DONE = 'of a mesh that is read'
+READING = 'of a mesh that is read'
 
 
 class Surface(NamedTuple):
@@ -80,7 +80,7 @@ def _in_process(files: Sequence[Path]) -> list[tuple[Surface, ...] | str]:
     if not files:
         return []
     try:
-        answer = answer_of(__name__, [str(each) for each in files], LIMITS, DONE)
+        answer = answer_of(__name__, [str(each) for each in files], LIMITS, READING)
     except DescriptionError as error:
         raise DescriptionError(f'{", ".join(map(str, files[:3]))}: {error}') from error
     with np.load(BytesIO(answer), allow_pickle=False) as arrays:
@@ -121,7 +121,7 @@ def answers(files: Sequence[Path],
         except DescriptionError as error:
             yield str(error).removeprefix('expected ')
         except Exception as error:  # a faulty file makes trimesh raise any
-            yield bounded(told(error, limits, DONE))
+            yield bounded(told(error, limits, READING))
 
 
 def _read(file: Path) -> Sequence[Surface]:

@@ -6,14 +6,19 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Names of a package that are imported when they are used; imports nothing of this package."""
+"""Names that are imported, and values that are computed, when they are used; imports no part."""
 
 import ast
 from collections.abc import Callable
+import functools
 from importlib import import_module
 from pathlib import Path
 import sys
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+Key = TypeVar('Key')
+Value = TypeVar('Value')
 
 
 def on_demand(package: str, path: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -40,3 +45,21 @@ def on_demand(package: str, path: str) -> tuple[Callable[[str], Any], Callable[[
         return value
 
     return find, lambda: sorted(vars(sys.modules[package])['__all__'])
+
+
+def weak_cache(function: Callable[[Key], Value]) -> Callable[[Key], Value]:
+    """
+    Return the function with a cache of its values, one for each living argument.
+
+    An entry goes with its argument. So a value must not hold a reference to it.
+    """
+    cache: WeakKeyDictionary[Key, Value] = WeakKeyDictionary()
+
+    @functools.wraps(function)
+    def cached(key: Key) -> Value:
+        try:
+            return cache[key]
+        except KeyError:
+            return cache.setdefault(key, function(key))
+
+    return cached

@@ -29,7 +29,7 @@ from liedyn_ros.common.processes import answer_of, ProcessLimits, taken_request,
 from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 
 LIMITS = ProcessLimits(processor_time=10, time=30, memory=2**30)
-DONE = 'that xacro expands'
+EXPANDING = 'that xacro expands'
 
 
 def expand(path: str | os.PathLike[str], arguments: Mapping[str, str]) -> str:
@@ -44,7 +44,7 @@ def expand(path: str | os.PathLike[str], arguments: Mapping[str, str]) -> str:
                                f'{abbreviate(arguments)}')
     read_file(path)  # a clearer error than xacro's
     found: dict[str, str] = json.loads(answer_of(
-        __name__, [os.fspath(path), dict(arguments)], LIMITS, DONE))
+        __name__, [os.fspath(path), dict(arguments)], LIMITS, EXPANDING))
     if 'error' in found:
         raise DescriptionError(f'expected {found["error"]}')
     return found['text']
@@ -73,7 +73,7 @@ def answer(path: str, arguments: dict[str, str], limits: ProcessLimits) -> dict[
         return {'text': text} if len(text) <= MAX_BYTES else {
             'error': f'a file that expands to {MAX_BYTES} characters at most, got {len(text)}'}
     except Exception as error:  # a faulty file makes xacro raise AttributeError, TypeError, any
-        return {'error': told(error, limits, DONE)}
+        return {'error': told(error, limits, EXPANDING)}
 
 
 def _open(file: Any, mode: str = 'r', *_: object, **__: object) -> io.IOBase:

@@ -18,10 +18,10 @@ from pathlib import Path
 import sys
 import time
 
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.aerial import demo as aerial
-from liedyn_ros.demo.drawing import Drawings
+from liedyn_ros.demo.processes import Drawings
 from liedyn_ros.demo.session import DemoStage
 from liedyn_ros.demo.stewart import control, demo as stewart, singularity
 from liedyn_ros.demo.verdict import DemoVerdict, NotShownError, Outcome

@@ -6,9 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Node processes that a demo starts, and ends by their own pid whatever happens."""
+"""Processes of a demo: nodes, which it ends by their own pid, and pictures drawn meanwhile."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+import multiprocessing
 import os
 from pathlib import Path
 import signal
@@ -20,6 +22,8 @@ from typing import Any
 from liedyn_ros.demo.verdict import NotShownError
 
 END_TIMEOUT = 5.0  # s that a process has to end after it was asked to
+NICENESS = 10  # the nodes go first
+DRAWING_TIMEOUT = 600.0  # s for what is left to draw when all parts are over
 
 
 class NodeProcess:
@@ -70,3 +74,37 @@ class NodeProcess:
             self._process.kill()
             self._process.wait()
         self._output.close()
+
+
+class Drawings:
+    """A process that draws; a context manager that waits for all pictures."""
+
+    def __init__(self) -> None:
+        """Start no process before the first picture."""
+        self._pool = ProcessPoolExecutor(
+            1, multiprocessing.get_context('spawn'), os.nice, (NICENESS,))
+        self._asked: list[Future[None]] = []
+
+    def draw(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Call a function of a module, beside."""
+        self._asked.append(self._pool.submit(function, *arguments))
+
+    def __enter__(self) -> 'Drawings':
+        """Return the drawings."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        """Wait for all, at most for DRAWING_TIMEOUT, and raise what one of them raised."""
+        if error is None:
+            left = wait(self._asked, DRAWING_TIMEOUT).not_done
+            if left:
+                print(f'{len(left)} of {len(self._asked)} drawings are left out: this machine was '
+                      'too busy for them')
+                for process in multiprocessing.active_children():
+                    process.terminate()
+        self._pool.shutdown(cancel_futures=True)
+        if error is None:
+            for asked in self._asked:
+                if asked not in left:
+                    asked.result()

@@ -23,8 +23,7 @@ import rclpy
 from rclpy.client import Client
 from rclpy.signals import uninstall_signal_handlers
 
-from liedyn_ros.demo.drawing import Drawings
-from liedyn_ros.demo.processes import NodeProcess
+from liedyn_ros.demo.processes import Drawings, NodeProcess
 from liedyn_ros.demo.recorder import DemoRecorder
 from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.nodes.simulator_node import MUJOCO, OWN

@@ -25,7 +25,7 @@ from liedyn_ros.demo.verdict import NotShownError
 
 PICTURE_RATE = 15.0  # Hz, of pictures: the nodes of the demo need the processor more
 ADDRESS = re.compile(r'the view is on (\S+)')
-REFUSED = re.compile('not configured: .*')
+REFUSAL = re.compile('not configured: .*')
 START_LIMIT = 600.0  # s for a page to open
 WRITE_TIMEOUT = 120.0  # s that the page has to be written, on a busy machine
 NICENESS = 10  # the nodes go first
@@ -98,5 +98,5 @@ def address_of(view: NodeProcess) -> str:
 
 def require_machine(view: NodeProcess) -> None:
     """Raise NotShownError with the reason where the view refused its machine."""
-    if refused := REFUSED.search(view.log.read_text(encoding='utf-8')):
+    if refused := REFUSAL.search(view.log.read_text(encoding='utf-8')):
         raise NotShownError(f'expected a page, got {refused[0]}')

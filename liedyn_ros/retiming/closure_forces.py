@@ -21,8 +21,7 @@ from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.contacts import Contact, SLIDING
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolutions
 from liedyn_ros.model.parts.geometry import perpendicular, unit_axis
-from liedyn_ros.retiming.limits import ClosureLimits
-from liedyn_ros.retiming.machine import Machine
+from liedyn_ros.retiming.limits import ClosureLimits, Machine
 
 
 class ClosureForce(NamedTuple):

@@ -19,8 +19,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates
 from liedyn_ros.dynamics.constrained.minimal_coordinates import whole_rates
 from liedyn_ros.retiming.closure_forces import ClosureForce
-from liedyn_ros.retiming.limits import FrameLimits
-from liedyn_ros.retiming.machine import Machine
+from liedyn_ros.retiming.limits import FrameLimits, Machine
 from liedyn_ros.retiming.paths.path import PathSamples
 
 # (pdot, pddot) of the calls that give the coefficients; all without a third derivative.

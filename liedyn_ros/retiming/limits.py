@@ -19,8 +19,11 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_numbers, require_known
 from liedyn_ros.common.errors import LimitError, ModelError, NameSetError, ShapeError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates
 from liedyn_ros.model import Model
 
+Machine: TypeAlias = Dynamics | ConstrainedDynamics | MinimalCoordinates
 Values: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
 FRAME = 'velocity', 'acceleration', 'angular_velocity', 'angular_acceleration'  # by row order
 CLOSURE = {'least': 'least_closure_force', 'most': 'closure_force', 'rate': 'closure_force_rate'}

@@ -22,8 +22,7 @@ from liedyn_ros.retiming.closure_forces import closure_force, ClosureForce
 from liedyn_ros.retiming.coefficients import Coefficients, coefficients, frame_motion
 from liedyn_ros.retiming.grid import Grid, Speed
 from liedyn_ros.retiming.law import Law
-from liedyn_ros.retiming.limits import MotionLimits
-from liedyn_ros.retiming.machine import Machine
+from liedyn_ros.retiming.limits import Machine, MotionLimits
 from liedyn_ros.retiming.paths.path import MovingEnd, Path, PathSamples
 from liedyn_ros.retiming.program.fastest_speed import PathEnd
 from liedyn_ros.retiming.program.rounds import (

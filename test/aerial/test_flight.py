@@ -13,7 +13,7 @@ import pytest
 from support.refusals import refused
 
 from liedyn_ros.aerial import AerialManipulator, FlightSimulation
-from liedyn_ros.aerial.actuators import Lags
+from liedyn_ros.aerial.vehicle import Lags
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.control import Drives, Feedback, Gains, tracking_error
 from liedyn_ros.dynamics import Dynamics

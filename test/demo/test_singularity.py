@@ -15,7 +15,7 @@ import pytest
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.demo.stewart import crossing_plots
+from liedyn_ros.demo.stewart import plots
 from liedyn_ros.demo.stewart.crossing import Crossing, WRONG_DISTANCE
 from liedyn_ros.demo.stewart.singularity import (
     DURATION, FREQUENCY, HOME_POSITION, HOME_TURN, judge, NOISE, report, SAMPLE_RATE, SEED, TURN)
@@ -76,7 +76,7 @@ def test_a_plain_solver_goes_wrong_in_silence_and_ours_does_not(recording, capsy
     text = capsys.readouterr().out
     for flag in (Flag.BRANCH_CROSSED, Flag.BRANCH_UNSURE):
         assert SINGULARITY[flag] in text
-    crossing_plots.draw(crossing, tmp_path)
+    plots.draw_crossing(crossing, tmp_path)
     assert {path.suffix for path in tmp_path.iterdir()} == {'.png', '.pdf', '.csv'}
 
 

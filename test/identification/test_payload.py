@@ -25,7 +25,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import (
     Payload, PayloadEstimator, PayloadStream, Regressor, with_payload)
-from liedyn_ros.identification.payload.window import MotionWindow
+from liedyn_ros.identification.payload.stream import MotionWindow
 from liedyn_ros.model import ModelBuilder, SpatialInertia, to_urdf
 
 TRUE = SpatialInertia(1.5, [0.02, -0.03, 0.1], np.diag([0.01, 0.012, 0.005])).parameters()

@@ -6,13 +6,19 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Kernels that check their indices, in a process of their own."""
+"""Kernels that check their indices, in a process of their own; tables within an array."""
 
 import json
 import os
 
+import numba
+from numba.core.errors import TypingError
+import numpy as np
 import pytest
 from support import forked
+
+from liedyn_ros.jit.memory import rows_of
+from liedyn_ros.model.kernels.acceptance import finite
 
 ACCESSES = {  # with the first index that is wrong
     'get row': ('get(table, {}, 0)', 3), 'get column': ('get(table, 2, {})', 9),
@@ -76,3 +82,41 @@ def test_a_wrong_index_is_found_and_the_last_right_one_passes(outcomes, name):
 def test_another_value_of_the_mode_is_refused():
     done = run('import liedyn_ros.jit.index_checks', 'yes')
     assert done.stderr.endswith("ImportError: LIEDYN_CHECK: expected 0 or 1, got 'yes'\n")
+
+
+@numba.njit(_nrt=False)
+def change(array, first, rows, width):
+    table = rows_of(array, first, rows, width)
+    for i in range(table.shape[0]):
+        for k in range(table.shape[1]):
+            table[i, k] = -10.0 * i - k
+    return table.size
+
+
+@numba.njit(_nrt=False)
+def accept(array):
+    return finite(array)
+
+
+@pytest.mark.parametrize('shape', [(6,), (2, 3), (1, 2, 3)], ids=str)
+def test_each_entry_of_an_array_of_any_shape_must_be_finite(shape) -> None:
+    array = np.ones(shape)
+    assert accept(array)
+    for k in range(6):
+        array.ravel()[k] = np.nan if k % 2 else -np.inf
+        assert not accept(array)
+        array.ravel()[k] = 1.0
+
+
+@pytest.mark.parametrize('shape', [(12,), (3, 4)], ids=str)
+def test_rows_are_a_view_of_the_entries_from_one_on(shape) -> None:
+    array = np.arange(12.0).reshape(shape)
+    assert change(array, 2, 3, 3) == 9
+    wanted = np.arange(12.0)
+    wanted[2:11] = [0.0, -1.0, -2.0, -10.0, -11.0, -12.0, -20.0, -21.0, -22.0]
+    np.testing.assert_array_equal(array.ravel(), wanted)
+
+
+def test_an_array_with_gaps_is_refused() -> None:
+    with pytest.raises(TypingError, match='expected a contiguous array'):
+        change(np.zeros(24)[::2], 0, 3, 3)

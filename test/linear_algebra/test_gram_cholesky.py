@@ -6,14 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The sparse Cholesky factor of a Gram matrix against numpy's solution of the dense matrix."""
+"""The sparse Cholesky factor of a Gram matrix, and inverses of six by six, beside numpy's."""
 
 from typing import Any, NamedTuple
 
+from hypothesis import assume, given, settings, strategies as st
 import numpy as np
 import pytest
 
 from liedyn_ros.jit.simd import LANES
+from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 from liedyn_ros.linear_algebra.kernels.gram_cholesky import (
     factor_gram, solve_gram, WELL_CONDITIONED)
 
@@ -97,3 +99,41 @@ def test_dependent_columns_are_refused():
     matrix[:, 2] = matrix[:, 0] - matrix[:, 1]
     assert factor_gram(*laid_out(matrix)) == 0.0
     assert factor_gram(*laid_out(np.full((3, 1), np.nan))) == 0.0
+
+
+def inverse_of(matrix):
+    """Return the inverse, the determinant's sign, and whether there is an inverse."""
+    inverse = np.empty(36)
+    sign, regular = invert_6x6(matrix.ravel(), inverse)
+    return inverse.reshape(6, 6), sign, regular
+
+
+@pytest.mark.full
+@settings(deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 20))
+def test_random_matrices_with_zeros(seed, zeros):
+    rng = np.random.default_rng(seed)
+    matrix = rng.normal(size=(6, 6)) * 10.0 ** rng.uniform(-3.0, 3.0, 6)
+    matrix.flat[rng.choice(36, zeros, replace=False)] = 0.0
+    condition = np.linalg.cond(matrix)
+    assume(condition < 1e12)
+    inverse, sign, regular = inverse_of(matrix)
+    expected = np.linalg.inv(matrix)
+    assert regular and sign == np.sign(np.linalg.det(matrix))
+    assert np.abs(inverse - expected).max() < 1e-13 * condition * np.abs(expected).max()
+
+
+def test_permutations_and_their_signs():
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        matrix = np.eye(6)[rng.permutation(6)] * rng.choice((-1.0, 1.0), 6)
+        inverse, sign, regular = inverse_of(matrix)
+        np.testing.assert_array_equal(inverse, matrix.T)
+        assert regular and sign == round(np.linalg.det(matrix))
+
+
+@pytest.mark.parametrize('matrix', [
+    np.zeros((6, 6)), np.ones((6, 6)), np.diag([1.0, 1.0, 0.0, 1.0, 1.0, 1.0]),
+    np.full((6, 6), np.nan)])
+def test_matrices_without_an_inverse(matrix):
+    assert not inverse_of(matrix)[2]

@@ -17,7 +17,7 @@ from support.machines.example_robots import example_robot
 import liedyn_ros as ld
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.retiming import MotionLimits, retime, SplinePath
-from liedyn_ros.retiming.phase_plane import phase_plane
+from liedyn_ros.retiming.result import phase_plane
 
 TORQUE = np.array([150.0, 150.0, 150.0, 28.0, 28.0, 28.0])
 POINTS = np.random.default_rng(0).uniform(-1.5, 1.5, (7, 6))

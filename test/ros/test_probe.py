@@ -18,7 +18,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 
 from liedyn_ros.commands.operation import middleware
-from liedyn_ros.commands.operation.finding import Finding, Severity
+from liedyn_ros.commands.operation.computer import Finding, Severity
 
 pytestmark = pytest.mark.ros
 

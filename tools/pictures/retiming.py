@@ -31,8 +31,8 @@ import toppra.interpolator
 from liedyn_ros.aerial import AerialManipulator, FlightSimulation
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.control import Feedback, Gains, ReferenceMotion, tracking_error
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics

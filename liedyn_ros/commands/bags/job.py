@@ -23,8 +23,8 @@ import warnings
 
 import numpy as np
 
+from liedyn_ros.commands.inputs import settings_of
 from liedyn_ros.commands.operation.environment import PACKAGE
-from liedyn_ros.commands.stewart.bag_processing.platform_settings import settings_of
 from liedyn_ros.commands.stewart.bag_processing.tracking import platform_of
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.untrusted_files import read_file

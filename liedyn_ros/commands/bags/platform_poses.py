@@ -18,8 +18,8 @@ from typing import Any
 from liedyn_ros.commands.bags.job import (
     damaged, Job, JobCurves, JobOutcome, Reasons, require_messages, Tell)
 from liedyn_ros.commands.bags.tables import table_writer
+from liedyn_ros.commands.inputs import settings_of
 from liedyn_ros.commands.stewart.bag_processing.messages import Reporter
-from liedyn_ros.commands.stewart.bag_processing.platform_settings import settings_of
 from liedyn_ros.commands.stewart.bag_processing.shown import Shown, written
 from liedyn_ros.commands.stewart.bag_processing.tracking import (
     actuators_of, platform_of, processed, ProcessedMessage, tracker_of)

@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 outcomes[k] = outcome
                 print(f'{jobs[k].bag}: {_line(outcome)}', file=sys.stderr)
         if options.report is not None or options.folder is not None:
-            from liedyn_ros.commands.bags.report import report
+            from liedyn_ros.commands.bags.run import report
             write_whole(options.report or options.folder / REPORT_FILE, report(jobs, outcomes))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         print(f'liedyn bag process: {error}', file=sys.stderr)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One bag in, its files out: what each process of liedyn bag process runs."""
+"""One bag in, its files out: what each process of liedyn bag process runs; the report of all."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from liedyn_ros.commands.bags.joint_motion import (
 from liedyn_ros.commands.bags.platform_poses import platform_job
 from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer
 from liedyn_ros.commands.identification.options import start_of
+from liedyn_ros.commands.reports import Line, plot, ReportPage
 from liedyn_ros.commands.stewart.bag_processing.shown import STEP_NS, written
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import whole_folder, write_whole
@@ -42,6 +43,9 @@ from liedyn_ros.recordings.bags.transforms import urdf_of
 from liedyn_ros.recordings.model_samples import measured_joints
 from liedyn_ros.recordings.tables import is_table
 from liedyn_ros.view_state import Description, ViewInput
+
+MAX_CURVES = 12  # curves of a bag
+MAX_BAGS_SHOWN = 8  # whose curves are shown
 
 
 class ShownJoints:
@@ -200,3 +204,39 @@ def _columns_of_joints(model: Model, settings: Mapping[str, Any]) -> list[str]:
 
 
 _MODES = {False: (_moved, _columns_of_motion), True: (_completed, _columns_of_joints)}
+
+
+def report(jobs: Sequence[Job], outcomes: Sequence[JobOutcome]) -> str:
+    """Return the page of a run."""
+    page = ReportPage('Processed bags')
+    failed = sum(bool(each.error) for each in outcomes)
+    lost = sum(each.damaged for each in outcomes)
+    page.text(f'{len(jobs) - failed} of {len(jobs)} bags processed' + (
+        f', {lost} of them damaged' if lost else '') + '.', 'bad' if failed or lost else 'good')
+    page.table(['bag', 'messages', 'what became of them'], [
+        [job.bag, sum(each.counts.values()), each.error or ', '.join(
+            f'{count} {what}' for what, count in each.counts.items())]
+        for job, each in zip(jobs, outcomes)])
+    drawn = []
+    for job, outcome in zip(jobs, outcomes):
+        if outcome.losses:
+            page.heading(f'{job.bag.name}: remarks')
+            page.items(outcome.losses)
+    for job, outcome in list(zip(jobs, outcomes))[:MAX_BAGS_SHOWN]:
+        for name in _chosen(list(outcome.curves)):
+            points = np.array(outcome.curves[name], dtype=float).reshape(-1, 2)
+            points = points[np.isfinite(points).all(axis=1)]
+            if len(points):
+                drawn.append(plot(f'{job.bag.name}: {name}', [Line('', *points.T)], 'time, s',
+                                  name.rpartition('[')[2].rstrip(']')))
+    if drawn:
+        page.heading('Curves')
+        page.plots(drawn)
+    page.settings({key: str(value) for key, value in jobs[0].settings.items()})
+    return page.html()
+
+
+def _chosen(names: list[str]) -> list[str]:
+    """Return the columns that are drawn: torques before others, no derivatives."""
+    torques = [each for each in names if '.torque [' in each]
+    return (torques or names)[:MAX_CURVES]

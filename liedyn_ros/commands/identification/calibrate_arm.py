@@ -25,12 +25,11 @@ import numpy as np
 from liedyn_ros.commands.identification.model_files import model_files, write_model
 from liedyn_ros.commands.identification.options import add_reads_option, angles_of, start_of
 from liedyn_ros.commands.inputs import about, noise_of
-from liedyn_ros.commands.outputs import (
-    folder, number_of, pair_of, set_aside, without_empty)
+from liedyn_ros.commands.outputs import folder, number_of, pair_of, set_aside, without_empty
 from liedyn_ros.commands.reports import Findings, ReportPage
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification.calibration import ArmCalibration, calibrate_arm
 from liedyn_ros.identification.calibration.calibrate import PRIOR_DEVIATIONS

@@ -13,6 +13,8 @@ Find a motion that makes masses, inertias and friction of a robot known, within 
 trajectory_msgs and a CSV file, to be recorded for `identify`.
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,10 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from liedyn_ros.commands.identification.motion_plots import motion_plots
 from liedyn_ros.commands.identification.options import add_holding_options, with_locked_joints
 from liedyn_ros.commands.outputs import folder, number_of, without_empty
-from liedyn_ros.commands.reports import ReportPage
+from liedyn_ros.commands.reports import Line, plot, ReportPage
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError, LiedynError, LimitError
@@ -37,6 +38,7 @@ from liedyn_ros.model import JOINT_TYPES, load_model, Model
 
 NO_LIMIT = 1e6  # rad/s or m/s, from which a limit is none
 TABLE_FILE, TRAJECTORY_FILE, REPORT_FILE = 'excitation.csv', 'excitation.yaml', 'report.html'
+JOINTS_OF_PLOT = 4  # joints of a plot
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -199,3 +201,20 @@ def parser() -> argparse.ArgumentParser:
 
 if __name__ == '__main__':
     sys.exit(main())
+
+
+def motion_plots(model: Model, found: Excitation) -> list[str]:
+    """Return plots of the moved joints: positions, velocities and forces over time."""
+    joints = [model.joint(name) for name in found.joints]
+    slides = {joint.name: joint.type_name == 'prismatic' for joint in joints}
+    units = [unit for unit, some in (('rad', not all(slides.values())),
+                                     ('m', any(slides.values()))) if some]
+    length = ' or '.join(units)
+    force = ' or '.join({'rad': 'N m', 'm': 'N'}[each] for each in units)
+    kinds = (('position', found.q, 'qi', length),
+             ('velocity', found.v, 'vi', ' or '.join(f'{each}/s' for each in units)),
+             ('force by the given model', found.torque, 'vi', force))
+    return [plot(kind, [
+        Line(joint.name, found.t, np.asarray(values[:, getattr(joint, at)]))
+        for joint in joints[begin:begin + JOINTS_OF_PLOT]], 'time, s', unit)
+        for kind, values, at, unit in kinds for begin in range(0, len(joints), JOINTS_OF_PLOT)]

@@ -34,7 +34,7 @@ from liedyn_ros.commands.inputs import about
 from liedyn_ros.commands.outputs import folder, set_aside, without_empty
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_extra
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification import Identification, identify, NextMotion
 from liedyn_ros.identification.held_out import PRIORS

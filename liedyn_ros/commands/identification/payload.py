@@ -28,7 +28,7 @@ from liedyn_ros.commands.outputs import folder, set_aside, without_empty
 from liedyn_ros.commands.reports import Findings, Line, plot, ReportPage
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics

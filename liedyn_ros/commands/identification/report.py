@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from liedyn_ros.commands.identification.motion_plots import motion_plots
+from liedyn_ros.commands.identification.excite import motion_plots
 from liedyn_ros.commands.identification.next_motion import MAX_UNKNOWNS, predicted_deviations
 from liedyn_ros.commands.reports import Findings, Line, plot, ReportPage
 from liedyn_ros.identification import Identification, NextMotion

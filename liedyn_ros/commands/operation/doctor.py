@@ -19,9 +19,9 @@ from collections.abc import Iterator, Sequence
 import json
 import sys
 
-from liedyn_ros.commands.operation import (
-    clocks, environment, kernels, middleware, real_time, shared_memory)
-from liedyn_ros.commands.operation.finding import Finding, Severity
+from liedyn_ros.commands.operation import environment, middleware, shared_memory
+from liedyn_ros.commands.operation.computer import (
+    clock_difference, clock_findings, Finding, kernel_findings, real_time_findings, Severity)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,13 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def findings() -> Iterator[Finding]:
     """Provide every finding."""
-    before = clocks.difference()
+    before = clock_difference()
     yield from environment.findings()
-    yield from kernels.findings()
-    yield from real_time.findings()
+    yield from kernel_findings()
+    yield from real_time_findings()
     yield from shared_memory.findings()
     yield from middleware.findings()
-    yield from clocks.findings(before)  # at the end: the others took seconds
+    yield from clock_findings(before)  # at the end: the others took seconds
 
 
 def page(found: Sequence[Finding]) -> str:

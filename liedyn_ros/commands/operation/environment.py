@@ -17,7 +17,7 @@ from pathlib import Path
 import platform
 import re
 
-from liedyn_ros.commands.operation.finding import Finding, Severity
+from liedyn_ros.commands.operation.computer import Finding, Severity
 
 PART = 'environment'
 PACKAGE = import_module('liedyn_ros')  # not of a layer: it has the version alone

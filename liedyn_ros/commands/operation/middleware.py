@@ -16,7 +16,7 @@ import subprocess
 import sys
 from typing import Any
 
-from liedyn_ros.commands.operation.finding import Finding, Severity
+from liedyn_ros.commands.operation.computer import Finding, Severity
 
 PART, GRAPH = 'middleware', 'graph'
 GROUP = '239.255.0.1'  # in which DDS discovers

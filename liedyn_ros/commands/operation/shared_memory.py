@@ -14,7 +14,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from liedyn_ros.commands.operation.finding import Finding, Severity
+from liedyn_ros.commands.operation.computer import Finding, Severity
 
 PART = 'shared memory'
 FOLDER = Path('/dev/shm')

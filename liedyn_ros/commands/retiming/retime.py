@@ -26,13 +26,13 @@ import sys
 import numpy as np
 
 from liedyn_ros.commands import outputs
+from liedyn_ros.commands.inputs import pose_of
 from liedyn_ros.commands.retiming.input_files import (
     CLOSURES, CURVES, FRAMES, LIMITS, read_limits, read_waypoints, Waypoints)
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
-from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.retiming import path_through, PlatformPath, retime, Retimed
 from liedyn_ros.robot import load
 from liedyn_ros.stewart import load_geometry

@@ -24,7 +24,7 @@ from liedyn_ros.commands.stewart.calibration.findings import accuracy_rows, find
 from liedyn_ros.commands.stewart.calibration.options import parser
 from liedyn_ros.commands.stewart.calibration.task import read_task
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -22,11 +22,11 @@ import sys
 
 import numpy as np
 
-from liedyn_ros.commands.stewart.pose_files import pose_of, read_rows
+from liedyn_ros.commands.inputs import pose_of, read_rows
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import load_geometry, StewartGeometry
 from liedyn_ros.stewart.commissioning.check import check, Commissioning
 from liedyn_ros.stewart.home import geometry_home

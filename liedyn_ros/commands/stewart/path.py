@@ -23,7 +23,7 @@ import time
 
 import numpy as np
 
-from liedyn_ros.commands.stewart.pose_files import pose_of, read_rows
+from liedyn_ros.commands.inputs import pose_of, read_rows
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import ForceLimits, load_geometry, PathProof, PathProver, SpeedLimits

@@ -14,8 +14,8 @@ import numpy as np
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.aerial import AerialManipulator, Reference
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.aerial import plots
 from liedyn_ros.demo.aerial.flight import RecordedFlight
 from liedyn_ros.demo.lockstep import Lockstep

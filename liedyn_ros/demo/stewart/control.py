@@ -13,11 +13,11 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.demo.lockstep import Lockstep
 from liedyn_ros.demo.recorder import deep, DemoRecorder
 from liedyn_ros.demo.session import DemoStage, PHYSICS, Session
-from liedyn_ros.demo.stewart import control_plots
+from liedyn_ros.demo.stewart import plots
 from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
 from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 
@@ -47,7 +47,7 @@ def run(stage: DemoStage) -> DemoVerdict:
     report(motion)
     verdict = judge(motion)
     if verdict.outcome is not Outcome.NOT_SHOWN:
-        stage.drawings.draw(control_plots.draw, motion, stage.folder)
+        stage.drawings.draw(plots.draw_control, motion, stage.folder)
     return verdict
 
 

@@ -13,8 +13,8 @@ from liedyn_interfaces.msg import StewartStatus
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.lockstep import Lockstep
 from liedyn_ros.demo.recorder import deep
 from liedyn_ros.demo.session import DemoStage, Session
@@ -46,7 +46,7 @@ def run(stage: DemoStage) -> DemoVerdict:
     report(tracking)
     verdict, pace = judge(tracking), real_time.measure(stage)
     if verdict.outcome is not Outcome.NOT_SHOWN and pace.published:
-        stage.drawings.draw(plots.draw, tracking, pace, geometry, stage.folder)
+        stage.drawings.draw(plots.draw_tracking, tracking, pace, geometry, stage.folder)
     return verdict
 
 

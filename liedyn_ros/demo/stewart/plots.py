@@ -9,23 +9,29 @@
 """The Stewart demo's pictures: trajectory, error beside its prediction, latency, the platform."""
 
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
+from liedyn_ros.demo.stewart.crossing import Crossing
 from liedyn_ros.demo.stewart.real_time import MeasuredPace
 from liedyn_ros.demo.stewart.tracking import SIGMAS, Tracking
-from liedyn_ros.lie import se3
+from liedyn_ros.lie import se3, so3
 from liedyn_ros.pictures import (
-    draw_platform, fill, legend_above, new_figure, PAGE, PALETTE, RIGHT, save)
+    BOUND, draw_platform, fill, legend_above, new_figure, PAGE, PALETTE, RIGHT, save, WRONG)
 from liedyn_ros.stewart import StewartGeometry
 
 MAX_POINTS = 2000  # points of a line that is drawn; more cannot be seen
 PICTURE_HEIGHT = 78.0  # mm, a picture of a platform
+MIN_SHOWN_SHARE = 0.05  # of the largest error, shown: the start at rest is without error
+MIN_SHOWN_ERROR = 1e-5  # rad or m, error that is shown
 
 
-def draw(tracking: Tracking, pace: MeasuredPace, geometry: StewartGeometry, folder: Path) -> None:
+def draw_tracking(
+        tracking: Tracking, pace: MeasuredPace, geometry: StewartGeometry, folder: Path) -> None:
     """Write stewart_trajectory, stewart_error, stewart_latency and stewart_platform."""
     farthest = np.argmax(np.linalg.norm(
         se3.log(se3.compose(se3.inverse(tracking.truth[0]), tracking.truth)), axis=1))
@@ -98,3 +104,80 @@ def _platform(pose: Array, geometry: StewartGeometry, tracking: Tracking) -> Fig
     axes.plot(*path.T, color=PALETTE[3], linewidth=0.8, label='path')
     fill(axes, above=5.0)
     return figure
+
+
+def draw_control(motion: ControlledMotion, folder: Path) -> None:
+    """Write stewart_control."""
+    figure = new_figure(120.0)
+    panels = figure.subplots(3, 1, sharex=True)
+    known_at = float(motion.times[np.argmax(motion.known)])
+    for axes, errors, label in (
+            (panels[0], motion.position_errors, 'position error, mm'),
+            (panels[1], motion.attitude_errors, 'attitude error, degree')):
+        axes.semilogy(motion.times, errors, color=RIGHT)
+        for known in (False, True):
+            rows = motion.counts & (motion.known == known)
+            span = motion.times[rows][[0, -1]]
+            axes.plot(span, [errors[rows].max()] * 2, color=WRONG, linestyle='--',
+                      label='' if known else 'largest, once settled')
+        least = min(errors[motion.counts & (motion.known == known)].max()
+                    for known in (False, True))
+        axes.set_ylim(bottom=MIN_SHOWN_SHARE * least)
+        axes.set_ylabel(label)
+    for k, forces in enumerate(motion.forces.T):
+        panels[2].plot(motion.command_times, forces, label=f'leg {k + 1}')
+    panels[2].set(ylabel='commanded force, N', xlabel='time, s')
+    for axes in panels:
+        axes.axvline(known_at, color='0.4', linewidth=0.8)
+    panels[0].annotate(' lag made up for', (known_at, 1.0), xycoords=('data', 'axes fraction'),
+                       va='bottom')
+    panels[0].annotate('lag not known ', (known_at, 1.0), xycoords=('data', 'axes fraction'),
+                       va='bottom', ha='right')
+    legend_above(panels[1], 1)
+    legend_above(panels[2], 3)
+    save(figure, folder / 'stewart_control.png')
+
+
+def draw_crossing(crossing: Crossing, folder: Path) -> None:
+    """Write stewart_singularity."""
+    figure = new_figure(125.0)
+    panels = figure.subplots(4, 1, sharex=True, height_ratios=(2.0, 3.0, 3.0, 1.8))
+    panels[0].plot(crossing.times, crossing.distances, color='0.2')
+    panels[0].axhline(0.0, color=BOUND, linewidth=0.8)
+    panels[0].set_ylabel('signed\ndistance')
+    panels[0].set_title('through a singularity', loc='left')
+    panels[1].plot(crossing.times, _yaw(crossing.truth), color='0.75', linewidth=4.0,
+                   label='truth')
+    panels[1].plot(crossing.times, _yaw(crossing.plain), color=WRONG, label='plain solver')
+    panels[1].plot(crossing.ours_times, _yaw(crossing.ours), '--', color=RIGHT, label='pose node')
+    panels[1].set_ylabel('yaw, degree')
+    legend_above(panels[1], 3)
+    for times, errors, color in (
+            (crossing.times, crossing.plain_errors, WRONG),
+            (crossing.ours_times, crossing.our_errors, RIGHT)):
+        panels[2].semilogy(times, np.maximum(errors, MIN_SHOWN_ERROR), color=color)
+    panels[2].set_ylabel('error, rad or m')
+    _warnings(panels[3], crossing)
+    for axes in panels:
+        axes.axvline(crossing.crossed_at, color=BOUND, linestyle=':', linewidth=0.8)
+    panels[3].set_xlabel('time, s')
+    save(figure, folder / 'stewart_singularity.png')
+
+
+def _warnings(axes: Any, crossing: Crossing) -> None:
+    """Draw when the node warned of what."""
+    names = []
+    for row, (sentence, first, last) in enumerate(crossing.warnings()):
+        axes.plot((first, last), (row, row), linewidth=4.0, solid_capstyle='projecting',
+                  color=PALETTE[4], label=sentence)
+        names.append(sentence.partition(';')[0].rpartition('noise leaves ')[2])
+        axes.text(max(last, crossing.crossed_at) + 0.1, row,
+                  names[-1].removeprefix('the motion has '), va='center')
+    axes.set(ylim=(len(names) - 0.4, -0.6), yticks=[], ylabel='warned')
+    axes.grid(False)
+
+
+def _yaw(poses: Array) -> Array:
+    """Return the angles (n,) about the vertical, degree, without jumps."""
+    turned = so3.log(poses[:1, :3, :3].swapaxes(1, 2) @ poses[:, :3, :3])
+    return np.degrees(turned[:, 2])

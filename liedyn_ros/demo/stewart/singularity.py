@@ -13,12 +13,12 @@ from liedyn_interfaces.msg import StewartStatus
 import numpy as np
 from sensor_msgs.msg import JointState
 
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.lockstep import Lockstep
 from liedyn_ros.demo.recorder import deep
 from liedyn_ros.demo.session import DemoStage, Session
-from liedyn_ros.demo.stewart import crossing_plots
+from liedyn_ros.demo.stewart import plots
 from liedyn_ros.demo.stewart.crossing import Crossing, WRONG_DISTANCE
 from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 from liedyn_ros.lie import so3
@@ -43,7 +43,7 @@ def run(stage: DemoStage) -> DemoVerdict:
     report(crossing)
     verdict = judge(crossing)
     if verdict.outcome is not Outcome.NOT_SHOWN:
-        stage.drawings.draw(crossing_plots.draw, crossing, stage.folder)
+        stage.drawings.draw(plots.draw_crossing, crossing, stage.folder)
     return verdict
 
 

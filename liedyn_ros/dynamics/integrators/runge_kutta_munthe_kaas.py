@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
-from liedyn_ros.common.weak_cache import weak_cache
+from liedyn_ros.common.on_demand import weak_cache
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.kernels.runge_kutta import runge_kutta_step

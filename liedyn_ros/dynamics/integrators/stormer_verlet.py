@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError
-from liedyn_ros.common.weak_cache import weak_cache
+from liedyn_ros.common.on_demand import weak_cache
 from liedyn_ros.dynamics.algorithms.forward import Forward
 from liedyn_ros.dynamics.algorithms.inverse import Inverse
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables

@@ -25,12 +25,12 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
     forward_product, forward_product_transposed)
 from liedyn_ros.dynamics.partial_derivatives.kernels.states import (
     forward_gradients_of_states, forward_jacobians_of_states)
+from liedyn_ros.dynamics.partial_derivatives.many_states import StatePool
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
 from liedyn_ros.dynamics.partial_derivatives.parameters import (
     kinematic_jacobians, KinematicJacobians, Parameters, vector_of)
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import (
     ForwardRateJacobians, ForwardRateTables)
-from liedyn_ros.dynamics.partial_derivatives.states import StatePool
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
 from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES

@@ -25,11 +25,11 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.second import (
     inverse_second, inverse_second_all)
 from liedyn_ros.dynamics.partial_derivatives.kernels.states import (
     inverse_gradients_of_states, inverse_jacobians_of_states)
+from liedyn_ros.dynamics.partial_derivatives.many_states import StatePool
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
 from liedyn_ros.dynamics.partial_derivatives.parameters import (
     kinematic_jacobians, KinematicJacobians, Parameters, vector_of)
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import InverseRateJacobians, RateTables
-from liedyn_ros.dynamics.partial_derivatives.states import StatePool
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
 from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES

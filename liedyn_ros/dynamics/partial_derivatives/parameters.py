@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, ShapeError
-from liedyn_ros.common.weak_cache import weak_cache
+from liedyn_ros.common.on_demand import weak_cache
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters as columns
 from liedyn_ros.model import Model
 

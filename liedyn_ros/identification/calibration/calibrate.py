@@ -27,7 +27,9 @@ from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics.constrained.constraints.size import machine_size
 from liedyn_ros.identification.calibration.assemblies import nearest_assemblies
 from liedyn_ros.identification.calibration.causes import Cause, likely_cause, shared_range
-from liedyn_ros.identification.calibration.fit import CalibrationFit, fit
+from liedyn_ros.identification.calibration.fit import (
+    CalibrationFit, CLEAN_VARIANCE, ERROR_CHANCE, fit, GAIN_DEVIATIONS, MAX_VARIANCE_SHARE,
+    require_different)
 from liedyn_ros.identification.calibration.held_out import compare, HeldOutPoses
 from liedyn_ros.identification.calibration.loops import (
     accepted, closed_configurations, is_looped, with_closed_loops)
@@ -38,10 +40,6 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import JOINT_TYPES, Model
 
 PRIOR_DEVIATIONS = 5e-3, 1e-2  # m and rad: deviations of placements before
-GAIN_DEVIATIONS = 2.0  # deviations of the mean gain, by which the new geometry has to be better
-MAX_VARIANCE_SHARE = 0.25  # share of the variance before, above which a number was hardly measured
-ERROR_CHANCE = 1e-3  # chance that right deviations give such errors
-ROUNDING = 1e-10  # variance of errors of clean samples, by the assumed deviations
 ASSUMED_DEVIATION = 1e-4  # m and rad, where no deviations are given
 MAX_ERRORS = 0.02, 0.1  # of the machine's size, and rad: errors that no calibration leaves
 OUTLIER_RATIO = 5.0  # times the greatest error of poses that were used
@@ -270,13 +268,14 @@ def calibrate_arm(
                   for name, each in zip(FRAMES, (instrument, target)))
     q, closed = _configurations(model, samples, start)
     _require_enough(samples, unknowns.size - unknowns.of_machine)
-    _require_different(samples)
+    require_different('poses', np.hstack([samples.readings, samples.positions]))
     q, sound, begin = _nearest(model, body, samples, q, closed, (known[0], known[1]))
     if is_looped(model):
         unknowns = with_closed_loops(unknowns, measured, body, q[closed])
     _require_enough(samples, unknowns.size)
     problem = ArmProblem(unknowns, body, samples, begin, q)
-    found = fit(problem, np.zeros(unknowns.size), ROUNDING if deviations is None else 1.0, sound)
+    found = fit(problem, np.zeros(unknowns.size),
+                CLEAN_VARIANCE if deviations is None else 1.0, sound)
     result = _result(problem, found, given=deviations is not None)
     return replace(result, known=(known[0], known[1]))
 
@@ -322,15 +321,6 @@ def _require_enough(samples: ArmSamples, unknowns: int) -> None:
     if numbers <= unknowns:
         raise ShapeError(f'positions: expected poses with more numbers than the {unknowns} '
                          f'unknown ones, got {numbers} at {count} poses')
-
-
-def _require_different(samples: ArmSamples) -> None:
-    """Refuse a pose that is there twice: held out of a fit, it would still be in it."""
-    numbers = np.hstack([samples.readings, samples.positions])
-    _, first, times = np.unique(numbers, axis=0, return_index=True, return_counts=True)
-    if (times > 1).any():
-        same = np.flatnonzero((numbers == numbers[first[times > 1][0]]).all(axis=1)) + 1
-        raise LimitError(f'poses: expected each once, got the same numbers as {_listed(same)}')
 
 
 def _configurations(model: Model, samples: ArmSamples, start: ArrayLike | None

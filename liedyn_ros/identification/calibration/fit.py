@@ -24,8 +24,13 @@ from scipy.optimize import least_squares
 from scipy.special import chdtri, gammaincinv
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.common.errors import ConvergenceError, LimitError
 
+FOLDS = 5  # of poses, each held out once
+GAIN_DEVIATIONS = 2.0  # deviations of the mean gain, by which the new geometry has to be better
+MAX_VARIANCE_SHARE = 0.25  # of the variance before: above it a combination was hardly measured
+ERROR_CHANCE = 1e-3  # chance that right deviations give such errors
+CLEAN_VARIANCE = 1e-10  # of errors of clean samples, by the assumed deviations
 WEIGHT_ROUNDS = 10  # of weights
 TAIL_CHANCE = 0.05  # of right poses, beyond which an error counts linearly
 REJECTION_CHANCE = 0.01  # that a pose is left out though all are right
@@ -193,3 +198,12 @@ def _inverse_root(root: Array, prior: Array) -> Array:
     sizes = 1.0 / np.maximum(np.linalg.norm(rows, axis=0), 1e-150)
     return np.asarray(sizes[:, None] * solve_triangular(
         np.linalg.qr(rows * sizes, 'r'), np.eye(len(prior))))
+
+
+def require_different(name: str, rows: Array) -> None:
+    """Refuse a sample, a row, that is there twice: held out of a fit, it would still be in it."""
+    _, first, counts = np.unique(rows, axis=0, return_index=True, return_counts=True)
+    if (counts > 1).any():
+        same = np.flatnonzero((rows == rows[first[counts > 1][0]]).all(axis=1)) + 1
+        raise LimitError(f'{name}: expected each once, got the same numbers as {name} '
+                         f'{", ".join(map(str, same.tolist()))}')

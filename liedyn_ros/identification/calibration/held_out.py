@@ -15,10 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.identification.calibration.fit import CalibrationFit, refit
+from liedyn_ros.identification.calibration.fit import CalibrationFit, FOLDS, refit
 from liedyn_ros.identification.calibration.problem import ArmProblem
-
-FOLDS = 5
 
 
 class HeldOutPoses(NamedTuple):

@@ -10,25 +10,76 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, listed
-from liedyn_ros.common.errors import ModelError, StampError
+from liedyn_ros.common.errors import LimitError, ModelError, StampError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.identification.payload.estimator import Payload, PayloadEstimator
-from liedyn_ros.identification.payload.window import MotionWindow
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.followers import Followers
 
+DEGREE = 4
 SAMPLE_RATE = 100.0  # Hz, at which samples are used; more of them tell little that is new
 WINDOW_SAMPLES = 21  # samples that a derivative follows from: 0.2 s
 MAX_GAP_PERIODS = 5.0  # periods without a sample, after which derivatives begin again
 RESTART_JUMP = 1.0  # s, by which a clock that was set back makes a new recording
 _TURN = 2.0 * np.pi
 _STAMP_TOLERANCE = 0.05  # of a period, by which stamps may come early
+
+
+class WindowSample(NamedTuple):
+    """A smoothed sample: time (s), q, v, a and tau (n,)."""
+
+    time: float
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+
+
+class MotionWindow:
+    """
+    Smooths joints of one coordinate by a polynomial of degree 4 over the newest samples.
+
+    The result is that of the middle of the window, so it is late by half of it: the delay. Forces
+    are smoothed alike, so that they belong to the motion. Stamps may be uneven.
+    """
+
+    def __init__(self, size: int = 21) -> None:
+        """Take the number of samples, odd and at least 7."""
+        if size < DEGREE + 3 or size % 2 == 0:
+            raise LimitError(f'size: expected an odd number of at least {DEGREE + 3}, got {size}')
+        self._kept: deque[tuple[float, Array]] = deque(maxlen=size)
+
+    def take(self, time: float, q: ArrayLike, tau: ArrayLike) -> WindowSample | None:
+        """
+        Return the sample of the middle, None until the window is full.
+
+        Raises StampError for a time (s) that is not after the last one, ShapeError and
+        NotFiniteError.
+        """
+        q = as_array('q', q, (-1,))
+        tau = as_array('tau', tau, (len(q),))
+        kept = self._kept
+        if kept and not time > kept[-1][0]:
+            raise StampError(f'time: expected one after {kept[-1][0]!r} s, got {time!r}')
+        kept.append((time, np.stack([q, tau])))
+        if len(kept) < (kept.maxlen or 0):
+            return None
+        stamps = np.array([each[0] for each in kept])
+        middle = float(stamps[len(kept) // 2])
+        reach = float(np.abs(stamps - middle).max())
+        powers = np.vander((stamps - middle) / reach, DEGREE + 1, increasing=True)
+        values = np.array([each[1] for each in kept]).reshape(len(kept), -1)
+        found = np.linalg.lstsq(powers, values, rcond=None)[0].reshape(-1, 2, len(q))
+        return WindowSample(middle, found[0, 0], found[1, 0] / reach, 2.0 * found[2, 0] / reach**2,
+                            found[0, 1])
 
 
 class PayloadStream:

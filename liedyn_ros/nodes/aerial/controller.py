@@ -21,29 +21,26 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
 from liedyn_ros.aerial import AerialManipulator, Command, Reference
-from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.aerial.flight import FlightControl
-from liedyn_ros.common.errors import (
-    LiedynError, ModelError, NameSetError, ShapeError, StampError)
+from liedyn_ros.aerial.vehicle import Lags
+from liedyn_ros.common.errors import LiedynError, ModelError, NameSetError, ShapeError, StampError
 from liedyn_ros.control import Gains
 from liedyn_ros.control.follower import DesiredMotion, Phase
 from liedyn_ros.control.jump_detector import JumpDetector
 from liedyn_ros.dynamics import JointOrder
 from liedyn_ros.nodes.aerial.calls import InverseDynamicsCalls, SERVICE
 from liedyn_ros.nodes.aerial.control_outputs import AerialControlOutputs
-from liedyn_ros.nodes.aerial.parameters import (
-    aerial_manipulator_of, CONTROLLER, EFFORT_RATES)
+from liedyn_ros.nodes.aerial.parameters import aerial_manipulator_of, CONTROLLER, EFFORT_RATES
 from liedyn_ros.nodes.control_status import publishers_of, refuse_jump
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.ros.messages.stamped_pair import StampedPair
 from liedyn_ros.ros.messages.tree_messages import TreeMessages
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters.parameter_set import ParameterSet
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.qos import sensor_data
+from liedyn_ros.ros.streams.age_statistics import tell_silence
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
-from liedyn_ros.ros.streams.input_gate import InputGate
-from liedyn_ros.ros.streams.silence import tell_silence
+from liedyn_ros.ros.streams.input_gate import InputGate, StampedPair
 from liedyn_ros.ros.streams.stream import Stream
 
 SILENCE_RATE = 100.0  # Hz; of checks whether states come, and of commands where none does

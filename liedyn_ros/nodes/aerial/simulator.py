@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.aerial import AerialManipulator, FlightSimulation
-from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.aerial.simulation import MujocoSimulation
+from liedyn_ros.aerial.vehicle import Lags
 from liedyn_ros.control.gusts import Gusts
 from liedyn_ros.nodes.aerial.commands import AerialCommands
 from liedyn_ros.nodes.aerial.parameters import aerial_manipulator_of, SIMULATOR, start_of

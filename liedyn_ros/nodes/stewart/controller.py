@@ -25,13 +25,12 @@ from liedyn_ros.nodes.stewart.control_outputs import ControlOutputs
 from liedyn_ros.nodes.stewart.parameters import CONTROLLER
 from liedyn_ros.nodes.stewart.platform import LEG_STATES, Platform
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.ros.messages.stamped_pair import StampedPair
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.qos import sensor_data
+from liedyn_ros.ros.streams.age_statistics import tell_silence
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
-from liedyn_ros.ros.streams.input_gate import InputGate
-from liedyn_ros.ros.streams.silence import tell_silence
+from liedyn_ros.ros.streams.input_gate import InputGate, StampedPair
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import leg_lengths, leg_rates, PlatformController, StewartDynamics
 from liedyn_ros.stewart.control.controller import LegForceCommand

@@ -19,7 +19,7 @@ from liedyn_ros.common.checks import as_array, listed, require_known
 from liedyn_ros.common.errors import NameSetError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import JOINT_TYPES, Model
-from liedyn_ros.retiming.machine import Machine
+from liedyn_ros.retiming.limits import Machine
 from liedyn_ros.retiming.paths.blended_path import BlendedPath
 from liedyn_ros.retiming.paths.loop_path import LoopPath
 from liedyn_ros.retiming.paths.path import Path, SplinePath

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.retiming.budget import RetimingBudget
-from liedyn_ros.retiming.limits import MotionLimits
-from liedyn_ros.retiming.machine import Machine
+from liedyn_ros.retiming.limits import Machine, MotionLimits
 from liedyn_ros.retiming.paths.path import MovingEnd, Path, PathPart
 from liedyn_ros.retiming.replanning.replanning import replan, rest_of_law
 from liedyn_ros.retiming.result import Retimed

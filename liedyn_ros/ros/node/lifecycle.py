@@ -32,7 +32,7 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.ros.node import bond, own_services
+from liedyn_ros.ros.node import bond, services
 from liedyn_ros.ros.node.services import refuse, require_finite_numbers
 from liedyn_ros.ros.node.start import NodeStart
 from liedyn_ros.ros.parameters.parameter_set import Parameter, ParameterSet
@@ -165,7 +165,7 @@ class ManagedNode(LifecycleNode):
         self.on_close(self._start.close)
         of_rclpy = [*self.services]
         self.prepare()
-        own_services.guard(self, of_rclpy, self.complain)
+        services.guard(self, of_rclpy, self.complain)
         if self.parameters['autostart']:
             self._start.automatically()
 

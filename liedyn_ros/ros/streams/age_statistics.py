@@ -6,9 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Ages of published messages between two reports: the greatest, and the median."""
+"""Ages of published messages between two reports, and warnings of a controller without states."""
 
 from statistics import median
+
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.streams.input_gate import InputGate
 
 MAX_KEPT = 1000  # ages of which the median is taken
 
@@ -42,3 +45,21 @@ class AgeStatistics:
         """Return both for /diagnostics; nothing where none was noted."""
         return {'age median, ms': f'{1e3 * median(self._kept):.2f}',
                 'age greatest, ms': f'{1e3 * self.greatest:.2f}'} if self._noted else {}
+
+
+def tell_silence(node: ManagedNode, gate: InputGate, expected: str, refusal: str) -> None:
+    """
+    Log that a node which controls gets no states: an error once there were some.
+
+    refusal: why the last state was refused since the last good one, or nothing.
+    """
+    gate.look()
+    if not (node.active and gate.silent):
+        return
+    reason = gate.missing(expected)
+    if refusal:
+        reason += f': all states were refused, the last one: {refusal}'
+    if gate.heard or refusal:
+        node.complain(reason, 'silence')
+    else:
+        node.wait_for(reason, 'states')

@@ -12,9 +12,11 @@ The gates of stamped input: age, lead, silence, and a clock that was set; and or
 The order of stamps is judged once: by InputGate, or by the core that takes the samples.
 """
 
+from collections import deque
 from collections.abc import Callable
 import math
 import time
+from typing import Any
 
 from liedyn_ros.common.errors import StampError
 from liedyn_ros.common.stamps import Timeline, UNSET
@@ -22,6 +24,7 @@ from liedyn_ros.common.stamps import Timeline, UNSET
 ClockReader = Callable[[], int]
 LATENESS_CAUSES = 'a busy machine or network delays samples, or two clocks differ'
 SIMULATED_LEAD = 5.0  # s that a stamp may be ahead of /clock, which a busy process reads late
+MAX_UNPAIRED = 2  # of each type: the partner of one may be taken after the next one
 
 
 class ClockMonitor:
@@ -161,3 +164,33 @@ class InputGate(AgeGate):
         self.look()
         self.require_recent(stamp_ns)
         return self._timeline.follows(stamp_ns)
+
+
+class StampedPair:
+    """Keeps the newest messages of each of two types until two have one stamp."""
+
+    def __init__(self, first: type, second: type) -> None:
+        """Take the types of the messages."""
+        self._types = first, second
+        self._waiting: dict[type, deque[Any]] = {
+            each: deque(maxlen=MAX_UNPAIRED) for each in self._types}
+
+    def clear(self) -> None:
+        """Forget messages that wait for the other of their stamp."""
+        for each in self._types:
+            self._waiting[each].clear()
+
+    def add(self, message: Any) -> tuple[Any, Any] | None:
+        """Return both messages, in the order of the types, once they have one stamp."""
+        first, second = self._types
+        own = self._waiting[type(message)]
+        others = self._waiting[second if type(message) is first else first]
+        stamp = message.header.stamp
+        partner = next((each for each in others if each.header.stamp == stamp), None)
+        if partner is None:
+            own.append(message)
+            return None
+        own.clear()
+        while others.popleft() is not partner:  # what came before it has lost its like
+            pass
+        return (message, partner) if type(message) is first else (partner, message)

@@ -27,12 +27,13 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.identification.calibration.drift import Drift, with_drift
-from liedyn_ros.identification.calibration.fit import CalibrationFit, fit, REJECTION_CHANCE
+from liedyn_ros.identification.calibration.fit import (
+    CalibrationFit, CLEAN_VARIANCE, ERROR_CHANCE, fit, MAX_VARIANCE_SHARE, REJECTION_CHANCE,
+    require_different)
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.calibration.doubts import doubts
+from liedyn_ros.stewart.calibration.doubts import doubts, start_in_order
 from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
 from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
-from liedyn_ros.stewart.calibration.order import start_in_order
 from liedyn_ros.stewart.calibration.parameters import (
     CalibrationParameters, Geometry, Unknown, unknown_combinations)
 from liedyn_ros.stewart.calibration.problem import (
@@ -45,10 +46,6 @@ SCALE_TOLERANCE = 1e-3  # deviation of a scale before
 WIDENING_FACTOR = 4.0  # factor of the tolerance where the errors turn out greater
 WIDENING_THRESHOLD = 0.5  # tolerances, root mean square of the errors, from which on it is widened
 MAX_WIDENINGS = 4
-# Share of the variance before, above which a combination was hardly measured
-MAX_VARIANCE_SHARE = 0.25
-ROUNDING = 1e-10  # variance of errors of clean samples, by the assumed deviations
-ERROR_CHANCE = 1e-3  # chance that right deviations give such errors
 ASSUMED_DEVIATION = 1e-4  # of the characteristic length: deviations where none are given
 # Characteristic lengths: readings and measurements that far apart are no errors
 OUTLIER_DISTANCE = 0.1
@@ -172,12 +169,12 @@ def calibrate(
         parameters = CalibrationParameters(geometry, measured, wide, scales)
         problem = Problem(parameters, samples, frames, poses)
         found = fit(problem, np.zeros(parameters.size),
-                    ROUNDING if deviations is None else 1.0, trusted)
+                    CLEAN_VARIANCE if deviations is None else 1.0, trusted)
         if tolerance is not None or _are_within(found.z[:parameters.of_geometry]):
             break
         wide, scales = WIDENING_FACTOR * wide, WIDENING_FACTOR * scales
     drift, remarks = None, list[str]()
-    if found.factor > ROUNDING:
+    if found.factor > CLEAN_VARIANCE:
         drift, found = _without_drift(problem, found)
     factor, remark = _factor(found, deviations is not None)
     if drift is not None and drift.certain:
@@ -319,7 +316,9 @@ def checked_samples(
         raise LimitError('measured: expected poses, positions, orientations or points, or seven '
                          'legs and more, got six lengths, which alone tell nothing')
     _require_enough(len(measured), measured.dimension + legs - 6, 7 * legs)
-    _require_different(given, measured)
+    rotations = () if measured.rotations is None else (measured.rotations.reshape(len(given), -1),)
+    require_different('samples', np.hstack([
+        given, measured.points.reshape(len(given), -1), *rotations]))
     size = geometry.characteristic_length
     assumed = (ASSUMED_DEVIATION * size, ASSUMED_DEVIATION * size,
                ASSUMED_DEVIATION) if deviations is None else deviations
@@ -336,19 +335,6 @@ def _require_enough(poses: int, equations: int, unknown: int) -> None:
         raise LimitError(f'poses: expected {least} or more for {unknown} unknown numbers, '
                          f'{equations} equations a pose, got {poses}; 20 and more are advised',
                          expected=least, got=poses)
-
-
-def _require_different(readings: Array, measured: Measured) -> None:
-    """Refuse a sample that is there twice: it would count as two measurements."""
-    parts = [readings, measured.points.reshape(len(readings), -1)]
-    if measured.rotations is not None:
-        parts.append(measured.rotations.reshape(len(readings), -1))
-    rows = np.hstack(parts)
-    _, first, counts = np.unique(rows, axis=0, return_index=True, return_counts=True)
-    if (counts > 1).any():
-        same = np.flatnonzero((rows == rows[first[counts > 1][0]]).all(axis=1)) + 1
-        raise LimitError(f'samples: expected each once, got the same numbers as samples '
-                         f'{", ".join(map(str, same.tolist()))}')
 
 
 def _require_unit(geometry: Geometry, readings: Array, home: Array) -> None:

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Whether a calibrated machine is still the machine of its file.
+Whether a calibrated machine is the machine of its file, and readings are in its order.
 
 A calibration corrects errors of building. Joints beyond half the way to another leg's, scales
 nearer to none than to 1, readings out of the file's travel and singular poses are none of these:
@@ -16,11 +16,17 @@ legs, units or frames are wrong then, and errors of a fit tell nothing.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.errors import ConvergenceError, LimitError
+from liedyn_ros.stewart.calibration.measured import Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry
 from liedyn_ros.stewart.calibration.problem import corrected
+from liedyn_ros.stewart.calibration.start import CalibrationStart, OUTLIER_RATIO, start
+from liedyn_ros.stewart.commissioning.check import ACCURACY, check
 from liedyn_ros.stewart.platform.description.leg_checks import COINCIDENT
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 
@@ -79,3 +85,52 @@ def _of_poses(given: Geometry, found: Geometry, poses: Array) -> list[str]:
     return [] if not after < SINGULARITY_WARNING <= before else [
         'the calibrated geometry would be near singularities at most of these poses, which the '
         'given one is not']
+
+
+def start_in_order(
+        geometry: Geometry, readings: Array, measured: Measured, home: Array) -> CalibrationStart:
+    """
+    Return where a calibration begins; refuse readings (n, legs) whose legs are swapped.
+
+    At known poses of six legs that is the check of a new platform. Else legs are swapped where
+    two exchanged agree far better. Raises LimitError or ConvergenceError.
+    """
+    begin, error = None, np.inf
+    try:
+        begin = start(geometry, readings, measured, home)
+        error = begin.error
+    except ConvergenceError as caught:
+        failed = caught
+    if not error <= ACCURACY and measured.kind != 'lengths':
+        swapped = (_by_check(geometry, readings, begin.poses, home)
+                   if begin is not None and measured.frames_known and not geometry.redundant
+                   and measured.kind == 'full' else
+                   _by_pairs(geometry, readings, measured, home, error))
+        if swapped:
+            raise LimitError(f'readings: expected those of each leg under its name: {swapped}')
+    if begin is None:
+        raise failed
+    return begin
+
+
+def _by_check(geometry: Geometry, readings: Array, poses: Array, home: Array) -> str:
+    """Return the finding of the check of a new platform about the order of legs, or nothing."""
+    return ''.join(each.text for each in check(geometry, poses, readings, home).findings
+                   if each.kind == 'order')
+
+
+def _by_pairs(
+        geometry: Geometry, readings: Array, measured: Measured, home: Array, error: float) -> str:
+    """Return the text on two legs that agree far better exchanged than all do, or nothing."""
+    best, found = error / OUTLIER_RATIO, ''
+    for pair in itertools.combinations(range(readings.shape[1]), 2):
+        order = np.arange(readings.shape[1])
+        order[[*pair]] = order[[*pair[::-1]]]
+        try:
+            other = start(geometry, readings[:, order], measured, home).error
+        except ConvergenceError:
+            continue
+        if other < best:
+            first, second = (geometry.leg_names[leg] for leg in pair)
+            best, found = other, f'legs are swapped: {first} reads as {second}, and the reverse'
+    return found

@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.identification.calibration.fit import CalibrationFit, refit
+from liedyn_ros.identification.calibration.fit import CalibrationFit, FOLDS, GAIN_DEVIATIONS, refit
 from liedyn_ros.stewart.calibration.problem import corrected, moved, Problem
 from liedyn_ros.stewart.calibration.start import poses_of
 from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
 
-FOLDS = 5
-GAIN_DEVIATIONS = 2.0  # deviations of the mean gain, by which the new geometry has to be better
 
 
 class Accuracy(NamedTuple):

@@ -30,7 +30,6 @@ from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 Geometry = StewartGeometry
 # Rad and characteristic lengths, deviation of a frame that is not known
 UNKNOWN_FRAME_DEVIATION = 10.0
-MAX_VARIANCE_SHARE = 0.25  # of the variance before: above it a combination was hardly measured
 EXPLAINED_SHARE = 0.9  # of a combination that named motions explain
 MAX_NAMED_PARTS = 4  # of a combination that are named
 MIN_NAMED_PART = 0.3  # of the greatest part, below which a part is not named

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from liedyn_ros.aerial import AerialManipulator, FlightSimulation, Reference
-from liedyn_ros.aerial.actuators import Lags
+from liedyn_ros.aerial.vehicle import Lags
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Feedback, Gains, tracking_error

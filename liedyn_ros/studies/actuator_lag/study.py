@@ -20,10 +20,10 @@ import sys
 
 import numpy as np
 
-from liedyn_ros.aerial.actuators import Lags
+from liedyn_ros.aerial.vehicle import Lags
 from liedyn_ros.commands import outputs
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.pictures import legend_above, new_figure, PAGE, RIGHT, save, WRONG
 from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, TRANSIENT
 from liedyn_ros.studies.options import lag_parser

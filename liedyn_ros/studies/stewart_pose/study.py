@@ -18,8 +18,8 @@ import sys
 import time
 
 from liedyn_ros.commands import outputs
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import load_geometry, PoseSolver
 from liedyn_ros.studies.options import stewart_parser
 from liedyn_ros.studies.stewart_pose import figures

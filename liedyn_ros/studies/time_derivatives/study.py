@@ -24,8 +24,8 @@ import numpy as np
 from liedyn_ros.aerial.reference import Reference
 from liedyn_ros.commands import outputs
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.common.tables import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import so3
 from liedyn_ros.lie.time_derivatives import BODY, SPATIAL, Twists

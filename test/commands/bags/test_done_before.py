@@ -6,14 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Results of an earlier run count where all files that it read are as they were."""
+"""Results of an earlier run count where their files are as they were; tables are as csv writes."""
 
+import csv
+
+import numpy as np
 import pytest
 from support.recordings.bag_files import write_bag
 from support.recordings.leg_recordings import messages, motion, numbers, rows_of
 
 from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.bags.job import Job
+from liedyn_ros.commands.bags.tables import table_writer
 from liedyn_ros.common.resources import config_file
 
 LINK = """<link name="{}"><inertial><mass value="1"/>
@@ -27,6 +31,9 @@ NAMED = {  # a file that names another, the other one, and a text there with wha
     'xacro': ('model', 'a.xacro', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">'
               '<xacro:include filename="{}"/></robot>', 'b.xacro',
               f'<robot>{LINK.format("a")}</robot>', 'value="1"', 'value="2"')}
+TEXTS = '', 'plain', 'a, b', 'say "so"', 'two\nlines', 'ä'
+NUMBERS = (0.0, -0.0, 1e-300, 1e22, 0.1, float('nan'), float('inf'), 1, -2**63, np.float64(0.1),
+           None)
 
 
 @pytest.mark.parametrize('kind', NAMED)
@@ -61,3 +68,21 @@ def test_poses_of_another_geometry_are_not_done_before(tmp_path, capsys):
         assert ('(done before)' in capsys.readouterr().out) == before
         heights.append(numbers(rows_of(tmp_path / 'out' / 'bag.csv')[-1], 'position')[2])
     assert heights[0] == heights[1] == pytest.approx(heights[2] - 0.01)
+
+
+def test_rows_are_those_of_the_module_csv(tmp_path):
+    rows = [[number, text, 1.5] for number in NUMBERS for text in TEXTS]
+    columns = ['a [m]', 'b, c', 'd']
+    with table_writer(tmp_path / 'ours.csv', columns) as write:
+        for row in rows:
+            write(row)
+    with (tmp_path / 'theirs.csv').open('w', newline='', encoding='utf-8') as stream:
+        csv.writer(stream, lineterminator='\n').writerows([columns, *rows])
+    assert (tmp_path / 'ours.csv').read_bytes() == (tmp_path / 'theirs.csv').read_bytes()
+
+
+def test_a_carriage_return_is_read_back(tmp_path):
+    with table_writer(tmp_path / 'table.csv', ['reason', 'a']) as write:
+        write(['first\rsecond', 1.0])
+    with (tmp_path / 'table.csv').open(newline='', encoding='utf-8') as stream:
+        assert [*csv.reader(stream)] == [['reason', 'a'], ['first\rsecond', '1.0']]

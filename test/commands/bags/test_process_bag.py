@@ -22,8 +22,8 @@ from support.recordings.leg_recordings import (
 from support.refusals import ANY, refused
 
 from liedyn_ros.commands.bags import process_bag
+from liedyn_ros.commands.inputs import node_settings
 from liedyn_ros.commands.stewart.bag_processing.messages import STEWART_STATUS, TYPES
-from liedyn_ros.commands.stewart.bag_processing.platform_settings import node_settings
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import PoseTracker

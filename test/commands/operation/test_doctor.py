@@ -6,16 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The doctor: what it finds, its page, its exit code, and what it says where parts are missing."""
+"""The doctor: its findings, page and exit code, missing parts, shared memory of killed nodes."""
 
+import fcntl
 from importlib.util import find_spec
 import json
+import os
 import time
 
 import pytest
 
-from liedyn_ros.commands.operation import clocks, doctor, environment, middleware
-from liedyn_ros.commands.operation.finding import Finding, Severity
+from liedyn_ros.commands.operation import computer, doctor, environment, middleware, shared_memory
+from liedyn_ros.commands.operation.computer import Finding, Severity
 
 REPORT = {'rmw': 'rmw_x', 'domain': 3, 'discovery': 0.5, 'round_trip': 0.001, 'nodes': ['/pose'],
           'clocks': [], 'diagnostics': []}
@@ -62,14 +64,14 @@ def test_the_requirements_are_those_of_setup():
 
 
 def test_a_clock_that_was_set_is_seen():
-    now = clocks.difference()
-    assert max(levels(clocks.findings(now + 5.0))) == Severity.WARN
-    assert 'moved' in next(clocks.findings(now)).text
+    now = computer.clock_difference()
+    assert max(levels(computer.clock_findings(now + 5.0))) == Severity.WARN
+    assert 'moved' in next(computer.clock_findings(now)).text
 
 
 def test_a_clock_before_this_package_existed_is_an_error(monkeypatch):
     monkeypatch.setattr(time, 'time', lambda: 0.0)
-    assert max(levels(clocks.findings(clocks.difference()))) == Severity.ERROR
+    assert max(levels(computer.clock_findings(computer.clock_difference()))) == Severity.ERROR
 
 
 @pytest.mark.parametrize(('change', 'level'), [
@@ -87,3 +89,36 @@ def test_a_probe_that_fails_is_an_error(module, monkeypatch):
     monkeypatch.setattr(middleware, 'PROBE', module)
     assert any(each.level == Severity.ERROR and each.text.startswith('the probe failed')
                for each in middleware.findings())
+
+
+@pytest.fixture
+def segments(tmp_path):
+    """Return a folder with a segment that is held, and one that is not."""
+    for name in ('fastdds_0a', 'fastdds_0b', 'sem.other', 'fastdds_port7000'):
+        (tmp_path / name).write_bytes(bytes(8192))
+    for name in ('fastdds_0a_el', 'fastdds_0b_el', 'fastdds_gone_el'):
+        (tmp_path / name).touch()
+    os.mkfifo(tmp_path / 'fastdds_pipe_sl')
+    with (tmp_path / 'fastdds_0a_el').open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield tmp_path
+
+
+def test_segments_that_nobody_holds_are_named(segments):
+    room, left = shared_memory.findings(segments)
+    assert room.level is Severity.OK
+    assert left.level is Severity.WARN
+    assert 'fastdds_0b' in left.text and 'fastdds_0a' not in left.text
+    assert left.text.startswith('1 segment')
+    (segments / 'fastdds_0b').unlink()
+    assert [each.level for each in shared_memory.findings(segments)] == [Severity.OK]
+
+
+def test_a_folder_without_room_is_an_error(segments, monkeypatch):
+    monkeypatch.setattr(shared_memory, 'SEGMENT', 2**62)
+    assert next(shared_memory.findings(segments)).level is Severity.ERROR
+
+
+def test_a_system_without_the_folder_is_told(tmp_path):
+    found, = shared_memory.findings(tmp_path / 'none')
+    assert found.level is Severity.WARN

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from transforms3d.axangles import axangle2mat
 
+from liedyn_ros.commands.inputs import pose_of
 from liedyn_ros.commands.stewart.drawings import assembly_modes
-from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.pictures import draw_platform
 from liedyn_ros.pictures.platform import towards_viewer

@@ -20,8 +20,8 @@ from support.recordings.calibration_tables import (
     leg_columns, measured_columns, stands_bag, write_table)
 import yaml
 
+from liedyn_ros.commands.inputs import settings_of
 from liedyn_ros.commands.stewart import calibrate, path
-from liedyn_ros.commands.stewart.bag_processing.platform_settings import settings_of
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import load_geometry, PoseSolver, StewartGeometry

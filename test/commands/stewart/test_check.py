@@ -13,8 +13,8 @@ import math
 import numpy as np
 import pytest
 
+from liedyn_ros.commands.inputs import pose_of
 from liedyn_ros.commands.stewart import check
-from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import leg_lengths, load_geometry
 

@@ -6,19 +6,23 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Hessian and time derivatives of body Jacobians beside differences and the motion of bodies."""
+"""Hessian and rates of body Jacobians beside differences; derivatives of many states."""
 
 import numpy as np
+import pytest
 from support.comparison import assert_same
-from support.machines.dynamics_cases import Case
+from support.machines.dynamics_cases import Case, make_case, TREES
 from support.refusals import refused
 from support.witnesses.tangents import tangent_derivatives
 
-from liedyn_ros.common.errors import ModelError, ShapeError
+from liedyn_ros.common.errors import ModelError, NotFiniteError, ShapeError, SingularError
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.partial_derivatives.body_jacobian import (
     body_jacobian_hessian, body_jacobian_rates)
+from liedyn_ros.model import ModelBuilder
 
 TOLERANCE = 1e-9
+STATES = 70  # more than a share of a thread
 
 
 def test_hessian_beside_differences(case: Case) -> None:
@@ -57,3 +61,43 @@ def test_refusals(case: Case) -> None:
         body_jacobian_hessian(case.model, case.q, 'nobody')
     with refused(ShapeError, 'motion'):
         body_jacobian_rates(case.model, case.q, case.v, case.model.bodies[0])
+
+
+@pytest.mark.parametrize('tree', TREES[:2], ids=str)
+@pytest.mark.parametrize('loaded', (False, True), ids=('free', 'loaded'))
+def test_each_state_is_as_alone(tree, loaded: bool) -> None:
+    case = make_case(*tree)
+    model, rng, dynamics = case.model, case.rng, case.dynamics
+    q = np.array([model.random(rng) for _ in range(STATES)])
+    v, x, y = rng.normal(size=(3, STATES, model.nv))
+    wrenches = rng.normal(size=(STATES, len(model.bodies), 6)) if loaded else None
+    for of in (dynamics.inverse.partial_derivatives, dynamics.forward.partial_derivatives):
+        whole = of.batch(q, v, x, wrenches)
+        weighed = of.gradient_batch(q, v, x, y, wrenches)
+        for s in (0, 31, 32, STATES - 1):
+            external = None if wrenches is None else wrenches[s]
+            for found, single in ((whole, of(q[s], v[s], x[s], external)),
+                                  (weighed, of.gradient(q[s], v[s], x[s], y[s], external))):
+                assert type(found) is type(single)
+                for one, other in zip(found, single):
+                    assert_same(one[s], other, 1e-12)
+
+
+def test_refusals_name_the_state() -> None:
+    case = make_case(*TREES[0])
+    of, n = case.dynamics.forward.partial_derivatives, case.model.nv
+    q, zero = np.tile(case.q, (5, 1)), np.zeros((5, n))
+    bad = zero.copy()
+    bad[3, 0] = np.nan
+    with refused(NotFiniteError, 'tau[3]', indices=(0,)):
+        of.batch(q, zero, bad)
+    with refused(NotFiniteError, 'y[3]', indices=(0,)):
+        of.gradient_batch(q, zero, zero, bad)
+    with refused(ShapeError, 'v'):
+        of.batch(q, zero[:4], zero)
+    assert of.batch(q[:0], zero[:0], zero[:0]).by_q.shape == (0, n, n)
+    builder = ModelBuilder('rotor')
+    builder.add_body('rotor', None)
+    builder.add_joint('shaft', 'revolute', None, 'rotor', axis=[0, 0, 1])
+    with refused(SingularError, 'shaft', indices=(0,)):
+        Dynamics(builder.build()).forward.partial_derivatives.batch(*np.zeros((3, 2, 1)))

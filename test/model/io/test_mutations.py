@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Spoilt model files, by the hundred: each loads or is refused with the package's own error."""
+"""Spoilt and random model files: loaded as other libraries do, or refused with our error."""
 
 import gc
 from pathlib import Path
@@ -15,8 +15,11 @@ import pytest
 from support.refusals import refused
 from tools import mutation_cases
 
+from benchmarks.algorithms.random_files import outcomes
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.model import ModelBuilder, SpatialInertia
+
+AGREED = {'equal', 'equal, without motion', 'refused by both'}
 
 
 def test_spoilt_files_load_or_are_refused(tmp_path: Path) -> None:
@@ -50,3 +53,15 @@ def test_the_search_for_garbage_is_as_it_was_after_a_file(tmp_path: Path, enable
             assert gc.isenabled() == enabled
     finally:
         (gc.enable if before else gc.disable)()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(('form', 'count', 'agreed'), [
+    ('mjcf', 30, AGREED), ('urdf', 40, AGREED),
+    ('sdf', 20, AGREED | {'read here alone'})])  # where there is no Drake
+def test_random_files_agree(tmp_path: Path, form: str, count: int, agreed: set[str]) -> None:
+    pytest.importorskip('mujoco')
+    pytest.importorskip('pinocchio')
+    found = outcomes(form, count, seed=7, folder=tmp_path)
+    assert set(found) <= agreed
+    assert found['refused by both'] < count / 2

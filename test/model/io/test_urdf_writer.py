@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The way out to URDF and the way in through xacro."""
+"""The way out to URDF, the way in through xacro, and YAML models with new numbers."""
 
 from pathlib import Path
 import sys
@@ -20,7 +20,9 @@ from support.refusals import ANY, refused
 from liedyn_ros.common import xacro_reader
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.model import load_model, load_urdf, Model, ModelBuilder, pose, to_urdf
+from liedyn_ros.model import (
+    load_model, load_urdf, load_yaml, Model, ModelBuilder, pose, to_urdf, updated_yaml,
+    with_inertias, with_resistances)
 
 XACRO = """<?xml version="1.0"?>
 <robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
@@ -30,6 +32,17 @@ XACRO = """<?xml version="1.0"?>
   <joint name="j" type="continuous"><origin xyz="${2 * $(arg reach)} 0 0"/>
     <parent link="a"/><child link="b"/></joint>
 </robot>"""
+TEXT = """
+format: 1
+name: {body}
+bodies:
+  {body}: &shared
+    {{mass: 1e0, center_of_mass: [1e-3, 0, 2E-3], inertia: {{xx: 1e-2, yy: 1e-2, zz: 1e-2}}}}
+  other: *shared
+joints:
+  {joint}: {{type: revolute, parent: null, child: {body}, axis: [0, 0, 1e0], damping: 1e-3}}
+  last: {{type: revolute, parent: {body}, child: other, axis: [0, 1, 0], placement: [x: 1e-1]}}
+"""
 
 
 def test_aerial_manipulator_comes_back_from_urdf() -> None:
@@ -128,3 +141,25 @@ def assert_same_numbers(got: Model, wanted: Model) -> None:
             err_msg=name)
     np.testing.assert_array_equal(
         np.nan_to_num(got.limits.lower, neginf=0), np.nan_to_num(wanted.limits.lower, neginf=0))
+
+
+@pytest.mark.parametrize('body, joint', [
+    ('link', 'first'), ('no', 'y'), ('010', '1:30'), ('2001-01-01', '0x10'), ('1_000', 'off'),
+    ('"1e-3"', '"tRuE"'), ("'-1e5'", "'.5e1'"), ('"~"', '"null"')])
+def test_yaml_is_read_back_with_what_was_changed_alone(body, joint, tmp_path):
+    path = tmp_path / 'model.yaml'
+    text = TEXT.format(body=body, joint=joint)
+    path.write_text(text)
+    given = load_yaml(path)
+    heavier = 1.5 * given.body('other').inertia.parameters()
+    wanted = with_resistances(with_inertias(given, {'other': heavier}), {'last': 2e-5}, {})
+    path.write_text(updated_yaml(text, given, wanted))
+    found = load_yaml(path)
+    assert list(found.bodies) == list(given.bodies) and found.name == given.name
+    assert [each.name for each in found.joint_list] == [each.name for each in given.joint_list]
+    for name in given.bodies:
+        np.testing.assert_allclose(found.body(name).inertia.parameters(),
+                                   wanted.body(name).inertia.parameters(), rtol=1e-14)
+    for got, want in zip(found.joint_list, wanted.joint_list):
+        np.testing.assert_array_equal(got.damping, want.damping)
+        np.testing.assert_array_equal(got.placement, want.placement)

@@ -6,22 +6,28 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The ten machines of the gallery, each driven by loop_state_publisher."""
+"""The ten machines of the gallery by loop_state_publisher, and a machine as the node reads it."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+import re
 
 from liedyn_interfaces.msg import LoopStatus
 import numpy as np
 import pytest
 from support.bench.loop_bench import LoopBench
+from support.machines.looped_machines import planar_linkage
 
+from liedyn_ros.common.errors import SingularError
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.nodes.loops.machine import LoopedMachine
 
 pytestmark = pytest.mark.ros
 SPEC = spec_from_file_location(
     'gallery', Path(__file__).parents[3] / 'examples' / 'gallery.py')
 gallery = module_from_spec(SPEC)
+
+
 SPEC.loader.exec_module(gallery)
 
 
@@ -44,3 +50,14 @@ def test_encoders_move_all_joints(bench, name):
             state.position, [q[joints[each]] for each in state.name], atol=1e-9)
         np.testing.assert_allclose(
             state.velocity, [v[machine.model.joint(each).vi] for each in state.name], atol=1e-9)
+
+
+def test_the_start_that_the_error_proposes_is_accepted():
+    model = planar_linkage((0.2, 0.5), (0.2,), 0.5, ('left_0',))
+    with pytest.raises(SingularError) as refused:
+        LoopedMachine(model, [''], '', False, 0.05)
+    starts = re.findall("'(.*?)'", str(refused.value))
+    assert len(starts) == 2
+    for start in starts:
+        machine = LoopedMachine(model, [''], start, False, 0.05)
+        assert machine.tracker.update([0.3]).inverse_condition_number > 0.1

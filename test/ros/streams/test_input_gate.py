@@ -6,15 +6,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The gate of stamped input: age, lead, order, silence, and a clock that was set."""
+"""The gate of stamped input: age, lead, order, silence, clocks that were set; ages reported."""
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from support.refusals import refused
 
 from liedyn_ros.common.errors import StampError
 from liedyn_ros.ros.streams import input_gate
+from liedyn_ros.ros.streams.age_statistics import AgeStatistics, MAX_KEPT
 from liedyn_ros.ros.streams.input_gate import ClockMonitor, InputGate
 
 S = 1_000_000_000  # ns
@@ -180,3 +182,30 @@ def test_without_a_greatest_step_a_clock_is_only_set_back(clock):
     clock.now += 1000 * S
     monitor.look()
     assert not monitor.was_set
+
+
+def report_of(values):
+    ages = AgeStatistics()
+    for age in values:
+        ages.note(age)
+    assert len(ages) == len(values)
+    return {key: float(value) for key, value in ages.report().items()}
+
+
+def test_nothing_is_told_where_nothing_was_published():
+    assert report_of([]) == {}
+
+
+@pytest.mark.parametrize('count', [1, 2, MAX_KEPT, MAX_KEPT + 1, 123 * MAX_KEPT + 7])
+def test_the_median_is_that_of_the_whole_time_and_the_last_may_be_the_greatest(count):
+    ages = np.linspace(1.0, 2.0, count)  # s, that grow: what is kept is no part of the time
+    found = report_of(ages)
+    assert found['age median, ms'] == pytest.approx(1e3 * np.median(ages), rel=2.0 / MAX_KEPT)
+    assert found['age greatest, ms'] == pytest.approx(1e3 * ages[-1], abs=0.005)
+
+
+def test_no_more_is_kept_than_the_median_needs():
+    ages = AgeStatistics()
+    for _ in range(20 * MAX_KEPT):
+        ages.note(0.001)
+    assert MAX_KEPT // 2 <= len(ages._kept) <= MAX_KEPT

@@ -6,21 +6,24 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A stream served beside the executor: in order, the newest published, what is missing counted."""
+"""A stream beside the executor: in order, newest published, losses counted; pairs of messages."""
 
 import re
 from threading import current_thread, Event, main_thread, Semaphore
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped, TwistStamped
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import Float64, Int64
 from std_srvs.srv import Trigger
 
+from liedyn_ros.ros.messages.conversions import stamp_of
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.streams import stream as streams
 from liedyn_ros.ros.streams.diagnostics import MAX_AGE, StreamDiagnostics
+from liedyn_ros.ros.streams.input_gate import StampedPair
 from liedyn_ros.ros.streams.stream import Stream
 
 pytestmark = pytest.mark.ros
@@ -343,3 +346,42 @@ def test_a_stream_without_the_lock_serves_while_another_callback_holds_it(bench)
     node = bench.start(Slow)
     with node.lock:
         assert bench.call(Trigger, 'slow').message == 'here'
+
+
+def of(message_type, stamp_ns):
+    """Return a message of a type with a stamp."""
+    message = message_type()
+    message.header.stamp = stamp_of(stamp_ns)
+    return message
+
+
+@pytest.mark.parametrize('order', [(0, 1), (1, 0)])
+def test_messages_of_one_stamp_come_in_the_order_of_the_types(order):
+    pair, both = StampedPair(PoseStamped, TwistStamped), (of(PoseStamped, 7), of(TwistStamped, 7))
+    assert pair.add(both[order[0]]) is None
+    assert pair.add(both[order[1]]) == both
+    assert pair.add(of(PoseStamped, 7)) is None  # each is used once
+
+
+def test_a_partner_that_is_taken_after_the_next_message_is_found():
+    pair, poses = StampedPair(PoseStamped, TwistStamped), [of(PoseStamped, k) for k in range(4)]
+    twists = [of(TwistStamped, k) for k in range(4)]
+    assert [pair.add(each) for each in poses[:3]] == [None] * 3
+    assert pair.add(twists[0]) is None  # only the two newest wait
+    assert pair.add(twists[1]) == (poses[1], twists[1])
+    assert pair.add(twists[2]) == (poses[2], twists[2])
+
+
+def test_what_came_before_a_pair_is_dropped():
+    pair, late = StampedPair(PoseStamped, TwistStamped), of(TwistStamped, 1)
+    newest = of(PoseStamped, 2), of(TwistStamped, 2)
+    assert pair.add(of(PoseStamped, 1)) is None and pair.add(newest[0]) is None
+    assert pair.add(newest[1]) == newest
+    assert pair.add(late) is None
+
+
+def test_cleared_it_waits_for_both():
+    pair = StampedPair(PoseStamped, TwistStamped)
+    pair.add(of(PoseStamped, 1))
+    pair.clear()
+    assert pair.add(of(TwistStamped, 1)) is None

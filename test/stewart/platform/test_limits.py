@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Limits of a platform, against brute force, the other functions and hand-made cases."""
+"""Limits and workspace of a platform, against brute force, their parts and hand-made cases."""
 
 import dataclasses
 import itertools
@@ -25,6 +25,7 @@ from liedyn_ros.stewart import Flag, geometry_of, leg_lengths, MonitoredTracker
 from liedyn_ros.stewart.platform.kernels.limits import distance
 from liedyn_ros.stewart.platform.limits import pairs_of
 from liedyn_ros.stewart.platform.state import PlatformMeter
+from liedyn_ros.stewart.platform.workspace import map_workspace
 
 
 def with_limits(geometry, diameter=0.0, angle=np.pi):
@@ -149,3 +150,25 @@ def test_wrong_cones_are_named(leg, name):
 def test_a_negative_diameter_is_refused(geometry):
     with refused(GeometryError, 'leg_diameter'):
         dataclasses.replace(geometry, leg_diameter=-0.01)
+
+
+def test_the_map_agrees_with_its_parts(geometry, home):
+    axes = (np.linspace(-0.5, 0.5, 11), np.linspace(-0.5, 0.5, 9), np.linspace(0.0, 0.9, 10))
+    shares = []
+    grid = map_workspace(geometry, home[:3, :3], home[:3, 3], axes, 0.05, shares.append)
+    meter, rng = PlatformMeter(geometry), np.random.default_rng(2)
+    for i, j, k in rng.integers(0, (11, 9, 10), (40, 3)):
+        pose = pose_of((axes[0][i], axes[1][j], axes[2][k]), (0, 0, 0))
+        assert grid.reachable[i, j, k] == geometry.within_limits(leg_lengths(geometry, pose)).all()
+        assert grid.signed_values[i, j, k] == pytest.approx(meter.measure(pose).signed_value)
+    assert shares[-1] == 1.0 and len(shares) == 11
+    assert (grid.reachable | ~grid.usable).all()
+    assert np.abs(grid.signed_values[grid.usable]).min() > 0.05
+    assert 0.0 < grid.volume(grid.usable) < grid.volume(grid.reachable)
+
+
+def test_nothing_is_usable_where_home_is_singular(geometry, home):
+    turned = pose_of((0.0, 0.0, 0.5), (0.0, 0.0, 90.0))
+    axes = tuple(np.linspace(-0.2, 0.2, 5) + centre for centre in (0.0, 0.0, 0.5))
+    grid = map_workspace(geometry, turned[:3, :3], home[:3, 3], axes, 0.05)
+    assert grid.reachable.any() and not grid.usable.any()

@@ -18,7 +18,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.pictures import BOUND, legend_above, new_figure, PAGE, RIGHT, save
 from liedyn_ros.retiming import Retimed, RetimedSamples
-from liedyn_ros.retiming.phase_plane import phase_plane
+from liedyn_ros.retiming.result import phase_plane
 
 SAMPLES = 1001
 MAX_LINES, MAX_BARS = 12, 8

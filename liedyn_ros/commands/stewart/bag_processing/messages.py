@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 
-from liedyn_ros.commands.stewart.bag_processing.platform_settings import NODE
+from liedyn_ros.commands.inputs import NODE
 from liedyn_ros.commands.stewart.bag_processing.tracking import ProcessedMessage, Reported
 from liedyn_ros.common.stamps import Pace, require_time_of_messages
 from liedyn_ros.stewart import BranchSource, Flag, MonitoredTracker, Start, Status

@@ -14,9 +14,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from liedyn_ros.commands.inputs import NODE
 from liedyn_ros.commands.outputs import set_aside
 from liedyn_ros.commands.reports import Findings
-from liedyn_ros.commands.stewart.bag_processing.platform_settings import NODE
 from liedyn_ros.commands.stewart.calibration.findings import as_row, findings
 from liedyn_ros.commands.stewart.calibration.report import report
 from liedyn_ros.commands.stewart.calibration.task import CalibrationTask

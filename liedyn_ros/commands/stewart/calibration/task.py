@@ -18,10 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from liedyn_ros.commands.inputs import noise_of, require_taken
-from liedyn_ros.commands.stewart.bag_processing.platform_settings import node_settings
+from liedyn_ros.commands.inputs import node_settings, noise_of, pose_of, require_taken
 from liedyn_ros.commands.stewart.calibration.options import OPTIONS_OF_FORMAT, parser
-from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import (
     ConvergenceError, DescriptionError, LiedynError, LimitError, NameSetError)

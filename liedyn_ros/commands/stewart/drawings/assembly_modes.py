@@ -21,14 +21,13 @@ import time
 from matplotlib.figure import Figure
 import numpy as np
 
+from liedyn_ros.commands.inputs import pose_of
 from liedyn_ros.commands.stewart.drawing_options import modes_parser
-from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.lie import SE3
-from liedyn_ros.pictures import (
-    draw_platform, legend_of, new_figure, PAGE, save, share_scale)
+from liedyn_ros.pictures import draw_platform, legend_of, new_figure, PAGE, save, share_scale
 from liedyn_ros.stewart import (
     AssemblyMode, AssemblyModes, AssemblyModeSolver, leg_lengths, load_geometry, StewartGeometry)
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail

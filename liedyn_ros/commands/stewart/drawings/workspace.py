@@ -34,7 +34,7 @@ from liedyn_ros.commands.stewart.drawing_options import workspace_parser
 from liedyn_ros.commands.work import all_results
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import LiedynError, LimitError
-from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.pictures import new_figure, PAGE, save

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_array, as_number, as_numbers, require_kind
 from liedyn_ros.common.errors import (
     ConvergenceError, ModelError, ProjectionWarning, ShapeError, warn)
-from liedyn_ros.common.weak_cache import weak_cache
+from liedyn_ros.common.on_demand import weak_cache
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, Closing
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
 from liedyn_ros.dynamics.constrained.configurations.misfit import crossed_axes, suggestion

@@ -31,9 +31,9 @@ from liedyn_ros.dynamics.frames import LOCAL
 from liedyn_ros.lie import se3, so3
 
 PROGRAM_TOLERANCE = 1e-9  # of the program
-OPENED, OPENED_PART = 1e-5, 0.01  # by which a step may open loops: of sizes of rows, of gaps left
+MAX_OPENING, MAX_OPENING_SHARE = 1e-5, 0.01  # of a step: of sizes of rows, of gaps left
 ATTEMPTS = 20  # to find a step that opens them by less
-PORTION = 1e3  # of what frames miss: the price of loops that limits do not let close at once
+OPEN_LOOP_PRICE = 1e3  # of what frames miss, where limits do not let loops close at once
 
 
 class DifferentialKinematics:
@@ -134,7 +134,7 @@ class DifferentialKinematics:
             v = solve(part, rows, speeds)
             after = self._loops.residual(self.model.integrate(q, dt * v)) / sizes
             opened = np.abs(after - left).max(initial=0.0)
-            if opened <= OPENED + OPENED_PART * np.abs(left).max(initial=0.0):
+            if opened <= MAX_OPENING + MAX_OPENING_SHARE * np.abs(left).max(initial=0.0):
                 return v
             speeds = speeds - speeds_of @ (after - left) / dt
             if attempt:
@@ -192,7 +192,7 @@ def _nearest(quadratic: Array, linear: Array, lower: Array, upper: Array, held: 
     n = len(linear)
     whole, slope = np.eye(n + 1), np.append(linear, 0.0)
     whole[:n, :n] = quadratic
-    whole[n, n] = PORTION * max(np.abs(quadratic).max(), np.abs(linear).max())
+    whole[n, n] = OPEN_LOOP_PRICE * max(np.abs(quadratic).max(), np.abs(linear).max())
     slope[n] = -whole[n, n]  # the part of at: 1 where it can be
     return _solve(whole, slope, np.append(lower, 0.0), np.append(upper, 1.0),
                   np.hstack((held, -at[:, None])), np.zeros(len(at)))[:n]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.weak_cache import weak_cache
+from liedyn_ros.common.on_demand import weak_cache
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.model import Model
 from liedyn_ros.model.parts.joints import Joint

@@ -21,7 +21,7 @@ from weakref import finalize
 import numpy as np
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.weak_cache import weak_cache
+from liedyn_ros.common.on_demand import weak_cache
 from liedyn_ros.dynamics.constrained.constraints.configuration_series import (
     configuration_series, tangent_series)
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints

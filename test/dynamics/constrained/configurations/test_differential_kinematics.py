@@ -20,12 +20,12 @@ from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, DifferentialKinematics, POINT)
 from liedyn_ros.dynamics.constrained.configurations.differential_kinematics import (
-    OPENED, OPENED_PART, PROGRAM_TOLERANCE)
+    MAX_OPENING, MAX_OPENING_SHARE, PROGRAM_TOLERANCE)
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 
 pytest.importorskip('clarabel')
 DT = 0.01
-MOST_OPEN = OPENED / (5.0 * DT - OPENED_PART)  # where each step opens by OPENED
+MOST_OPEN = MAX_OPENING / (5.0 * DT - MAX_OPENING_SHARE)  # where each step opens by MAX_OPENING
 
 
 def arm(seed: int) -> Model:

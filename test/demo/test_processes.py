@@ -14,8 +14,8 @@ import time
 
 import pytest
 
-from liedyn_ros.demo import drawing
-from liedyn_ros.demo.drawing import Drawings
+from liedyn_ros.demo import processes
+from liedyn_ros.demo.processes import Drawings
 
 
 def test_all_are_drawn(tmp_path) -> None:
@@ -31,7 +31,7 @@ def test_what_fails_is_raised(tmp_path) -> None:
 
 
 def test_what_takes_too_long_is_left_out(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(drawing, 'DRAWING_TIMEOUT', 5.0)
+    monkeypatch.setattr(processes, 'DRAWING_TIMEOUT', 5.0)
     with Drawings() as drawings:
         drawings.draw(Path.touch, tmp_path / 'one')
         drawings.draw(time.sleep, 3600.0)
