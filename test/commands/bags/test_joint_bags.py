@@ -121,7 +121,7 @@ def test_a_bag_of_motions_moves_the_robot_in_a_viewer(arm, tmp_path):
 
 def test_a_page_plays_the_motion_with_its_torques(arm, tmp_path, monkeypatch, capsys):
     pytest.importorskip('viser', reason='the view is not installed here')
-    from liedyn_ros.view import recorded
+    from liedyn_ros.view import page as recorded
     urdf, bags, (stamps, position, _, tau) = arm
     kept = []
     write = recorded.write_recording
