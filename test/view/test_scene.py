@@ -30,10 +30,9 @@ viser = pytest.importorskip('viser', reason='the view is not installed here')
 from liedyn_ros.view.page import _stand_back, describe, LivePage, write_recording  # noqa: E402
 from liedyn_ros.view.platforms.scene import MAGNIFIED, SIGMAS  # noqa: E402
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf  # noqa: E402
-from liedyn_ros.view.plots import fitted, Plots  # noqa: E402
+from liedyn_ros.view.plots import add_slider, fitted, Plots  # noqa: E402
 from liedyn_ros.view.recording import MAX_DURATION, ViewRecording  # noqa: E402
 from liedyn_ros.view.shapes import AXES, PATH, PURPLE, rgb, solid_box  # noqa: E402
-from liedyn_ros.view.shapes import add_slider  # noqa: E402
 from liedyn_ros.view.trees.scene import CENTER, EFFORT, LOOP, THRUST  # noqa: E402
 from liedyn_ros.view_state import seen_of as seen_of_model, SolvedPose, ViewInput  # noqa: E402
 
