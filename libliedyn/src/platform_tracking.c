@@ -13,7 +13,7 @@
 #include "platforms.h"
 
 /* Codes of liedyn_ros/export/kernels/platform.py, and what following.py writes. */
-enum { NO_POSE = 1, NOT_CONVERGED = 3, NOT_STARTED = 6, LATE, BEYOND };
+enum { NO_POSE = 1, NOT_REACHED, NOT_CONVERGED, NOT_STARTED = 6, LATE, BEYOND };
 enum { TWIST = 6, TWIST_SPAN = 12, START, FLAGS, SIGN, RATE, GAP, SOURCE, TRACKED };
 
 int liedyn_platform_restart(const liedyn_platform *platform, void *work, const double *home,
@@ -23,8 +23,11 @@ int liedyn_platform_restart(const liedyn_platform *platform, void *work, const d
   if (!code) code = require_finite(work, "leg_noise", &leg_noise, 1);
   if (!code && leg_noise < 0.0) code = refused(work, LIEDYN_RANGE, "leg_noise", -1, leg_noise);
   if (code) return code;
-  return kernels()->platform_restart(numbers(platform), area(work), in(home), &leg_noise) == NO_POSE
-      ? refused(work, LIEDYN_NOT_POSE, "home", -1, 0.0) : LIEDYN_OK;
+  switch (kernels()->platform_restart(numbers(platform), area(work), in(home), &leg_noise)) {
+    case NO_POSE: return refused(work, LIEDYN_NOT_POSE, "home", -1, 0.0);
+    case NOT_REACHED: return refused(work, LIEDYN_NOT_REACHED, "home", -1, 0.0);
+    default: return LIEDYN_OK;
+  }
 }
 
 int liedyn_platform_confirm(const liedyn_platform *platform, void *work) {

@@ -28,7 +28,7 @@ from liedyn_ros.common.packages import package_folder
 from liedyn_ros.common.processes import answer_of, ProcessLimits, taken_request, told
 from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 
-LIMITS = ProcessLimits(processor_time=10, time=30, memory=2**30)
+LIMITS = ProcessLimits(processor_time=60, time=300, memory=2**30)
 EXPANDING = 'that xacro expands'
 
 

@@ -145,6 +145,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     Return the inertial parameters, friction and offsets that a recording tells of a model.
 
     It is offered where fits of other parts predict each of FOLDS clearly better than the model.
+    Set OPENBLAS_NUM_THREADS=1 before numpy is imported: threads of BLAS wait more than they do.
 
     Args:
         model: the given one.

@@ -163,6 +163,24 @@ def test_late_readings_are_moved_on_by_the_filter(tmp_path, rates):
     assert compared > 50
 
 
+@HOST
+@pytest.mark.parametrize(('name', 'least', 'reading'), [
+    (MASSIVE, 0.0, 525.0), ('cranks', -math.inf, 10.0)])
+def test_readings_in_other_units_are_refused_without_limits_too(tmp_path, name, least, reading):
+    geometry, home = platform(name)
+    geometry = dataclasses.replace(geometry, length_limits=[(least, math.inf)] * 6)
+    lengths = leg_lengths(geometry, home @ se3.exp(np.full(6, 0.01)))
+    write_platform(tmp_path / 'model.liedyn', geometry)
+    samples = Run(SECOND * np.arange(1, 4), np.array([lengths, np.full(6, reading), lengths]))
+    samples.write(tmp_path / 'samples')
+    np.append(home.ravel(), 0.0).tofile(tmp_path / 'start')
+    run(built(PROGRAM), *(tmp_path / each for each in (
+        'model.liedyn', 'start', 'samples', 'results')))
+    rows = np.fromfile(tmp_path / 'results').reshape(-1, WIDTH)
+    assert rows[:, CODE].tolist() == [OK, RANGE, OK]
+    assert assert_follows(rows, samples, geometry, home) == 2
+
+
 def test_aarch64_has_the_poses_of_python(tmp_path):
     require_tools('aarch64-linux-gnu-gcc', 'qemu-aarch64-static')
     program = built(PROGRAM, '-static', processor='aarch64', compiler='aarch64-linux-gnu-gcc')

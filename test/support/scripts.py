@@ -42,7 +42,7 @@ def run_command(line: str, folder: Path) -> int:
         return main(shlex.split(line)[1:])
 
 
-TIMEOUT = 240.0  # s, to end in; only a failing test waits that long
+TIMEOUT = 600.0  # s, to end in; only a failing test waits that long
 
 
 @contextmanager

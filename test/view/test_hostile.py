@@ -108,7 +108,7 @@ def test_a_recording_of_hostile_names_runs_nothing(tab, tmp_path):
 
 def asked(page, path, **headers):
     """Return the status of an answer to a request for a page."""
-    connection = http.client.HTTPConnection('127.0.0.1', page.server.get_port(), timeout=60.0)
+    connection = http.client.HTTPConnection('127.0.0.1', page.server.get_port(), timeout=600.0)
     try:
         connection.request('GET', path, headers=headers)
         return connection.getresponse().status

@@ -22,7 +22,7 @@ from liedyn_ros.export.kernels import platform as area
 from liedyn_ros.export.kernels import tracking as tables
 from liedyn_ros.export.kernels.following import (
     BRANCHES, EVIDENCES, FLAGS, follow_platform, is_late, judge_sample, MOTIONS, move_to_stamp,
-    solve_sample, TRACKED, TWIST, TWIST_SPAN, write_twist)
+    solve_sample, TRACKED, TWIST, TWIST_SPAN, write_lengths, write_twist)
 from liedyn_ros.export.kernels.platform import (
     BEYOND, LATE, NO_POSE, NOT_PROVED, NOT_REACHED, NOT_STARTED, SINGULAR)
 from liedyn_ros.jit.pointers import after, as_pointer, as_wholes, COUNT, NUMBERS, table, vector
@@ -81,15 +81,7 @@ def platform_prepare(constants: NUMBERS, work: NUMBERS, order: COUNT) -> COUNT:
 
 def platform_lengths(constants: NUMBERS, work: NUMBERS, pose: NUMBERS, lengths: NUMBERS) -> COUNT:
     """Write the leg lengths (6,) of a pose (4, 4)."""
-    count, values = int(vector(constants, area.LIMITS)[area.TABLE]), table(lengths, 1, 6)
-    if not dynamics.is_pose(table(pose, 4, 4)):
-        return NO_POSE
-    r, p = motion.split(table(pose, 4, 4))
-    legs = vector(after(work, area.METRES), count)
-    reached = leg_types.write_leg_ends(legs, r, p)
-    for i in range(6):
-        values[0, i] = leg_types.leg_value(legs, i, r, p)
-    return DONE if reached else NOT_REACHED
+    return write_lengths(constants, work, table(pose, 4, 4), vector(lengths, 6))
 
 
 def platform_jacobian(constants: NUMBERS, work: NUMBERS, pose: NUMBERS, spatial: COUNT,
@@ -179,20 +171,26 @@ def platform_dynamics(constants: NUMBERS, work: NUMBERS, order: COUNT, task: COU
 
 def platform_restart(constants: NUMBERS, work: NUMBERS, home: NUMBERS, noise: NUMBERS) -> COUNT:
     """Start from a home pose (4, 4). noise: (1,), m, of a drive's end, 0 where it is unknown."""
-    if not dynamics.is_pose(table(home, 4, 4)):
-        return NO_POSE
     follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
+    code = write_lengths(constants, work, table(home, 4, 4), vector(after(work, area.RATES), 6))
+    if code != DONE:
+        return code
+    of = vector(constants, area.LIMITS)
+    count, travel = int(of[area.TABLE]), follower[tables.LIMITS:]
     follower[:] = 0.0
+    tables.copy_numbers(vector(after(constants, area.LIMITS), 12), travel)
+    limits.bound_readings(vector(after(work, area.METRES), count), of[area.SCALE],
+                          vector(after(work, area.RATES), 6), travel)
     tables.copy_numbers(vector(home, 16), follower[:tables.LAST])
     follower[tables.STARTED], follower[tables.NOISE] = 1.0, vector(noise, 1)[0]
     judge = vector(after(work, area.BRANCH), BRANCHES)
     filtered = vector(after(work, area.MOTION), MOTIONS)
     tables.copy_numbers(EMPTY_BRANCH, judge)
     tables.copy_numbers(EMPTY_MOTION, filtered)
-    rests, of = vector(after(work, area.EVIDENCE), EVIDENCES), vector(constants, area.LIMITS)
+    rests = vector(after(work, area.EVIDENCE), EVIDENCES)
     tables.copy_numbers(EMPTY_EVIDENCE, rests)
-    evidence.set_home(rests, vector(after(work, area.SCALED), int(of[area.TABLE])),
-                      of[area.SCALE], table(home, 4, 4))
+    evidence.set_home(rests, vector(after(work, area.SCALED), count), of[area.SCALE],
+                      table(home, 4, 4))
     branch.forget_value(judge)
     tables.copy_numbers(vector(after(constants, area.SCALES), 6), motion_of(filtered).scales)
     vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)[tables.NEWEST] = -2 ** 62
@@ -220,9 +218,9 @@ def platform_track(constants: NUMBERS, work: NUMBERS, stamp: COUNT, lengths: NUM
     found, read = vector(out, TRACKED), vector(lengths, 6)
     if follower[tables.STARTED] == 0.0:
         return NOT_STARTED
-    limits = vector(after(constants, area.LIMITS), area.NUMBER_OF_LIMITS)
     for i in range(6):
-        if not limits[2 * i] <= read[i] <= limits[2 * i + 1]:
+        at = tables.LIMITS + 2 * i
+        if not follower[at] <= read[i] <= follower[at + 1]:
             found[0] = i
             return BEYOND
     if stamp <= stamps[tables.NEWEST]:

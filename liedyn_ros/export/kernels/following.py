@@ -20,10 +20,11 @@ import math
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.export.kernels import platform as area
 from liedyn_ros.export.kernels import tracking as tables
-from liedyn_ros.export.kernels.platform import NOT_CONVERGED
+from liedyn_ros.export.kernels.platform import NO_POSE, NOT_CONVERGED, NOT_REACHED
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.pointers import after, as_pointer, as_wholes, table, vector
 from liedyn_ros.lie.kernels import motion
+from liedyn_ros.stewart.dynamics.kernels import platform as dynamics
 from liedyn_ros.stewart.platform.kernels import leg_types, state
 from liedyn_ros.stewart.solver.kernels import problem
 from liedyn_ros.stewart.solver.kernels.solve import solve_six, SOLVER_WORK
@@ -57,6 +58,19 @@ def follow_platform(constants, work, stamp, lengths, keeps, pose, found):
         found[START] = HOME
     return solve_sample(
         constants, work, lengths, table(after(work, area.FOLLOWER), 4, 4), twist, 0.0, pose, found)
+
+
+@kernel
+def write_lengths(constants, work, pose, lengths):
+    """Write the leg lengths (6,) of a pose (4, 4); return a code."""
+    legs = vector(after(work, area.METRES), int(vector(constants, area.LIMITS)[area.TABLE]))
+    if not dynamics.is_pose(pose):
+        return NO_POSE
+    r, p = motion.split(pose)
+    reached = leg_types.write_leg_ends(legs, r, p)
+    for i in range(6):
+        lengths[i] = leg_types.leg_value(legs, i, r, p)
+    return DONE if reached else NOT_REACHED
 
 
 @inlined
@@ -191,7 +205,7 @@ def move_to_stamp(constants, work, gap, period, lengths, rates):
     """
     follower, read = vector(after(work, area.FOLLOWER), tables.FOLLOWER), vector(lengths, 6)
     now = follower[tables.NOW:tables.NOW_RATES]
-    now_rates = follower[tables.NOW_RATES:tables.FOLLOWER]
+    now_rates = follower[tables.NOW_RATES:tables.LIMITS]
     before, latency = follower[tables.READ:tables.NOW], vector(after(constants, area.LATENCY), 6)
     tables.copy_numbers(read, now)
     if as_pointer(rates):

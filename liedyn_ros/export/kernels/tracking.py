@@ -29,7 +29,8 @@ HOME, LAST, BEFORE, LENGTHS, TWIST, RATES, GUESS_TWIST = 0, 16, 32, 48, 54, 60, 
 STARTED, NOISE, GOOD, MOVES, SPAN, RATED, SIGN, READS = 72, 73, 74, 75, 76, 77, 78, 79
 # Of legs with latency: the lengths read last, and lengths and rates moved on to the stamp. READS:
 # whether there are such lengths.
-READ, NOW, NOW_RATES, FOLLOWER = 80, 86, 92, 98
+# LIMITS: least and greatest reading of each leg.
+READ, NOW, NOW_RATES, LIMITS, FOLLOWER = 80, 86, 92, 98, 110
 LAST_AT, BEFORE_AT, NEWEST, STAMPS = range(4)  # ns; NEWEST: of any sample that was taken
 MOVED = motion_size(6)
 NEAR_SINGULARITY, BRANCH_CROSSED, BRANCH_UNSURE, BRANCH_WRONG, RESTARTED = 1, 4, 8, 16, 32

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
-import math
 import time
 from typing import Any, NamedTuple
 
@@ -29,8 +28,8 @@ from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import motion as kernels
 from liedyn_ros.stewart.platform.architecture import require_regular
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.description.leg_types import Crank
 from liedyn_ros.stewart.platform.kernels import legs
+from liedyn_ros.stewart.platform.kernels.limits import bound_readings
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.least_squares import AT_REST
@@ -59,8 +58,11 @@ class SampleGate:
         """Take a geometry; what it does not limit is bounded by a home pose (4, 4), m, if any."""
         self._bounded = np.asarray(
             np.isinf(geometry.length_limits).any(axis=1) & (home is not None))
-        if home is not None:
-            geometry = with_plausible_limits(geometry, home)
+        if self._bounded.any():
+            limits = geometry.length_limits.copy()
+            bound_readings(geometry.table(), geometry.characteristic_length,
+                           leg_lengths(geometry, home), limits.reshape(-1))
+            geometry = replace(geometry, length_limits=limits)
         self._geometry = geometry
         self._admit = BoundKernel(legs.admit, geometry.length_limits.copy())
         self._shape = (len(geometry.leg_names),)
@@ -95,23 +97,6 @@ class SampleGate:
                 'rates', rates, self._shape)
         follows = self._timeline.follows(stamp_ns)
         return Sample(int(stamp_ns), given, measured, not follows)  # one type: nothing compiles
-
-
-def with_plausible_limits(geometry: StewartGeometry, home: Array) -> StewartGeometry:
-    """
-    Return a geometry with limits where it has none, so that readings in other units are refused.
-
-    Cranks turn once to either side. Others stay below 10^2.5 times what they are at a home pose
-    (4, 4), m, or the size of the platform: beyond, readings are nearer to mm than to m.
-    """
-    limits, turn = geometry.length_limits, 2.0 * math.pi
-    if not np.isinf(limits).any():
-        return geometry
-    sizes = 10.0 ** 2.5 * np.maximum(
-        np.abs(leg_lengths(geometry, home)), geometry.characteristic_length)
-    most = np.where([isinstance(leg, Crank) for leg in geometry.leg_types], turn, sizes)
-    return replace(geometry, length_limits=np.where(
-        np.isinf(limits), np.stack((-most, most), axis=1), limits))
 
 
 class Start(IntEnum):

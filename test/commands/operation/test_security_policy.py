@@ -72,6 +72,6 @@ def test_a_file_that_is_not_there_ends_the_command():
     """It stood on a page of nothing until Ctrl-C, and returned 0."""
     pytest.importorskip('rclpy', reason='the view listens by ROS 2')
     done = subprocess.run([sys.executable, '-m', 'liedyn_ros', 'view', 'nowhere.urdf'],
-                          capture_output=True, text=True, timeout=240.0)
+                          capture_output=True, text=True, timeout=600.0)
     assert done.returncode == 2
     assert 'nowhere.urdf' in done.stderr and 'the view is on' not in done.stderr

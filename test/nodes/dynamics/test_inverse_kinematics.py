@@ -247,7 +247,7 @@ def test_work_is_bounded_and_holds_no_other_request(bench, monkeypatch):
 
     def held(budget, share):
         begun.set()
-        assert go_on.wait(60.0)
+        assert go_on.wait(600.0)
         spend(budget, share)
     monkeypatch.setattr(Budget, 'spend', held)
     monkeypatch.setattr(linear_models, 'MAX_EVALUATIONS', 20)

@@ -236,7 +236,7 @@ def test_a_process_ends_during_a_goal(bench, namespace):
             client.send_and_hear(**spinning())
             held = held_segments(process.pid)
             process.send_signal(signal.SIGTERM)
-            code = process.wait(60.0)  # of hours of work
+            code = process.wait()  # of hours of work
         output = ''.join(process.read())
     assert code == 0, output
     assert 'Traceback' not in output

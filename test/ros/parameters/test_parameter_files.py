@@ -112,7 +112,7 @@ def test_a_process_warns_of_a_file_that_is_for_another_node(tmp_path, namespace,
                       f'__ns:={namespace}', '--params-file', str(path)) as process:
         bench.until(lambda: warning in process.read()[1], 'the warning')
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 0
+        assert process.wait() == 0
 
 
 def test_the_example_geometry_is_doubted_where_a_robot_publishes(bench):

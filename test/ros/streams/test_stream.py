@@ -73,7 +73,7 @@ def held(bench, node, publisher, count):
     """Publish numbers while the reader is held in the first of them, then let it go."""
     node.inside.clear(), node.gate.clear()
     publisher.publish(Int64(data=0))
-    assert node.inside.wait(60.0)
+    assert node.inside.wait(600.0)
     for number in range(1, count):
         publisher.publish(Int64(data=number))
     node.gate.set()
@@ -117,7 +117,7 @@ def test_what_comes_during_a_batch_joins_it(bench, late, lost):
     publisher.publish(Int64(data=0))
     sent = 1
     for count in (10, 6, 4, late):  # the queue, ahead twice, the queue again
-        assert node.inside.wait(60.0)
+        assert node.inside.wait(600.0)
         node.inside.clear()
         for number in range(sent, sent + count):
             publisher.publish(Int64(data=number))
@@ -187,7 +187,7 @@ def test_the_executor_is_not_needed(listener):
     node, publisher = listener
     node.inside.clear()
     publisher.publish(Int64(data=5))
-    assert node.inside.wait(60.0)
+    assert node.inside.wait(600.0)
 
 
 def test_cleanup_ends_the_thread_and_configure_starts_another(bench, listener):
@@ -208,7 +208,7 @@ def test_the_end_of_the_context_ends_the_thread(other_context, namespace):
     node = Listener(context=other_context, namespace=namespace)
     thread = node.reader._thread
     other_context.shutdown()
-    thread.join(60.0)
+    thread.join(600.0)
     assert not thread.is_alive()
     node.destroy_node()
 

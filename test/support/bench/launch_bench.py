@@ -56,7 +56,7 @@ def refusal(file, *arguments):
     """Return what a launch file says that refuses its arguments and starts nothing."""
     ended = subprocess.run(
         command(file, *arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        timeout=60)
+        timeout=600)
     assert ended.returncode == 1, ended.stdout
     assert 'process started with pid' not in ended.stdout, ended.stdout
     return ended.stdout
@@ -86,7 +86,7 @@ def launched(file, *arguments, killed=0):
     try:
         yield
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=600)
     finally:
         with suppress(ProcessLookupError):  # nothing is left of what has ended well
             os.killpg(process.pid, signal.SIGKILL)

@@ -34,7 +34,7 @@ from support.bench.message_numbers import assert_no_nan, may_have_nan
 from liedyn_ros.ros.messages import tf
 from liedyn_ros.ros.process.memory import keep_large_blocks_apart
 
-TIMEOUT = 120.0  # s; only a failing test waits that long
+TIMEOUT = 600.0  # s; only a failing test waits that long
 WAIT = 0.01  # s, for the first callback between two looks
 MAX_CALLBACKS = 100  # between two looks, where callbacks never end
 REPLY_TIMEOUT = 5.0  # s; after which a request is sent again

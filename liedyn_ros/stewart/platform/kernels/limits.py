@@ -28,6 +28,7 @@ from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 COUNT = 33  # of margins of one pose of six legs
 ANGLES, CLEARANCES = 1, 3  # where their margins begin, in numbers of legs
 BASE_CONES, PLATFORM_CONES, DISTANCES = 2, 6, 10  # where these limits begin, likewise
+PLAUSIBLE = 10.0 ** 2.5  # times a platform's sizes in m: readings beyond are nearer to mm
 PARALLEL = 1e-12  # of sin^2 between two legs, below which they count as parallel
 
 
@@ -59,6 +60,25 @@ def margins(joints: VECTOR, limits: VECTOR, pose: MATRIX, out: VECTOR) -> NUMBER
             return math.nan
         least = min(least, out[k])
     return least
+
+
+@kernel
+def bound_readings(joints: VECTOR, size: NUMBER, readings: VECTOR, limits: VECTOR):
+    """
+    Write limits (2 n) of readings where there are none, so that other units are refused.
+
+    Cranks turn once to either side. Others stay below PLAUSIBLE times their readings at home, or
+    the size of the platform (m).
+    """
+    for i in range(leg_rows.count_legs(joints)):
+        most = PLAUSIBLE * max(abs(readings[i]), size)
+        if leg_rows.has_rows(joints) and (
+                joints[leg_rows.row_at(joints, i) + leg_rows.KIND] == leg_rows.CRANK):
+            most = 2.0 * math.pi
+        if math.isinf(limits[2 * i]):
+            limits[2 * i] = -most
+        if math.isinf(limits[2 * i + 1]):
+            limits[2 * i + 1] = most
 
 
 @kernel

@@ -43,7 +43,7 @@ def test_copies_have_a_lock_of_their_own():
         assert again.lock is not dynamics.lock
         assert again.forward.partial_derivatives.lock is again.lock
         with dynamics.lock.inner, ThreadPoolExecutor(1) as pool:
-            got = pool.submit(calls[1], again).result(timeout=60.0)
+            got = pool.submit(calls[1], again).result(timeout=600.0)
         for x, y in zip(got, wanted):
             np.testing.assert_array_equal(x, y)
 
