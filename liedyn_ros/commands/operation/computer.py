@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the doctor finds of the computer: kernels, clocks, rights and settings for real time."""
+"""Findings of the doctor on the computer: kernels, clocks, rights and settings for real time."""
 
 from collections.abc import Iterator
 from enum import IntEnum

@@ -24,7 +24,6 @@ from liedyn_ros.stewart.calibration.start import poses_of
 from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
 
 
-
 class Accuracy(NamedTuple):
     """
     How well poses by the readings agree with the instrument, root mean square.

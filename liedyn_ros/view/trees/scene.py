@@ -93,7 +93,7 @@ class TreeScene:
         self._pulls.show(*self._pulls_of(self._model.closures))
 
     def own(self, seen: ViewInput) -> ViewInput:
-        """Return what is of this machine: efforts of its joints; a fixed base has no position."""
+        """Return the part of this machine: its joints' efforts; a fixed base has no position."""
         return replace(seen, pose=seen.pose if self.floats else None, efforts={
             name: value for name, value in seen.efforts.items() if name in self._names})
 

@@ -21,6 +21,7 @@ from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 
+
 @pytest.mark.parametrize('name', ['inverse', 'forward', 'hybrid'])
 def test_derivatives_of_loops_are_called_and_begin_as_those_of_trees(name: str) -> None:
     """One program for a tree, and for the same tree in the class of loops: same numbers."""
