@@ -22,13 +22,9 @@ TOOLS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / 'tools').r
 WIDE = '<div style="width: 700px">wide</div>'
 
 
-@pytest.fixture(autouse=True)
-def _nothing_is_written(monkeypatch):
-    monkeypatch.setattr(Path, 'write_text', None)
-
-
 def code_of(monkeypatch, tool, argument):
-    """Return the code with which a tool ends."""
+    """Return the code with which a tool ends that is to write nothing."""
+    monkeypatch.setattr(Path, 'write_text', None)
     monkeypatch.setattr('sys.argv', [tool, argument])
     with pytest.raises((SystemExit, ModuleNotFoundError)) as ended:
         runpy.run_path(str(ROOT / tool), run_name='__main__')
