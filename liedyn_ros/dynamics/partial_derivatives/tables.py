@@ -68,6 +68,6 @@ def written(found: Result, out: Result | None) -> Result:
     """Return a result, in an out of its kind if given; raise LiedynError for another."""
     if out is None:
         return found
-    for whole, part in zip(results(type(found), (), out), found):  # type: ignore[misc]
+    for whole, part in zip(results(type(found), (), out), found):
         output(whole, part.shape)[...] = part
     return out

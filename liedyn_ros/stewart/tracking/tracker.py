@@ -56,7 +56,8 @@ class SampleGate:
 
     def __init__(self, geometry: StewartGeometry, home: Array | None = None) -> None:
         """Take a geometry; what it does not limit is bounded by a home pose (4, 4), m, if any."""
-        self._bounded = np.isinf(geometry.length_limits).any(axis=1) & (home is not None)
+        self._bounded = np.asarray(
+            np.isinf(geometry.length_limits).any(axis=1) & (home is not None))
         if home is not None and self._bounded.any():
             limits = geometry.length_limits.copy()
             bound_readings(geometry.table(), geometry.characteristic_length,
