@@ -56,7 +56,7 @@ def test_loops_have_all_calls_of_trees_with_their_arguments(part: str) -> None:
 
 
 def answers(robot: ld.Dynamics | ld.ConstrainedDynamics, case: Case) -> dict:
-    """Return what calls of a face return, by name."""
+    """Return the results of the calls of a face, by name."""
     q, v, a, external, nv = case.q, case.v, case.a, case.external, case.model.nv
     y, dq, dv, da = np.random.default_rng(0).normal(size=(4, nv))
     known, inverse, forward = np.arange(nv) % 3 == 0, *(
