@@ -44,6 +44,10 @@ static inline int check_tasks(void *work, int tasks) {
   return tasks < 1 || tasks > 0xffff ? refused(work, LIEDYN_RANGE, "tasks", -1, tasks) : LIEDYN_OK;
 }
 
+static inline int check_most(void *work, const char *name, int most, int value) {
+  return value < 0 || value > most ? refused(work, LIEDYN_RANGE, name, -1, value) : LIEDYN_OK;
+}
+
 static inline int check_flags(const liedyn_model *model, void *work, const char *name, const unsigned char *flags) {
   for (int k = 0; flags != NULL && k < size_of(model, NV); ++k)
     if (flags[k] > 1) return refused(work, LIEDYN_RANGE, name, k, flags[k]);

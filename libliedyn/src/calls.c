@@ -20,6 +20,7 @@ int refuse(const liedyn_model *model, void *work, int64_t code, const array *inp
            int input_count, const array *outputs, int output_count) {
   const int nv = liedyn_nv(model);
   if (code > 0) return refused(work, LIEDYN_SINGULAR, "coordinate", code - 1, 0.0);
+  if (code == -4) return refused(work, LIEDYN_BROKEN, "held", -1, 0.0); /* of velocity_within */
   if (code < -1) return refused(work, LIEDYN_INTERNAL, "kernel", -1, (double)code);
   for (int i = 0; i < output_count; ++i) {
     for (int k = 0; k < input_count; ++k) {

@@ -170,7 +170,8 @@ def definition(function: Function) -> str:
              f'  int code = {begin}({machine}, work, {order}, {needed});']
     checks = {'frame': 'check_frame(model, work, frame)', 'axes': 'check_axes(work, axes)',
               'closure': 'check_closure(loops, work, closure)',
-              'tasks': 'check_tasks(work, tasks)'}
+              'tasks': 'check_tasks(work, tasks)', 'held': 'check_most(work, "held", tasks, held)',
+              'size': 'check_most(work, "size", size, tasks + 4 * liedyn_nv(model) + 4)'}
     lines += [f'  if (!code) code = {checks[each.number]};'
               for each in of.values() if each.number in checks]
     sizes = sorted({size for each in of.values() for size in each.shape

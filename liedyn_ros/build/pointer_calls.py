@@ -56,7 +56,7 @@ def _add_call(module: Any, entry: Entry) -> None:
             return WORD(name)
         if name == ROWS:
             return builder.add(given['order'], WORD(1))
-        if name == 'tasks':
+        if name in ('tasks', 'size'):
             return given[name]
         at = builder.gep(given['model'], [WORD(getattr(tables, name.upper()))])
         return builder.load(at, align=_BYTES)

@@ -20,9 +20,10 @@ from support.machines.random_models import random_model
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
-    assemble, ConstrainedDynamics, InverseKinematics, MinimalCoordinates, MomentumObserver, POINT,
-    POSE, TaskSpace)
+    assemble, ConstrainedDynamics, DifferentialKinematics, InverseKinematics, MinimalCoordinates,
+    MomentumObserver, POINT, POSE, TaskSpace)
 from liedyn_ros.export import loops_bytes, model_bytes
+from liedyn_ros.linear_algebra.bounded_least_squares import within_constraints
 from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia
 from liedyn_ros.stewart import load_geometry, model_state, platform_model
 
@@ -109,6 +110,29 @@ def test_task_space_is_that_of_python(library, seed, frames):
     assert (sizes > 1e-9 * sizes.max()).sum() == at.rank
     assert np.array_equal(inertia, at.inertia)
     assert machine.call('task_space', q, v, tau, None, 0, jacobian, a, *arrays) == RANGE
+
+
+@HOST
+@pytest.mark.parametrize('seed', range(4))
+def test_differential_kinematics_has_the_bits_of_python(library, seed):
+    model, rng = random_model(seed, 7, False), np.random.default_rng(seed)
+    machine, nv, frame = Machine(library, model_bytes(model), ''), model.nv, model.bodies[-1]
+    q, dt, twist = model.random(rng), 0.01, 0.3 * rng.normal(size=6)
+    follow = DifferentialKinematics(
+        Dynamics(model), frame, within_limits=False, acceleration=20.0, gain=4.0)
+    here = Dynamics(model).frames.pose(q, frame)
+    wanted = follow(q, {frame: here}, dt, twists={frame: twist})
+    jacobian, most = np.empty((6, nv)), np.minimum(20.0 * dt, model.limits.velocity)
+    assert machine.call('frame_jacobian', q, model.frame_index(frame), 1, jacobian) == 0
+    size, v, given = 4 * nv + 10, np.empty(nv), (jacobian, twist, np.full(nv, 1e-6), -most, most)
+    arguments = *given, size, np.empty((size, size)), v
+    assert machine.call('velocity_within', 6, 0, *arguments) == 0
+    assert np.array_equal(v, within_constraints(jacobian, twist, 0, *given[2:]))
+    assert_same(v, wanted, 1e-9)
+    assert machine.call('velocity_within', 6, 7, *arguments) == RANGE
+    assert machine.call('velocity_within', 6, 0, *given, size - 1, *arguments[-2:]) == RANGE
+    jacobian[0], twist[0] = 1.0, 1.0 + most.sum()
+    assert machine.call('velocity_within', 6, 1, *arguments) == BROKEN
 
 
 MACHINES = {'four-bar': four_bar, 'five-bar': five_bar,

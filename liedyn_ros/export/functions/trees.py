@@ -11,21 +11,25 @@
 Functions of the C library for the dynamics of trees: those of liedyn.h, in its order.
 
 Each body calls the kernel of Python. It returns DONE, REFUSED for input that the kernel does not
-accept, or k + 1 where coordinate k moves no inertia.
+accept, UNSATISFIABLE where rows and bounds allow no velocity, or k + 1 where coordinate k moves no
+inertia.
 """
 
 from liedyn_ros.dynamics.algorithms.kernels import (
     aba, centroidal, coriolis, crba, momentum, rnea)
 from liedyn_ros.dynamics.constrained.kernels import task_mobility
+from liedyn_ros.dynamics.constrained.tracking.kernels.completion import UNSATISFIABLE
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives as complete
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.export.kernels import work as area
 from liedyn_ros.export.kernels.interface import (
-    CODE, COMPLETED, CONFIGURATION, FLAG_OF_EACH, MODEL, OBSERVED, OF_TASKS, ONE_ORDER, ORDER,
-    ORDERS, RATES, RATES_OR_ZERO, RESULT, SETTINGS, SQUARE, SQUARE_OF_TASKS, TASK_ROWS, TASKS,
+    CODE, COMPLETED, CONFIGURATION, FLAG_OF_EACH, HELD, MODEL, OBSERVED, OF_TASKS, ONE_ORDER,
+    ORDER, ORDERS, RATES, RATES_OR_ZERO, RESULT, SCRATCH, SETTINGS, SIZE,
+    SQUARE, SQUARE_OF_TASKS, TASK_ROWS, TASKS,
     WORK, WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.export.kernels.work import code_of
 from liedyn_ros.jit.pointers import after, as_flags, or_part, part, pointer_of, vector
+from liedyn_ros.linear_algebra.kernels.constrained_least_squares import solve_constrained
 from liedyn_ros.model.kernels.acceptance import finite
 
 
@@ -152,3 +156,21 @@ def task_space(
     if code == aba.DONE:
         task_mobility.invert_on_range(mobility, directions, sizes, inertia)
     return code
+
+
+def velocity_within(
+        model: MODEL, work: WORK, tasks: TASKS, held: HELD, jacobian: TASK_ROWS, wanted: OF_TASKS,
+        damping: RATES, lower: RATES, upper: RATES, size: SIZE, scratch: RESULT[SCRATCH],
+        v: RESULT[RATES]) -> CODE:
+    """
+    Write the v (nv) within bounds with which jacobian (tasks, nv) v is nearest to wanted (tasks).
+
+    That is differential inverse kinematics. The first `held` rows hold, such as those of
+    liedyn_loops_residual with velocities zero. Of what the others miss the squares are least, with
+    damping (nv), above 0, times those of v. Bounds (nv) may be infinite. size is
+    tasks + 4 nv + 4 at least.
+    """
+    if not (finite(jacobian) and finite(wanted) and finite(damping)):
+        return aba.REFUSED
+    return aba.DONE if solve_constrained(
+        jacobian, wanted, held, damping, lower, upper, scratch, v) else UNSATISFIABLE

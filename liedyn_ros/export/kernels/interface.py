@@ -85,13 +85,15 @@ FLAG_OF_EACH, FLAGS_OR_NONE = (Argument('b1', ('nv',), optional=each) for each i
 ACTUATED_OR = FLAGS_OR_NONE  # none: those of the actuators
 CONSTRAINTS, CONSTRAINTS_BY_RATES = _array('m'), _array('m', 'nv', optional=True)
 REPORT = Argument('d1', (5,), struct='liedyn_constraint_report', is_result=True)
-ORDER, FRAME, AXES, TRUTH, CLOSURE, TASKS = (Argument(COUNT, number=kind) for kind in (
-    'order', 'frame', 'axes', 'truth', 'closure', 'tasks'))
+ORDER, FRAME, AXES, TRUTH, CLOSURE, TASKS, HELD, SIZE = (
+    Argument(COUNT, number=kind) for kind in (
+        'order', 'frame', 'axes', 'truth', 'closure', 'tasks', 'held', 'size'))
 SQUARE, JACOBIAN, ONE_JACOBIAN = _array('nv', 'nv'), _array(6, 'nv'), _array(1, 6, 'nv')
 POSE, TWIST = _array(1, 4, 4), _array(1, 6)
 POSES, TWISTS = _array('bodies', 4, 4), _array('bodies', 6)
 SQUARE_OF_TASKS, OF_TASKS, TASK_ROWS = (
     _array('tasks', 'tasks'), _array('tasks'), _array('tasks', 'nv'))
+SCRATCH = _array('size', 'size')
 OBSERVED, SETTINGS = _array(2, 'nv'), _array(2)
 # Of the machine: its table, its work area, and kind, qi and vi of its links.
 MODEL, WORK, LINKS = Argument('d2'), Argument('d1'), Argument('q2')

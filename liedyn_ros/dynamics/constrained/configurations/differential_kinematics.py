@@ -16,21 +16,19 @@ position, velocity and acceleration, and close loops: gaps that steps open are f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_numbers, as_positive
 from liedyn_ros.common.errors import ConvergenceError, LimitError
-from liedyn_ros.common.extras import require_extra
 from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
     FrameTargets, ORIENTATION, POINT, Robot, Targets, TOOL)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.dynamics.frames import LOCAL
 from liedyn_ros.lie import se3, so3
+from liedyn_ros.linear_algebra.bounded_least_squares import within_constraints
 
-PROGRAM_TOLERANCE = 1e-9  # of the program
 MAX_OPENING, MAX_OPENING_SHARE = 1e-5, 0.01  # of a step: of sizes of rows, of gaps left
 ATTEMPTS = 20  # to find a step that opens them by less
 OPEN_LOOP_PRICE = 1e3  # of what frames miss, where limits do not let loops close at once
@@ -44,8 +42,8 @@ class DifferentialKinematics:
     the model. acceleration is a limit (nv,) or one number, rad/s^2 and m/s^2, none by default. It
     holds where others cannot: a joint too fast for its limit brakes as hard as it may. gain (1/s)
     says how fast errors vanish, gaps of loops too. damping is the price of the squares of
-    velocities beside the squares of twists that frames miss. Needs the extra `contacts`, with its
-    conic solver.
+    velocities beside the squares of twists that frames miss. The C library's velocity_within has
+    the same bits.
 
     >>> approach = DifferentialKinematics(robot, 'tool', gain=2.0)
     >>> approach(q, {'tool': robot.frames.pose(q + 0.1, 'tool')}, 0.01).shape
@@ -62,7 +60,6 @@ class DifferentialKinematics:
 
         Raises LimitError for an acceleration that is not above 0, LiedynError for unknown names.
         """
-        require_extra('contacts', 'clarabel', reason='differential kinematics is a convex program')
         self._targets = FrameTargets(robot, frames, weights)
         self._loops, self.frames = self._targets.loops, self._targets.kinds
         self.model, nv = self._loops.model, self._loops.model.nv
@@ -105,17 +102,16 @@ class DifferentialKinematics:
         model, q, dt = self.model, self.model.check_configuration(q), as_positive('dt', dt)
         before = np.zeros(model.nv) if v is None else as_array('v', v, (model.nv,))
         rows, wanted = self._tasks(q, targets, dict(twists or {}))
-        lower, upper, unit = *self._bounds(q, dt, before), np.eye(model.nv)
-        quadratic = rows.T @ rows + self._damping * unit
+        lower, upper = self._bounds(q, dt, before)
         found = self._closing(q, dt, lambda part, loops, speeds: _nearest(
-            quadratic, -part * (rows.T @ wanted), lower, upper, loops, speeds))
+            rows, part * wanted, self._damping, lower, upper, loops, speeds))
         if rest is None:
             return found
         # Of the velocities that are as good for the frames, the nearest one to rest.
         loops = self._loops.jacobian(q) / self._loops.row_sizes[:, None]
         kept, _ = _independent(np.vstack((rows, loops)))
         back = self._gain * model.difference(q, model.check_configuration(rest))
-        return _solve(unit, -back, lower, upper, kept, kept @ found)
+        return _solve(np.eye(model.nv), back, 0.0, lower, upper, kept, kept @ found)
 
     def _closing(self, q: Array, dt: float, solve: Callable[[float, Array, Array], Array]
                  ) -> Array:
@@ -181,42 +177,28 @@ def _independent(rows: Array) -> tuple[Array, Array]:
     return right[:rank], left.T[:rank] / sizes[:rank, None]
 
 
-def _nearest(quadratic: Array, linear: Array, lower: Array, upper: Array, held: Array, at: Array
-             ) -> Array:
-    """Return the least x^T P x / 2 + c^T x within bounds, held x being as much of at as can be."""
+def _nearest(rows: Array, wanted: Array, damping: float, lower: Array, upper: Array, held: Array,
+             at: Array) -> Array:
+    """Return the x that misses least of wanted, held x being as much of at as can be."""
     try:
-        return _solve(quadratic, linear, lower, upper, held, at)
+        return _solve(rows, wanted, damping, lower, upper, held, at)
     except ConvergenceError:
         if not at.any():
             raise
-    n = len(linear)
-    whole, slope = np.eye(n + 1), np.append(linear, 0.0)
-    whole[:n, :n] = quadratic
-    whole[n, n] = OPEN_LOOP_PRICE * max(np.abs(quadratic).max(), np.abs(linear).max())
-    slope[n] = -whole[n, n]  # the part of at: 1 where it can be
-    return _solve(whole, slope, np.append(lower, 0.0), np.append(upper, 1.0),
-                  np.hstack((held, -at[:, None])), np.zeros(len(at)))[:n]
+    (m, n), price = rows.shape, OPEN_LOOP_PRICE * max(
+        np.abs(rows.T @ rows).max(), np.abs(rows.T @ wanted).max(), damping)
+    whole = np.zeros((m + 1, n + 1))
+    whole[:m, :n], whole[m, n] = rows, np.sqrt(price)
+    return _solve(whole, np.append(wanted, whole[m, n]), damping, np.append(lower, 0.0), np.append(
+        upper, 1.0), np.hstack((held, -at[:, None])), np.zeros(len(at)))[:n]
 
 
-def _solve(quadratic: Array, linear: Array, lower: Array, upper: Array, held: Array, at: Array
-           ) -> Array:
-    """Return the least x^T P x / 2 + c^T x within bounds, with held x = at."""
-    import clarabel  # here, as only this module needs it
-    from scipy import sparse
-    low, high, unit = np.isfinite(lower), np.isfinite(upper), np.eye(len(linear))
-    cones: list[Any] = [clarabel.ZeroConeT(len(held))] if len(held) else []
-    cones.append(clarabel.NonnegativeConeT(int(low.sum() + high.sum())))
-    rows = np.vstack((held, unit[high], -unit[low]))
-    sides = np.concatenate((at, upper[high], -lower[low]))
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = PROGRAM_TOLERANCE
-    scale = max(float(np.abs(linear).max(initial=0.0)), 1.0)
-    found = clarabel.DefaultSolver(
-        sparse.csc_matrix(np.triu(quadratic)), linear / scale, sparse.csc_matrix(rows),
-        sides / scale, cones, settings).solve()
-    if str(found.status) not in ('Solved', 'AlmostSolved'):
-        raise ConvergenceError(
-            'velocity: expected one within the limits of position, velocity and acceleration, got '
-            f'none: {found.status}')
-    return np.clip(scale * np.array(found.x), lower, upper)
+def _solve(rows: Array, wanted: Array, damping: float, lower: Array, upper: Array, held: Array,
+           at: Array) -> Array:
+    """Return the x that misses least of wanted within bounds, with held x = at."""
+    found = within_constraints(np.vstack((held, rows)), np.append(at, wanted), len(held),
+                               np.full(len(lower), damping), lower, upper)
+    if found is None:
+        raise ConvergenceError('velocity: expected one within the limits of position, velocity '
+                               'and acceleration, got none')
+    return found
