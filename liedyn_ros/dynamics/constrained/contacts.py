@@ -256,7 +256,7 @@ class Contacts:
             forces by contact.
 
         Raises:
-            ModelError: for a machine of other contacts.
+            ModelError: for a machine of other contacts, or of none that `holding` did not return.
 
         >>> contacts, bent = Contacts(model, {'tip': Contact('tool')}), q + 0.5
         >>> held = contacts.holding(['tip'], bent)
@@ -332,7 +332,7 @@ class Contacts:
         at once counts too: choose the set.
 
         Args:
-            dynamics: what `holding` returned.
+            dynamics: what `holding` returned; of no contact, its loops alone act.
             q: configuration (nq,); rad and m.
             v: velocity (nv,); rad/s and m/s.
             restitution: part of the normal impulse of each contact that comes back, from 0, where
@@ -348,7 +348,7 @@ class Contacts:
         Raises:
             LimitError: for a restitution beyond 0 to 1, or a friction without limit where contacts
                 may slide.
-            ModelError: for a machine of other contacts.
+            ModelError: for a machine of other contacts, or of none that `holding` did not return.
 
         >>> contacts, bent = Contacts(model, {'tip': Contact('tool')}), q + 0.5
         >>> held = contacts.holding(['tip'], bent)
@@ -361,6 +361,10 @@ class Contacts:
             raise LimitError(f'restitution: expected 0 to 1, got {part}', names=['restitution'],
                              expected=(0.0, 1.0), got=part)
         cones, tree = self._cones(dynamics), dynamics.tree
+        if not cones and dynamics is not self.free:
+            raise ModelError('dynamics: expected a machine whose contacts hold, as holding '
+                             f'returns it, got {dynamics.model.name} without contacts',
+                             names=[dynamics.model.name], expected=self.names, got=())
         rest, v = np.zeros(self.model.nv), as_array('v', v, (self.model.nv,))
         momentum = tree.inverse(q, rest, v)  # with the forces at rest (12.58)
         found = dynamics.forward(q, rest, momentum)

@@ -394,11 +394,15 @@ def test_what_holding_returned_stays_where_it_is() -> None:
 
 def test_machines_without_these_contacts_have_no_forces() -> None:
     contacts, (q, v, _) = contacts_of('point'), state(1)
-    for machine in (contacts.holding([], q), ConstrainedDynamics(walker())):
+    lifted, bare = contacts.holding([], q), ConstrainedDynamics(walker())
+    for machine in (lifted, bare):
         assert contacts.forces(machine, q, machine.forward(q, v, 0.0 * v)) == {}
-        found = contacts.impact(machine, q, v)
-        assert found.impulses == {}
-        assert_same(found.v, v, 1e-10)
+    found = contacts.impact(lifted, q, v)
+    assert found.impulses == {}
+    assert_same(found.v, v, 1e-10)
+    with pytest.raises(ModelError) as caught:  # it would say nothing of the contacts
+        contacts.impact(bare, q, v)
+    assert (caught.value.names, caught.value.got) == (('walker',), ())
     other = ConstrainedDynamics(box((0.0, 0.0, 0.0), 1.0).model)
     with pytest.raises(ModelError) as caught:
         contacts.impact(other, q, v)

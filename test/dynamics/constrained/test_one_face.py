@@ -20,6 +20,7 @@ from support.machines.looped_machines import five_bar, random_looped
 
 import liedyn_ros as ld
 from liedyn_ros.dynamics.constrained import assemble, project
+from liedyn_ros.model import Model
 
 PARTS = ('', 'inverse', 'forward', 'hybrid', 'frames', *(
     f'{each}.partial_derivatives' for each in ('inverse', 'forward', 'hybrid')))
@@ -102,6 +103,25 @@ def test_an_earlier_result_is_written_again(name: str) -> None:
         np.testing.assert_array_equal(each, other)
     with pytest.raises(ld.LiedynError):
         derive(q, rest, rest, out=tuple(first))
+
+
+@pytest.mark.parametrize('model', [
+    five_bar(), random_looped(81, ('rod', 'revolute'), 9, floating=True).model,
+    random_looped(84, ('rod', 'spherical'), 12).model], ids=['flat', 'floating', 'redundant'])
+def test_a_product_of_second_derivatives_is_that_of_all_of_them(model: Model) -> None:
+    """Along changes off the loops, too, where rows are redundant, and under wrenches."""
+    robot, rng = ld.ConstrainedDynamics(model), np.random.default_rng(3)
+    q = assemble(robot, model.integrate(assemble(robot), 0.1 * rng.normal(size=model.nv)))
+    v = project(robot, q, rng.normal(size=model.nv))[1]
+    tau, y, dq, dv, dtau = rng.normal(size=(5, model.nv))
+    external = rng.normal(size=(len(model.bodies), 6))
+    derive = robot.forward.partial_derivatives
+    qq, qv, vv, q_tau = (np.tensordot(y, each, 1) for each in derive.second_derivatives(
+        q, v, tau, external)[:4])
+    found = derive.gradient_product(q, v, tau, y, dq, dv, dtau, external)
+    assert_same(found.by_q, qq @ dq + qv @ dv + q_tau @ dtau, 1e-9, floor=1.0)
+    assert_same(found.by_v, qv.T @ dq + vv @ dv, 1e-9, floor=1.0)
+    assert_same(found.by_tau, q_tau.T @ dq, 1e-9, floor=1.0)
 
 
 @pytest.mark.parametrize('name', ['inverse', 'forward'])

@@ -34,7 +34,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters im
     kinematic_jacobians, LoopKinematicJacobians, Pull)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
-from liedyn_ros.dynamics.constrained.partial_derivatives.second import along, hybrid_seconds
+from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
+    forward_gradient_change, hybrid_seconds)
 from liedyn_ros.dynamics.constrained.partial_derivatives.states import (
     Known, ManyLoopStates)
 from liedyn_ros.dynamics.constrained.solver.inputs import States
@@ -356,12 +357,13 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
             constraints, q, v, np.ones(n, dtype=bool), found, external)
         return ConstrainedForwardSecondDerivatives(*a, *multipliers)
 
+    @exclusive
     def gradient_product(
             self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike, dq: ArrayLike,
             dv: ArrayLike, dtau: ArrayLike, external: ArrayLike | None = None
             ) -> ConstrainedForwardGradient:
         """
-        Return the derivative of the gradient of y . a along a direction, of second_derivatives.
+        Return the derivative of the gradient of y . a along a direction, in O(n^3).
 
         Args:
             q: closed configuration (nq,); rad and m.
@@ -385,10 +387,18 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         >>> derive.gradient_product(closed, rest, rest, rest, rest, rest, rest).by_tau.shape
         (3,)
         """
-        seconds = self.second_derivatives(q, v, tau, external)
+        n = self._model.nv
+        q = self._model.check_configuration(q)
+        v, tau, y, dq, dv, dtau = (as_array(name, each, (n,)) for name, each in zip(
+            ('v', 'tau', 'y', 'dq', 'dv', 'dtau'), (v, tau, y, dq, dv, dtau)))
         change = self.product(q, v, tau, dq, dv, dtau, external)
+        found = self._regular(q, v, tau, external, True)
+        by_q, by_v, by_a, by_multipliers = forward_gradient_change(
+            self._solver.constraints, q, v, found, y,
+            (dq, dv, change.view(np.ndarray), change.multipliers), external)
+        inner = self.gradient(q, v, tau, by_a, external, z=by_multipliers)
         return ConstrainedForwardGradient(
-            change.view(np.ndarray), *along(seconds[:4], y, dq, dv, dtau))
+            change.view(np.ndarray), by_q + inner.by_q, by_v + inner.by_v, inner.by_tau)
 
     @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,

@@ -313,6 +313,31 @@ def hybrid_seconds(constraints: Constraints, q: Array, v: Array, free: NDArray[n
     return list(a), list(tau), multipliers
 
 
+def forward_gradient_change(
+        constraints: Constraints, q: Array, v: Array, found: ConstrainedSolution, y: Array,
+        directions: tuple[Array, Array, Array, Array], external: ArrayLike | None
+        ) -> tuple[Array, Array, Array, Array]:
+    """
+    Return the change of -p . (H a - f - A^T lam) + s . (A a + A' v), derived by q, v, a and lam.
+
+    p and s are the multipliers of y . a: H p - A^T s = y, A p = 0. directions are those of q, v,
+    a and lam. By the chain rule, a and lam give the change of a gradient of y . a.
+    """
+    dq, dv, da, dlam = directions
+    rows, mass = RowSeconds(constraints, q), constraints.tree.mass_matrix(q)
+    rest = np.zeros((len(rows.rows), 1))
+    p, s = (each[:, 0] for each in KktSystem(mass, rows.rows, found.rank, mass).solve(
+        y[:, None], rest, rest)[:2])
+    by_q, by_v, by_a, *_ = constraints.tree.inverse.partial_derivatives.gradient_product(
+        q, v, found.a, p, dq, dv, da, external)
+    qq, qv, vv = (np.einsum('m,mjk->jk', s, each)
+                  for each in rows.of_acceleration(v, found.a).second[:3])
+    qq = qq + np.einsum('m,mjk->jk', found.multipliers, rows.of_motion(p))
+    bent, held = np.tensordot(s, rows.slopes, 1), np.einsum('mik,i->mk', rows.slopes, p)
+    return (qq @ dq + qv @ dv + da @ bent + dlam @ held - by_q, qv.T @ dq + vv @ dv - by_v,
+            bent @ dq - by_a, held @ dq)
+
+
 def least_torque_seconds(rows: RowSeconds, forces: Variation, needs: Array,
                          found: ConstrainedSolution, driven: NDArray[np.bool_], torque: Array
                          ) -> tuple[list[Array], list[Array]]:
