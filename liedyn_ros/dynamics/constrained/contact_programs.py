@@ -34,6 +34,7 @@ from liedyn_ros.model.parts.geometry import axis_frame, perpendicular
 PROGRAM_TOLERANCE = 1e-10  # of programs whose numbers are near 1
 MAX_ROUNDS = 100  # of the fixed point
 STEP_TOLERANCE = 1e-9  # of the largest speed: a change of sliding speeds that ends the rounds
+STALLED_STEP = 1e-6  # accepted where changes fall no more: of many contacts programs end near 1e-7
 
 
 class Cone(NamedTuple):
@@ -131,6 +132,7 @@ def _pressed_impulses(matrix: Array, before: Array, cones: Sequence[Cone], least
     speed = max(float(np.abs(before).max(initial=0.0)), float(least.max(initial=0.0)) * size,
                 1e-300)
     sliding: Array = np.zeros(len(cones))
+    last = math.inf
     for _ in range(MAX_ROUNDS):
         linear = before / speed
         for cone, slid in zip(cones, sliding):
@@ -145,9 +147,12 @@ def _pressed_impulses(matrix: Array, before: Array, cones: Sequence[Cone], least
         along = [cone.matrix @ after[cone.rows] for cone in cones]
         slides = np.array([np.linalg.norm(u - (u @ cone.normal) * cone.normal)
                            for u, cone in zip(along, cones)])
-        if np.abs(slides - sliding).max(initial=0.0) <= STEP_TOLERANCE * speed:
+        change = np.abs(slides - sliding).max(initial=0.0) / speed
+        if change <= STEP_TOLERANCE or last <= change <= STALLED_STEP:
             return impulses
-        sliding = slides
+        sliding, last = slides, change
+    if last <= STALLED_STEP:
+        return impulses
     raise ConvergenceError('impact: expected contacts of which each leaves, slides or sticks, got '
                            f'none that settled in {MAX_ROUNDS} rounds')
 

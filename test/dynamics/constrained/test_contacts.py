@@ -353,6 +353,25 @@ def test_a_mass_slides_where_friction_cannot_stop_it(part: float, along: float) 
 
 
 @pytest.mark.parametrize('seed', range(6))
+@pytest.mark.parametrize('friction', [0.3, 1.5])
+def test_a_box_lands_on_more_points_than_decide_its_impulses(seed: int, friction: float) -> None:
+    pytest.importorskip('clarabel')
+    contacts, rng = box((0.01, 0.02, 0.1), friction), np.random.default_rng(seed)
+    q, v = contacts.model.neutral(), rng.normal(size=6) - [0, 0, 0, 0, 0, 2.0]
+    dynamics = contacts.holding(contacts.names, q)
+    found, mass = contacts.impact(dynamics, q, v, sliding=True), dynamics.tree.mass_matrix(q)
+    carried = np.zeros(6)
+    for name, each in found.impulses.items():
+        rows = dynamics.frames.jacobian(q, name, axes=2)[3:]
+        carried, speed = carried + rows.T @ each.force, rows @ found.v
+        assert min(each.normal, speed[2]) > -1e-5 and abs(each.normal * speed[2]) < 1e-5
+        slip = np.linalg.norm(speed[:2])
+        assert_same(each.force[:2] @ speed[:2], -friction * each.normal * slip, 1e-5, floor=1.0)
+    assert_same(mass @ (found.v - v), carried, 1e-8, floor=1.0)
+    assert found.v @ mass @ found.v <= v @ mass @ v
+
+
+@pytest.mark.parametrize('seed', range(6))
 @pytest.mark.parametrize('part', [0.0, 0.6])
 def test_contacts_of_a_walker_leave_slide_or_stick(seed: int, part: float) -> None:
     pytest.importorskip('clarabel')
