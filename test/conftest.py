@@ -67,6 +67,7 @@ if 'PYTEST_XDIST_WORKER' not in os.environ and os.environ.get('LIEDYN_CHECK') !=
 # Tests call kernels that only kernels call, too: numba compiles these at their first call.
 rooms.DEVELOPMENT = True
 if find_spec('numba') is not None:
+    import liedyn_ros.build  # noqa: F401  # numba imports beside an old coverage then
     from support import kernel_cache
     kernel_cache.keep()
 

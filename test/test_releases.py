@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 import re
 import subprocess
+import sys
 
 import pytest
 from tools import missing_requirements
@@ -84,6 +85,15 @@ def test_a_sourced_ros_keeps_its_numpy(missing, numpy, pyyaml, lines):
 def test_a_sourced_ros_whose_numpy_is_too_old_is_refused(missing):
     with pytest.raises(SystemExit):
         missing(numpy='1.21.5', pyyaml='5.4.1')  # of Ubuntu 22.04
+
+
+def test_the_build_goes_beside_the_coverage_of_ubuntu_24(tmp_path):
+    """Version 7.4 comes there with colcon, and beside it numba does not import by itself."""
+    (tmp_path / 'coverage').mkdir()
+    (tmp_path / 'coverage' / '__init__.py').write_text('from coverage import types\n')
+    (tmp_path / 'coverage' / 'types.py').write_text('class TTracer: pass\n')
+    subprocess.run([sys.executable, '-c', 'import liedyn_ros.build.compiler'], check=True,
+                   env={'PYTHONPATH': f'{tmp_path}:{ROOT}'})
 
 
 @pytest.mark.parametrize(('today', 'warned'), [('2026-12-31', False), ('2027-01-01', True)])

@@ -7,3 +7,19 @@
 # language governing permissions and limitations under the License.
 
 """The build of compiled kernels: what numba and llvmlite are needed for."""
+
+from contextlib import suppress
+import sys
+from typing import Any
+
+try:
+    from coverage.types import Tracer  # noqa: F401
+except ImportError:
+    # Numba does without one, but not beside an old one, as colcon brings it to Ubuntu 24.04.
+    _modules: dict[str, Any] = sys.modules
+    _known = {'coverage': _modules['coverage']} if 'coverage' in _modules else {}
+    _modules['coverage'] = None
+    with suppress(ModuleNotFoundError):
+        import numba  # noqa: F401
+    del _modules['coverage']
+    _modules.update(_known)
