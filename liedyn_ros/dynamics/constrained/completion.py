@@ -58,7 +58,7 @@ def complete_acceleration(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayL
     given = dynamics.model.leading if known is None else dynamics.names.mask('known', known)
     complete_velocity(dynamics, q, v, given)
     state = Inputs(dynamics).one(hybrid_task(~given), q, v, a, None, None)
-    given = given | idle_spins(dynamics)
+    given = given | idle_spins(dynamics, given)
     found = Completion(dynamics).complete('a', state.q, state.v, state.a, given)
     return found[0] if state.single else found
 

@@ -90,7 +90,7 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
     solution = dynamics.inverse(q, rest, rest, external, **options).solution
     driven = (model.leading if actuated is None
               else dynamics.names.mask('actuated', actuated))
-    spins = idle_spins(dynamics)
+    spins = idle_spins(dynamics, driven)
     known = (independent_coordinates(dynamics, q, driven | spins) if by is None
              else dynamics.names.mask('by', list(by)) | spins)
     known, motions = known & ~spins, unit_motions(dynamics, q, known)[:, ~spins[known]]

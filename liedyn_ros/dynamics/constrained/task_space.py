@@ -181,8 +181,8 @@ class TaskSpace:
         inverse = response @ jacobian.T @ inertia
         return TaskDynamics(
             inertia, -inertia @ (jacobian @ free + rates), jacobian, rates, inverse,
-            motions @ np.linalg.pinv(motions) - inverse @ jacobian, response, motions, rank,
-            self._names)
+            (np.eye(len(inverse)) - inverse @ jacobian) @ motions @ np.linalg.pinv(motions),
+            response, motions, rank, self._names)
 
 
 def _of_loops(least: MinimalCoordinates, q: ArrayLike, jacobian: Array

@@ -112,6 +112,20 @@ def test_loops_give_tasks_their_accelerations(closures: tuple[str, ...]) -> None
     assert_same(at.jacobian @ a + at.drift, wanted, 1e-6)
 
 
+@pytest.mark.parametrize('seed', range(4))
+def test_of_any_velocity_of_loops_the_null_space_leaves_what_moves_no_task(seed: int) -> None:
+    model, rng = random_looped(80 + seed, ('spherical',), 10).model, np.random.default_rng(seed)
+    robot = ConstrainedDynamics(model)
+    q = assemble(robot, model.integrate(assemble(robot), 0.1 * rng.normal(size=model.nv)))
+    at = TaskSpace(robot, model.bodies[-1])(q, np.zeros(model.nv))
+    v, tau = rng.normal(size=(2, model.nv))  # off the loops, too
+    assert_same(at.jacobian @ at.null @ v, np.zeros(6), 1e-9, floor=1.0)
+    assert_same(robot.jacobian(q) @ at.null @ v, np.zeros(robot.m), 1e-9, floor=1.0)
+    rest = np.zeros(model.nv)
+    moved = robot.forward(q, rest, at.null.T @ tau).a - robot.forward(q, rest, rest).a
+    assert_same(at.jacobian @ moved, np.zeros(6), 1e-8, floor=1.0)
+
+
 def test_motors_of_a_five_bar_do_what_all_joints_would() -> None:
     model = five_bar().with_frame('tip', 'left_1', five_bar().closures[0].frame_a)
     robot = ConstrainedDynamics(model)

@@ -310,7 +310,7 @@ def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
     given = model.leading if known is None else constraints.names.mask('known', known)
     rows = constraints.jacobian(q)
     v = np.where(given, as_array('v', np.where(given, v, 0.0), (model.nv,)), 0.0)
-    given = given | idle_spins(constraints)
+    given = given | idle_spins(constraints, given)
     passive = ~given
     inverse, free = solve_passive(rows, passive)
     if len(free):

@@ -15,7 +15,7 @@ hinges that meet in a point, as a ball joint has them in URDF: inverse dynamics 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,37 +38,50 @@ _POINT_CLOSURES = ('spherical', 'rod')  # closures that a turn about their point
 _POINT_OF_B_CLOSURES = ('point_on_line', 'point_on_plane')  # with the point on body b
 
 
-def idle_spins(constraints: Constraints) -> NDArray[np.bool_]:
+def idle_spins(constraints: Constraints, driven: NDArray[np.bool_] | None = None
+               ) -> NDArray[np.bool_]:
     """
     Return a mask (nv,) of one coordinate for each rod that spins freely about itself.
 
     A rod is one body, or several that slide in each other along its line. Its ends are ball
-    joints of the tree or closures at points. Functions of a user may hold anything: there is none.
+    joints of the tree or closures at points, which no motor turns: none of those that are driven
+    (nv,) in a call, or none of the model. Functions of a user may hold anything: there is none.
     """
-    if constraints.functions:
-        return np.zeros(constraints.model.nv, dtype=np.bool_)
-    return _spins(constraints.model)
+    model = constraints.model
+    at, ends = _rods(model)
+    spins = np.zeros(model.nv, dtype=np.bool_)
+    if len(at) and not constraints.functions:
+        motors = model.actuated if driven is None else model.actuated & driven
+        spins[at[~(ends & motors).any(axis=1)]] = True
+    return spins
 
 
 @weak_cache
-def _spins(model: Model) -> NDArray[np.bool_]:
-    spins = np.zeros(model.nv, dtype=np.bool_)
+def _rods(model: Model) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return of each rod the coordinate that is its spin, and a mask (nv,) of its ball joints."""
+    at, ends = list[int](), list[NDArray[np.bool_]]()
     geared = {name for each in model.couplings for name in (
         each.joint, *(leader for leader, _ in each.terms))}
+
+    def add(coordinate: int, turning: Sequence[int]) -> None:
+        at.append(coordinate)
+        ends.append(np.isin(np.arange(model.nv), turning))
+
     for joint in model.joint_list:
-        if joint.type_name in _TURNING_TYPES and not joint.actuated and joint.name not in geared:
-            axis = _axis(model, joint)
+        balls = [*range(joint.v_slice.start, joint.v_slice.stop)]
+        if joint.type_name in _TURNING_TYPES and joint.name not in geared:
+            axis = _axis(model, joint, balls)
             if axis is not None:
                 single = joint.type_name in ('revolute', 'continuous')
-                spins[joint.vi + (0 if single else int(np.argmax(np.abs(axis))))] = True
+                add(joint.vi + (0 if single else int(np.argmax(np.abs(axis)))), balls)
         if joint.type_name in _HINGES:
             hinges = _ball(model, joint, geared)
-            axis = _axis(model, replace(joint, type_name='spherical')) if hinges else None
+            balls = [each for _, each in hinges]
+            axis = _axis(model, replace(joint, type_name='spherical'), balls) if hinges else None
             if axis is not None:  # the hinge that turns most where all are at zero
                 turns = np.linalg.solve(np.column_stack([each for each, _ in hinges]), axis)
-                spins[hinges[int(np.argmax(np.abs(turns)))][1]] = True
-    spins.setflags(write=False)
-    return spins
+                add(hinges[int(np.argmax(np.abs(turns)))][1], balls)
+    return np.array(at, dtype=np.int64), np.array(ends, dtype=np.bool_).reshape(-1, model.nv)
 
 
 def _ball(model: Model, joint: Joint, geared: set[str]) -> list[tuple[Array, int]]:
@@ -79,7 +92,7 @@ def _ball(model: Model, joint: Joint, geared: set[str]) -> list[tuple[Array, int
     """
     found: list[tuple[Array, int]] = []
     turn, each = np.eye(3), joint
-    while each.type_name in _HINGES and not each.actuated and each.name not in geared:
+    while each.type_name in _HINGES and each.name not in geared:
         axes = [each.axis, each.second_axis][:_HINGES[each.type_name]]
         found += [(turn.T @ np.asarray(axis), each.vi + k) for k, axis in enumerate(axes)]
         before = [other for other in model.joint_list if other.child == each.parent]
@@ -93,8 +106,12 @@ def _ball(model: Model, joint: Joint, geared: set[str]) -> list[tuple[Array, int
     return found if apart else []
 
 
-def _axis(model: Model, joint: Joint) -> Array | None:
-    """Return the unit axis (3,) of a rod in the frame of the child of its joint, or None."""
+def _axis(model: Model, joint: Joint, balls: list[int]) -> Array | None:
+    """
+    Return the unit axis (3,) of a rod in the frame of the child of its joint, or None.
+
+    Coordinates of its other ball joints are added to balls.
+    """
     bodies = {joint.child: np.eye(4)}  # and their poses in that frame
     slides: list[Array] = []
     points: list[Array] = [] if joint.type_name == 'free' else [np.zeros(3)]
@@ -102,8 +119,9 @@ def _axis(model: Model, joint: Joint) -> Array | None:
         if each.parent not in bodies:
             continue
         at = bodies[each.parent] @ each.placement
-        if each.type_name == 'spherical' and not each.actuated:
+        if each.type_name == 'spherical':
             points.append(at[:3, 3])
+            balls += range(each.v_slice.start, each.v_slice.stop)
         elif each.type_name in _SLIDING_TYPES:
             bodies[each.child] = at
             if each.type_name == 'prismatic':

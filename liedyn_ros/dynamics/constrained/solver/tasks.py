@@ -91,7 +91,8 @@ def inverse_task(constraints: Constraints, actuated: ArrayLike | None = None,
     for wrong weights.
     """
     driven = (constraints.model.leading if actuated is None
-              else constraints.names.mask('actuated', actuated)) | idle_spins(constraints)
+              else constraints.names.mask('actuated', actuated))
+    driven = driven | idle_spins(constraints, driven)
     if not isinstance(redundancy, str) or redundancy not in (LEAST_TORQUE, LEAST_FORCE):
         raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
                           f'got {redundancy!r}')

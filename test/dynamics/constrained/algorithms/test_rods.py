@@ -8,6 +8,8 @@
 
 """Rods between ball joints spin freely: inverse dynamics and statics ask for no motor there."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.comparison import assert_same
@@ -87,6 +89,23 @@ def test_the_motor_carries_what_virtual_work_says(form: str) -> None:
     assert held.efforts['motor'] == pytest.approx(lifted * 9.81 * 0.1)
     assert set(held.efforts) == set(held.by) == {
         name for name in ('motor', 'stroke') if name in dynamics.model.joints}
+
+
+@pytest.mark.parametrize('form', FORMS)
+def test_motors_of_a_call_leave_spins_of_a_file_that_marks_none(form: str) -> None:
+    """As of a URDF, whose joints all count as driven: whoever names motors names no spins."""
+    marked = crank_and_slide(form)
+    model = replace(marked, joint_list=tuple(
+        replace(joint, actuated=True) for joint in marked.joint_list))
+    motors = [name for name in ('motor', 'stroke') if name in model.joints]
+    found, wanted = ConstrainedDynamics(model), ConstrainedDynamics(marked)
+    q, rest = assemble(wanted), np.zeros(model.nv)
+    options = {'actuated': motors}
+    np.testing.assert_array_equal(found.inverse(q, rest, rest, **options),
+                                  wanted.inverse(q, rest, rest))
+    assert statics(found, q, **options).efforts == pytest.approx(statics(wanted, q).efforts)
+    v = complete_velocity(found, q, np.ones(model.nv), motors)
+    np.testing.assert_array_equal(v, complete_velocity(wanted, q, np.ones(model.nv)))
 
 
 @pytest.mark.parametrize('form', FORMS)
