@@ -106,11 +106,42 @@ def offset(degrees: float) -> _Change:
     return change
 
 
+def exchanged(positions: bool, efforts: bool) -> _Change:
+    """Return an exchange of the columns of a joint and another one."""
+    def change(q: Array, tau: Array, k: int, rng: np.random.Generator) -> None:
+        pair = [k, int(rng.choice([i for i in range(q.shape[1]) if i != k]))]
+        for columns in [q] * positions + [tau] * efforts:
+            columns[:, pair] = columns[:, pair[::-1]]
+    return change
+
+
+def copied(_: Array, tau: Array, k: int, rng: np.random.Generator) -> None:
+    """Put the effort of another joint into a column."""
+    tau[:, k] = tau[:, int(rng.choice([i for i in range(tau.shape[1]) if i != k]))]
+
+
+def stood(_: Array, tau: Array, k: int, rng: np.random.Generator) -> None:
+    """Let an effort stand from a third of the recording on."""
+    tau[len(tau) // 3:, k] = tau[len(tau) // 3, k]
+
+
+def late(every: bool) -> _Change:
+    """Return a delay of efforts by 50 to 200 ms, of a joint or of all."""
+    def change(_: Array, tau: Array, k: int, rng: np.random.Generator) -> None:
+        which = slice(None) if every else k
+        tau[:, which] = np.roll(tau, int(rng.choice([5, 10, 20])), axis=0)[:, which]
+    return change
+
+
 CLASSES: dict[str, tuple[_Change, bool]] = {  # and whether it is of the last joint
     'nothing': (times(), False), 'degrees': (times(180.0 / np.pi), False),
     'turns': (times(0.5 / np.pi), False), 'ticks': (ticks, False),
     'sign of the angle': (times(-1.0), False), 'sign of angle and effort': (
         times(-1.0, -1.0), False), 'sign of the effort': (times(1.0, -1.0), False),
+    'positions exchanged': (exchanged(True, False), False), 'efforts exchanged': (
+        exchanged(False, True), False), 'names exchanged': (exchanged(True, True), False),
+    'effort of another joint': (copied, False), 'effort that stood': (stood, False),
+    'effort late': (late(every=False), False), 'efforts late': (late(every=True), False),
     'effort in mN m': (times(1.0, 1e3), False), 'effort in amperes': (times(1.0, 0.1), False),
     'offset of 20 degrees': (offset(20.0), False), 'of 5 degrees, last joint': (
         offset(5.0), True), 'of 20 degrees, last joint': (offset(20.0), True)}

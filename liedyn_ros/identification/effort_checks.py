@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
@@ -17,8 +19,10 @@ from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.identification.consistent_fit import PRIOR
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.estimate import ConsistentBodies, given_unknowns
+from liedyn_ros.identification.held_out import FOLDS
+from liedyn_ros.identification.motion import Recording
 from liedyn_ros.identification.robust_fit import repetition, RobustFit, triangle_of
-from liedyn_ros.model import Model
+from liedyn_ros.model import JOINT_TYPES, Model
 
 # Times what the given model needs: one deviation of it, and two
 DEVIATION, TWO_DEVIATIONS = 2.0, 4.0
@@ -27,6 +31,38 @@ MIN_CORRELATION = 0.7
 _ROUNDING = 1e-3  # of the largest effort, below which an error has no sign to tell
 _SIGN_DEVIATIONS = 2.0  # standard deviations
 _MIN_ERROR_RATIO = 2.0  # times the squares that are left, by which one sign must be better
+
+
+def require_own_columns(model: Model, recording: Recording) -> None:
+    """
+    Raise LimitError for columns of two joints with the same numbers, and for efforts that stood.
+
+    Two joints of which one follows the other have the same numbers. An effort stood where it is
+    one number for a fifth of the recording, a part that is held out, while its joint moved.
+    """
+    led = {joint for each in model.couplings for joint in (
+        each.joint, *(name for name, _ in each.terms))}
+    single = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nq == 1]
+    for what, columns in (('positions', recording.q.T[[each.qi for each in single]]),
+                          ('efforts', recording.tau.T[[each.vi for each in single]])):
+        for (one, first), (other, second) in itertools.combinations(zip(single, columns), 2):
+            if np.ptp(first) and np.array_equal(first, second) and not {
+                    one.name, other.name} <= led:
+                raise LimitError(f'{what} of {one.name} and {other.name}: expected those of '
+                                 'each joint, got the same numbers throughout: name their '
+                                 'columns; sure=True (--sure) takes them as they are',
+                                 names=(one.name, other.name))
+    for each in single:
+        force, q = recording.tau[:, each.vi], recording.q[:, each.qi]
+        begins = np.flatnonzero(np.append(True, np.diff(force) != 0.0))
+        longest = int(np.argmax(np.diff(begins, append=len(force))))
+        begin, end = np.append(begins, len(force))[longest:longest + 2].tolist()
+        if (end - begin) * FOLDS > len(force) and np.ptp(force) and np.ptp(q[begin:end]):
+            raise LimitError(
+                f'effort of {each.name}: expected new readings while it moves, got '
+                f'{force[begin]:g} from {recording.time[begin]:.4g} to '
+                f'{recording.time[end - 1]:.4g} s. Record it again; sure=True (--sure) takes it '
+                'as it is', names=(each.name,))
 
 
 def require_efforts(model: Model, equations: Equations, wider: Equations) -> tuple[str, ...]:

@@ -194,6 +194,15 @@ def _tilted(model: Model, equations: Equations, at: int, q: Array, load: Array) 
     return np.asarray(rows @ near[:rows.shape[2]])
 
 
+def forces_of(motion: Motion, equations: Equations, late: Array) -> Array:
+    """Return filtered forces (K, f), those recorded that much later, (nv,) s, taken as of now."""
+    tau = np.column_stack([np.interp(motion.time + each, motion.time, column)
+                           for each, column in zip(late, motion.tau.T)])
+    found, = _filtered(motion, equations.cutoff, lambda window: (_turned(_back(
+        equations.regressor, motion, window), tau[window, :, None]),))
+    return found[..., 0]
+
+
 def _margin(motion: Motion, cutoff: float) -> int:
     """Return the samples on each side that an equation is made of."""
     return math.ceil(_SETTLING_PERIODS * motion.rate / cutoff)

@@ -27,6 +27,7 @@ from liedyn_ros.identification.estimate import Estimator, given_unknowns, refitt
 from liedyn_ros.identification.robust_fit import RobustFit
 from liedyn_ros.model import Model
 
+FOLDS = 5  # of the recording, each held out once (16.32)
 # Weights of the given model that are tried: a weight is 1 / s^2 where its bodies are believed to
 # be off by the share s, here of 10 to 0.01.
 PRIORS = tuple(10.0**k for k in range(-2, 5))

@@ -18,18 +18,21 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array, require_known
 from liedyn_ros.common.errors import ConvergenceError, LimitError, ShapeError
-from liedyn_ros.identification.effort_checks import effort_ratios, require_efforts
+from liedyn_ros.identification.delays import likely_delay
+from liedyn_ros.identification.effort_checks import (
+    effort_ratios, require_efforts, require_own_columns)
 from liedyn_ros.identification.equations import Equations, equations_of, rows_along
 from liedyn_ros.identification.estimate import (
     Estimate, Estimator, given_unknowns, with_one_axis)
-from liedyn_ros.identification.held_out import CUTOFFS, HeldOutForces, parts_of, PRIORS, Trial
+from liedyn_ros.identification.held_out import (
+    CUTOFFS, FOLDS, HeldOutForces, parts_of, PRIORS, Trial)
 from liedyn_ros.identification.joints import (
     FRICTION, LOAD, MORE_TERMS, OFFSET, SCALE, SPRING, STRIBECK, TILT)
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.joints.scales import scaled, with_scales
 from liedyn_ros.identification.motion import Motion, Recording
 from liedyn_ros.identification.motion.motion import motion_of
-from liedyn_ros.identification.readings import likely_reading, open_zeros
+from liedyn_ros.identification.readings import likely_reading, MAX_REMAINING_SHARE, open_zeros
 from liedyn_ros.identification.regressors import LoopRegressor
 from liedyn_ros.identification.verdict import (
     judge, MAX_CONSISTENCY_COST, MIN_SAMPLES, Verdict)
@@ -38,7 +41,6 @@ from liedyn_ros.model import Model, with_armatures, with_inertias, with_resistan
 MAX_PRIOR = 1e6  # weight of the given model, which decides everything then
 STAGES = 'readings', 'weight', 'filters', 'smoothing', 'terms'  # of the work, in this order
 POSES = 200  # random ones of the whole ranges of joints
-FOLDS = 5  # of the recording, each held out once (16.32)
 _EquationsAt = Callable[[Motion, float], Equations]  # of a motion, with a cut-off, Hz
 # Correlation with the given model from which it tells the size of a scale
 _MIN_SCALE_CORRELATION = 0.3
@@ -145,7 +147,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     Return the inertial parameters, friction and offsets that a recording tells of a model.
 
     It is offered where fits of other parts predict each of FOLDS clearly better than the model.
-    Set OPENBLAS_NUM_THREADS=1 before numpy is imported: threads of BLAS wait more than they do.
+    Set OPENBLAS_NUM_THREADS=1 before numpy is imported: BLAS has threads that wait.
 
     Args:
         model: the given one.
@@ -155,7 +157,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
         smoothing: cut-off of positions, Hz; by default what predicts held-out parts best.
         cutoff: cut-off of the equations, Hz; likewise.
         prior: weight of the given model, 1 for errors of about 100 %; likewise.
-        sure: take the unit and the sign of the efforts as they are.
+        sure: take columns, units and signs as they are.
         scales: joints whose efforts are in an unknown unit.
         progress: called with how many of STAGES are done, and the one that begins.
 
@@ -163,7 +165,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
         the identified model, what it predicts, and the verdict.
 
     Raises:
-        LimitError: for options that do not fit, NameSetError for unknown joints.
+        LimitError: for options or columns that do not fit, NameSetError for unknown joints.
         ShapeError: for a recording without forces, or too short.
         ModuleNotFoundError: without clarabel.
 
@@ -171,25 +173,24 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     >>> bool(abs(found.model.body('rod').inertia.parameters()[3] + 1.0) < 0.05)
     True
     """
+    _require_input(model, prior, friction, recording, sure)
     progress(0, STAGES[0])
-    _require_input(prior, friction, recording)
     motion = motion_of(model, recording, smoothing)
     first, doubts = _equations(model, motion, friction, {}, scales, rotor_inertia, cutoff, sure)
     every = _of_all_samples(model, first)
     progress(1, STAGES[1])
     trial = Trial(model, first, parts_of(first, every.plain, recording.starts, FOLDS))
     weight = trial.best(PRIORS if prior is None else (prior,))
-    equations_at = partial(_equations_at, first, model, friction, scales, rotor_inertia)
     progress(2, STAGES[2])
+    equations_at = partial(_equations_at, first, model, friction, scales, rotor_inertia)
     if cutoff is None and not scales:
         trial = _best_filtered(motion, trial, weight, equations_at)
     progress(3, STAGES[3])
     if smoothing is None and not scales:
-        motion, trial = _best_smoothed(
-            recording, motion, trial, first.cutoff, weight, equations_at)
+        motion, trial = _best_smoothed(recording, motion, trial, first, weight, equations_at)
     every = every if trial.equations is first else _of_all_samples(model, trial.equations)
-    estimate, unseen = every.at(weight), trial.with_first(weight)
     progress(4, STAGES[4])
+    estimate, unseen = every.at(weight), trial.with_first(weight)
     missing, wider = _missing(motion, trial, friction, weight, unseen)
     beyond = _beyond(motion, trial, estimate, weight)
     verdict = judge(model, motion, trial.equations, estimate, unseen, (*missing.values(), *doubts))
@@ -259,15 +260,15 @@ def _is_beyond_first(motion: Motion, wider: Trial | None, estimate: Estimate,
         _beyond(motion, wider, estimate, weight))
 
 
-def _best_smoothed(recording: Recording, motion: Motion, trial: Trial, least: float,
+def _best_smoothed(recording: Recording, motion: Motion, trial: Trial, first: Equations,
                    weight: float, equations_at: _EquationsAt) -> tuple[Motion, Trial]:
     """
     Return the motion whose fits predict held-out parts best, and their trial.
 
     Spectra tell how much of a motion is above the noise, not how much of it forces feel: friction
-    turns where a joint does. So positions are tried with cut-offs from a least one (Hz) to none.
+    turns where a joint does. So positions are tried with cut-offs from that of first to none.
     """
-    usual = trial.compared(weight)
+    usual, least = trial.compared(weight), first.cutoff
     error, found = usual.misfit(), (motion, trial)
     while least < motion.rate:
         least, tried_at = 4.0 * least, least
@@ -344,13 +345,16 @@ def _missing(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: fl
     return {kind: told[kind] for kind in order}, trials[order[0]] if order else None
 
 
-def _require_input(prior: float | None, friction: tuple[str, ...], recording: Recording) -> None:
+def _require_input(model: Model, prior: float | None, friction: tuple[str, ...],
+                   recording: Recording, sure: bool) -> None:
     """Raise LimitError for options that identify does not take, ShapeError without forces."""
     if recording.tau.size and not recording.tau.any():
         raise ShapeError('recording: expected joint forces, got zeros everywhere')
     if prior is not None and not 0.0 < prior <= MAX_PRIOR:
         raise LimitError(f'prior: expected a number above 0, at most {MAX_PRIOR:g}, got {prior}')
     require_known(LimitError, 'friction', (*FRICTION, *MORE_TERMS), friction, 'terms')
+    if not sure:
+        require_own_columns(model, recording)
 
 
 def _equations(model: Model, motion: Motion, friction: tuple[str, ...],
@@ -363,8 +367,11 @@ def _equations(model: Model, motion: Motion, friction: tuple[str, ...],
         ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
         start = np.where(np.abs(alike) > _MIN_SCALE_CORRELATION, ratio, 1.0)
         equations = scaled(equations, with_scales(model, equations, scales, start).scales)
-    doubts = () if sure else (*_require_readings(model, motion, equations), *require_efforts(
-        model, equations, with_friction(model, motion, equations, (SPRING,), {})))
+    doubts = () if sure else (
+        *_require_readings(model, motion, equations),
+        *(() if scales else _require_in_time(model, motion, equations)),
+        *require_efforts(model, equations, with_friction(
+            model, motion, equations, (SPRING,), {})))
     equations = with_friction(model, motion, equations, friction, stribeck)
     if scales:
         equations = with_scales(model, equations, scales, equations.scales)
@@ -381,7 +388,23 @@ def _require_readings(model: Model, motion: Motion, equations: Equations) -> tup
     raise LimitError(
         f'positions of {found.name}: expected angles as the model counts them. The likely '
         f'cause: {found.text}: {found.option} explains the efforts. If they are angles of the '
-        'model, sure=True (--sure) takes them as they are', names=(found.name,))
+        'model, sure=True (--sure) takes them as they are', names=found.names)
+
+
+def _require_in_time(model: Model, motion: Motion, equations: Equations) -> tuple[str, ...]:
+    """Raise LimitError for efforts of all joints that come late or early, or return a doubt."""
+    found = likely_delay(model, motion, equations)
+    error = np.sqrt(found.share)
+    if not error * MAX_CONSISTENCY_COST < 1.0:
+        return ()
+    option = f'--effort-delay {found.name and found.name + "="}{found.seconds:.4f}'
+    text = (f'efforts of {found.name or "all joints"}: expected those of the time of their '
+            f'positions; taken {found.seconds:.4f} s later ({option}), errors are {error:.2g} '
+            'times as large')
+    if found.name or found.most >= MAX_REMAINING_SHARE:  # one joint's friction may lag
+        return (text,)
+    raise LimitError(f'{text}. If they are in time, sure=True (--sure) takes them as they are',
+                     names=equations.joints, expected=0.0, got=found.seconds)
 
 
 def _named_rotors(model: Model, estimate: Estimate) -> dict[str, float]:

@@ -49,7 +49,8 @@ class OtherReading:
     Way in which a joint may count: its angle is row (m,) times the readings, plus shift, rad or m.
 
     name is the joint's, text says what it is, option how a command is told so. effort is -1 where
-    the sign of its effort turns as well.
+    the sign of its effort turns as well. other is the joint whose positions or efforts, or both,
+    stand under its name, and its own under the other's; -1 for none. others has its name.
     """
 
     name: str
@@ -59,6 +60,14 @@ class OtherReading:
     row: Array
     shift: float = 0.0
     effort: float = 1.0
+    other: int = -1
+    exchanged: tuple[bool, bool] = (False, False)  # positions, efforts
+    others: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the joints that it concerns."""
+        return (self.name, *self.others)
 
     def angles(self, readings: Array) -> Array:
         """Return joint positions (n, m), from readings (n, m)."""
@@ -67,7 +76,17 @@ class OtherReading:
     def rates(self, readings: Array) -> Array:
         """Return the derivatives (n, m) of the angles, by those of readings."""
         result = readings.copy()
+        if self.exchanged[0]:
+            result[:, self.other] = readings[:, self.at]
         result[:, self.at] = readings @ self.row
+        return result
+
+    def efforts(self, recorded: Array) -> Array:
+        """Return the forces (n, m) of joints, from recorded ones."""
+        result = recorded.copy()
+        result[:, self.at] *= self.effort
+        if self.exchanged[1]:
+            result[:, [self.at, self.other]] = recorded[:, [self.other, self.at]]
         return result
 
     def shifted(self, shift: float) -> OtherReading:
@@ -88,7 +107,7 @@ class OtherReading:
 
 
 def other_readings(names: tuple[str, ...], turning: Collection[str]) -> Iterator[OtherReading]:
-    """Yield the ways in which joints often count: units, signs, and sums with a neighbour."""
+    """Yield ways in which joints often count: units, signs, sums with a neighbour, exchanges."""
     unit = np.eye(len(names))
     for k, name in enumerate(names):
         for what, factor in UNITS[name in turning].items():
@@ -106,6 +125,20 @@ def other_readings(names: tuple[str, ...], turning: Collection[str]) -> Iterator
                            f'--reads {name}=-{name}', k, -unit[k])
         yield OtherReading(name, f'readings and efforts of {name} have the other sign',
                            f'--reads {name}=-{name} --scale {name}=-1', k, -unit[k], effort=-1.0)
+        for j in range(k + 1, len(names)):
+            yield from _exchanges(names, k, j)
+
+
+def _exchanges(names: tuple[str, ...], k: int, j: int) -> Iterator[OtherReading]:
+    """Yield the ways in which columns of two joints stand under each other's names."""
+    name, other, unit = names[k], names[j], np.eye(len(names))
+    renamed = 'names of these columns the other way round'
+    for what, option, exchanged in (
+            ('positions', f'--reads {name}={other} --reads {other}={name}', (True, False)),
+            ('efforts', renamed, (False, True)), ('positions and efforts', renamed, (True, True))):
+        yield OtherReading(name, f'{what} of {name} and {other} are exchanged', option, k,
+                           unit[j if exchanged[0] else k], other=j, exchanged=exchanged,
+                           others=(other,))
 
 
 def other_zeros(names: tuple[str, ...], turning: Collection[str],
@@ -282,14 +315,15 @@ class _Look:
 
     def _turned(self, how: OtherReading) -> Array:
         forces = self._forces.copy()
-        forces[:, self._at_v[how.at]] *= how.effort
+        forces[:, self._at_v] = how.efforts(forces[:, self._at_v])
         return forces
 
     def given(self, how: OtherReading) -> float:
         """Return the squared errors of the given bodies over the forces, friction fitted."""
         motion, total = self._moved(self._samples, how), 0.0
         left = self._turned(how) - self._inverse.batch(motion.q, motion.v, motion.a)
-        for rest, drag in zip(left.T / self._size[:, None], np.swapaxes(self._drag, 0, 1)):
+        for rest, drag in zip(left.T / self._sizes(how)[:, None], np.swapaxes(
+                self._dragged(how), 0, 1)):
             drag = drag[:, drag.any(axis=0)]
             rest = rest - drag @ np.linalg.lstsq(drag, rest, rcond=None)[0]
             total += float(rest @ rest)
@@ -337,8 +371,24 @@ class _Look:
         """Return filtered rows over the forces, (K f, p)."""
         rows = inertial_rows(self._model, self._regressor, self._equations.base, self._moved(
             self._motion, how), self._equations.cutoff)
-        rows = np.concatenate([rows, self._drag], axis=2) / self._size[:, None]
+        rows = np.concatenate([rows, self._dragged(how)], axis=2) / self._sizes(how)[:, None]
         return rows.reshape(-1, rows.shape[2])
 
     def _target(self, how: OtherReading) -> Array:
-        return np.asarray(((self._turned(how) - self._known) / self._size).ravel())
+        return np.asarray(((self._turned(how) - self._known) / self._sizes(how)).ravel())
+
+    def _sizes(self, how: OtherReading) -> Array:
+        """Return the rms forces (f,) of joints, each of the column that is its own."""
+        result = self._size.copy()
+        if how.exchanged[1]:
+            ends = [self._at_v[k] for k in (how.at, how.other)]
+            result[ends] = result[ends[::-1]]
+        return result
+
+    def _dragged(self, how: OtherReading) -> Array:
+        """Return the columns of friction (n, f, e), which follow the positions of their joint."""
+        if not how.exchanged[0]:
+            return self._drag
+        result, ends = self._drag.copy(), [self._at_v[k] for k in (how.at, how.other)]
+        result[:, ends] = result[:, ends[::-1]]
+        return result

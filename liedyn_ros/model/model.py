@@ -40,14 +40,12 @@ class Model(Direct):
     A tree of rigid bodies; made by a loader or by a ModelBuilder, never changed.
 
     name is the robot's. joint_list[i] moves body_list[i]; parents come before their children.
-    link_table has all in arrays. Configurations q are
-    (nq,) and velocities v (nv,), in the order of the joints. docs/conventions.md says what a joint
-    of each type puts into them. rotors are the propellers. closures are the joints that close
-    loops of the tree; couplings are relations of two coordinates, such as mimic joints. Dynamics
-    works on the tree alone, ConstrainedDynamics on the tree with both. frame_list has the frames
-    added to those of the bodies. warnings are a reader's remarks on the description, each with the
-    names concerned and what was done. configurations are those (nq,) that a file names, such as
-    the keyframes of an MJCF.
+    link_table has all in arrays. Configurations q are (nq,) and velocities v (nv,), in the order
+    of the joints: docs/conventions.md. rotors are the propellers. closures close loops of the
+    tree; couplings relate two coordinates, as of mimic joints. Dynamics works on the tree alone,
+    ConstrainedDynamics on both. frame_list has the frames added to those of the bodies. warnings
+    are a reader's remarks on the description, each with the names concerned and what was done.
+    configurations are those (nq,) that a file names, such as the keyframes of an MJCF.
 
     >>> model = ld.load_model(config_file('arm.urdf'))
     >>> model.nq, model.nv, model.bodies[-1]
@@ -128,9 +126,8 @@ class Model(Direct):
             before = 0
             while before < len(ground):  # what is joined to the ground, or to a base before
                 before = len(ground)
-                for ends in links:
-                    if not ground.isdisjoint(ends):
-                        ground.update(ends)
+                for ends in (each for each in links if not ground.isdisjoint(each)):
+                    ground.update(ends)
         return mask
 
     @property
@@ -176,8 +173,7 @@ class Model(Direct):
             q (nq,).
 
         Raises:
-            ModelError: for other joints.
-            DescriptionError: for another form.
+            ModelError: for other joints, DescriptionError for another form.
 
         >>> model.rough_configuration('elbow:=0.5')
         array([0. , 0. , 0.5, 0. , 0. , 0. ])
@@ -186,13 +182,12 @@ class Model(Direct):
         for name, value in named_values('start', text).items():
             joint = self.joint(name)
             if JOINT_TYPES[joint.type_name].nv != 1:
-                raise ModelError(f'start: expected joints of one coordinate, got {name}, which is '
-                                 f'{joint.type_name}')
+                raise ModelError('start: expected joints of one coordinate, got '
+                                 f'{name} ({joint.type_name})')
             try:
                 q[joint.qi] = as_number(f'start: {name}', float(value))
             except ValueError as error:
-                raise ModelError(
-                    f'start: expected a number for {name}, got {value!r}') from error
+                raise ModelError(f'start: expected a number for {name}, got {value!r}') from error
         return q
 
     def random(self, rng: np.random.Generator) -> Array:
@@ -488,8 +483,7 @@ class Model(Direct):
 
     @cached_property
     def _frame_index(self) -> dict[str, int]:
-        held = {joint.name: i for i, joint in enumerate(self.joint_list)}
-        return held | {name: i for i, name in enumerate(self.frames)}
+        return self._joint_index | {name: i for i, name in enumerate(self.frames)}
 
     @cached_property
     def _body_index(self) -> dict[str, int]:
@@ -501,6 +495,6 @@ class Model(Direct):
 
 
 def _index(what: str, table: dict[str, int], name: str) -> int:
-    if not isinstance(name, str) or name not in table:
-        raise unknown_name(ModelError, what, table, name)
-    return table[name]
+    if isinstance(name, str) and name in table:
+        return table[name]
+    raise unknown_name(ModelError, what, table, name)

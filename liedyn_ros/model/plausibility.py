@@ -71,9 +71,7 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
         elif asked < MAX_MESHES and away > max(0.5 * wide, span, arms.get(name, 0.0)):
             asked += 1
             yield from _beyond_shapes(name, inertia.center_of_mass, shapes(name))
-        # A ball of the densest metal has the least trace of all bodies of a mass.
-        ball = (0.75 * inertia.mass / (math.pi * DENSEST))**(2.0 / 3.0)
-        if np.trace(inertia.inertia_about_com) < 1.2 * inertia.mass * ball:
+        if np.trace(inertia.inertia_about_com) < _least_trace(inertia.mass):
             dense += inertia.mass
         moment = float(np.linalg.eigvalsh(inertia.inertia_about_com)[-1])
         radius = math.sqrt(max(0.0, moment / inertia.mass))
@@ -92,6 +90,11 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
                    'in mm, or inertias made up?'), ''
     elif 0.0 < model.mass < LIGHTEST * size**3:
         yield '', f'{told}: lighter than any machine of that size; lengths in mm?', ''
+
+
+def _least_trace(mass: float) -> float:
+    """Return the least trace of an inertia of a mass, kg: that of a ball of the densest metal."""
+    return 1.2 * mass * (0.75 * mass / (math.pi * DENSEST))**(2.0 / 3.0)
 
 
 def _beyond_shapes(name: str, center: Array, shapes: Iterable[Shape]

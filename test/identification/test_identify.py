@@ -28,6 +28,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import (
     base_parameters, ExcitationLimits, identify, is_consistent, next_motion, Recording)
+from liedyn_ros.identification.delays import likely_delay
 from liedyn_ros.identification.equations import equations_of
 from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.identification.held_out import HeldOutForces
@@ -270,6 +271,87 @@ def arm_of_others(change):
     given = with_inertias(model, {each.name: 1.2 * each.inertia.parameters()
                                   for each in model.body_list})
     return given, Recording(given, time, change(q), tau)
+
+
+def changed_columns(change):
+    """Return a description that is 20 % too heavy, and a recording whose columns change."""
+    model = true_arm()
+    time, q, _, _, tau = arm_motion(model, 3, 24.0, 100.0)
+    tau = tau + 0.02 * np.random.default_rng(2).normal(size=tau.shape)
+    given = with_inertias(model, {each.name: 1.2 * each.inertia.parameters()
+                                  for each in model.body_list})
+    return given, Recording(given, *change(time, q, tau))
+
+
+@pytest.mark.parametrize('one, other', [(0, 1), (0, 2), (1, 2)])
+@pytest.mark.parametrize('exchanged', [(True, False), (False, True), (True, True)])
+def test_columns_that_stand_under_each_others_names_are_refused(one, other, exchanged) -> None:
+    """They were offered, with bodies that predicted worse than the given ones."""
+    def change(time, q, tau):
+        order = np.arange(3)
+        order[[one, other]] = other, one
+        return time, q[:, order] if exchanged[0] else q, tau[:, order] if exchanged[1] else tau
+
+    given, recording = changed_columns(change)
+    with pytest.raises(LimitError) as caught:
+        identify(given, recording)
+    assert caught.value.names == tuple(given.coordinate_names[k] for k in (one, other))
+    motion = motion_of(given, recording)
+    found, must = likely_reading(given, motion, equations_of(given, motion))
+    assert must and found.exchanged == exchanged
+
+
+def late_efforts(at, late):
+    """Return a description, and a recording whose efforts of some joints are steps late."""
+    def change(time, q, tau):
+        tau[:, at] = np.roll(tau, late, axis=0)[:, at]
+        return (each[12:-12] for each in (time, q, tau))
+
+    return changed_columns(change)
+
+
+@pytest.mark.parametrize('late', (12, -7))
+def test_efforts_that_come_late_are_refused_with_the_delay(late) -> None:
+    """By less than a step of the recording's clock it is found."""
+    given, recording = late_efforts(slice(None), late)
+    with pytest.raises(LimitError) as caught:
+        identify(given, recording)
+    assert caught.value.names == given.coordinate_names
+    assert abs(caught.value.got - late / recording.rate) < 1.0 / recording.rate
+
+
+@pytest.mark.parametrize('at', range(3))
+def test_one_joint_whose_effort_comes_late_is_named(at) -> None:
+    """Friction that lags is alike, so it is a doubt."""
+    given, recording = late_efforts(at, 12)
+    motion = motion_of(given, recording)
+    found = likely_delay(given, motion, equations_of(given, motion))
+    assert found.name == given.coordinate_names[at] and found.share < 0.1
+    assert abs(found.seconds - 12.0 / recording.rate) < 1.0 / recording.rate
+
+
+def test_efforts_in_time_have_no_delay() -> None:
+    """Noise moves them by less than a step of the clock, and gains nothing."""
+    given, recording = changed_columns(lambda *columns: columns)
+    motion = motion_of(given, recording)
+    found = likely_delay(given, motion, equations_of(given, motion))
+    assert abs(found.seconds) < 1.0 / recording.rate and found.share > 0.9
+
+
+@pytest.mark.parametrize('what', ('positions', 'efforts', 'stood'))
+def test_columns_that_are_no_readings_of_their_own_are_refused(what) -> None:
+    """They are a copy of another joint's, or one number while the joint moves."""
+    def change(time, q, tau):
+        if what == 'stood':
+            tau[800:1600, 1] = tau[800, 1]
+        else:
+            (q if what == 'positions' else tau)[:, 2] = (q if what == 'positions' else tau)[:, 1]
+        return time, q, tau
+
+    given, recording = changed_columns(change)
+    with pytest.raises(LimitError) as caught:
+        identify(given, recording)
+    assert set(caught.value.names) == {*given.coordinate_names[1:2 if what == 'stood' else 3]}
 
 
 @pytest.mark.parametrize('at', range(3))

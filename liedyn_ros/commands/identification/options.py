@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+import itertools
 from pathlib import Path
 import re
 from typing import NamedTuple
@@ -63,7 +64,46 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
                        metavar='JOINT=FACTOR', help=(
                            'effort of each recorded unit, such as the torque of an ampere, with '
                            'its deviation where it is known: 12+-0.5'))
+    units.add_argument('--effort-delay', action='append', default=[], type=delay_of,
+                       metavar='[JOINT=]SECONDS', help=(
+                           'by which efforts come later than positions, of a joint or of all'))
     add_reads_option(parser)
+
+
+def delay_of(text: str) -> tuple[str, float]:
+    """Return name and number of JOINT=NUMBER, or '' and NUMBER. Raises ArgumentTypeError."""
+    return number_of(text) if '=' in text else ('', number_of(f'all={text}')[1])
+
+
+def in_time(samples: JointSamples, delays: Sequence[tuple[str, float]]) -> JointSamples:
+    """
+    Return samples whose efforts are taken so many s later, of joints by name, or of all ('').
+
+    Rows whose efforts the recording does not have are left out. Raises NameSetError for unknown
+    joints, ShapeError where nothing is left.
+    """
+    if not delays or samples.effort is None:
+        return samples
+    require_known(NameSetError, '--effort-delay', samples.names,
+                  [name for name, _ in delays if name], 'joints')
+    late = np.array([sum(each for name, each in delays if name in ('', own))
+                     for own in samples.names])
+    effort, kept = samples.effort.copy(), np.zeros(len(samples.time), dtype=bool)
+    for begin, end in itertools.pairwise((*samples.starts, np.inf)):
+        own = (samples.time >= begin) & (samples.time < end)
+        time = samples.time[own]
+        kept[own] = (time + late.min() >= time[0]) & (time + late.max() <= time[-1])
+        effort[own] = np.column_stack([np.interp(time + each, time, column)
+                                       for each, column in zip(late, samples.effort[own].T)])
+    if not kept.any():
+        raise ShapeError('--effort-delay: expected less than the recording, got '
+                         f'{late.tolist()} s')
+    starts = [samples.time[kept & (samples.time >= begin)][:1] for begin in samples.starts]
+    return replace(
+        samples, time=samples.time[kept], position=samples.position[kept], effort=effort[kept],
+        velocity=None if samples.velocity is None else samples.velocity[kept],
+        starts=tuple(np.concatenate(starts).tolist()), remarks=(
+            *samples.remarks, 'efforts are taken later, as the options say'))
 
 
 def add_reads_option(parser: argparse.ArgumentParser) -> None:
@@ -237,6 +277,7 @@ def recorded(model: Model, options: argparse.Namespace) -> tuple[Recording, Join
         still = ' '.join(f'--hold {name}=0.0' for name in error.names)
         raise NameSetError(f'{error}; joints that stood still are held, as by {still}, and others '
                            'that are coupled to them stand too', names=error.names) from error
+    samples = in_time(samples, options.effort_delay)
     if options.reads:
         samples = angles_of(samples.names, dict(options.reads)).of(samples)
         samples = replace(samples, remarks=(*samples.remarks, (

@@ -142,11 +142,11 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
         v: velocity (nv,) at the start; rad/s and m/s.
         tau: joint forces (steps, nv), N m and N.
         dt: step, s.
-        cost: a function of k, q and v: the cost of state k, from 0 to steps, and its gradients
-            (nv,) by q, along the tangents of model.integrate, and by v.
+        cost: of k, q and v: that of state k, from 0 to steps, and its gradients (nv,) by q, along
+            tangents of model.integrate, and by v.
         external: wrenches (B, 6) on bodies; by default none.
         scheme: RUNGE_KUTTA or STORMER_VERLET.
-        kept: a state is kept every so many steps, by default the root of their number.
+        kept: steps from one kept state to the next, by default the root of their number.
 
     Returns:
         the cost, and its gradient by q, v and tau.
@@ -162,26 +162,23 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
     """
     if isinstance(robot, MinimalCoordinates):
         total, *by, by_tau = motion_gradient(
-            robot.dynamics, q, robot.velocity(q, v), spread(robot, tau), dt,
-            partial(_spread_cost, robot, cost), external=external, scheme=scheme, kept=kept)
+            robot.dynamics, q, robot.velocity(q, v), spread(robot, tau), dt, partial(
+                _spread_cost, robot, cost), external=external, scheme=scheme, kept=kept)
         by_q, by_v = np.split(np.concatenate(by) @ directions(robot, q, v), 2)
         return MotionGradient(total, by_q, by_v, by_tau[:, robot.known])
-    model = robot.model
-    tau = as_array('tau', tau, (-1, model.nv))
+    model, tau = robot.model, as_array('tau', tau, (-1, robot.model.nv))
     count = len(tau)
     every = max(1, math.isqrt(count)) if kept is None else _count('kept', kept, 1)
-    kept_states = [(model.check_configuration(q), as_array('v', v, (model.nv,)))]
+    run, kept_states = partial(simulate, robot, external=external, scheme=scheme), [
+        (model.check_configuration(q), as_array('v', v, (model.nv,)))]
     for first in range(0, count - every, every):
-        ahead = simulate(robot, *kept_states[-1], tau[first:first + every], dt, every,
-                         external=external, scheme=scheme)
+        ahead = run(*kept_states[-1], tau[first:first + every], dt, every)
         kept_states.append((ahead.q[-1].copy(), ahead.v[-1].copy()))
     total, by_tau, n = 0.0, np.zeros_like(tau), model.nv
     back: Array = np.zeros(2 * n)  # the gradient by the state after a step
     for block in reversed(range(len(kept_states))):
-        first = block * every
-        rows = tau[first:first + every]
-        states = simulate(robot, *kept_states[block], rows, dt, len(rows), external=external,
-                          scheme=scheme)
+        rows = tau[(first := block * every):(block + 1) * every]
+        states = run(*kept_states[block], rows, dt, len(rows))
         if first + len(rows) == count:
             part, back = _cost_of(cost, count, states.q[-1], states.v[-1], n)
             total += part

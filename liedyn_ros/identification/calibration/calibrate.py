@@ -15,7 +15,7 @@ Only what held-out poses confirm is offered. The covariance says what the poses 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -276,8 +276,7 @@ def calibrate_arm(
     problem = ArmProblem(unknowns, body, samples, begin, q)
     found = fit(problem, np.zeros(unknowns.size),
                 CLEAN_VARIANCE if deviations is None else 1.0, sound)
-    result = _result(problem, found, given=deviations is not None)
-    return replace(result, known=(known[0], known[1]))
+    return _result(problem, found, (known[0], known[1]), given=deviations is not None)
 
 
 def _nearest(model: Model, body: str, samples: ArmSamples, q: Array, closed: NDArray[np.bool_],
@@ -338,7 +337,8 @@ def _configurations(model: Model, samples: ArmSamples, start: ArrayLike | None
     return q, np.ones(len(q), dtype=bool)
 
 
-def _result(problem: ArmProblem, found: CalibrationFit, *, given: bool) -> ArmCalibration:
+def _result(problem: ArmProblem, found: CalibrationFit,
+            known: tuple[Array | None, Array | None], *, given: bool) -> ArmCalibration:
     unknowns, remarks = problem.unknowns, list[str]()
     factor = found.factor
     if given and factor * found.degrees <= chdtri(found.degrees, ERROR_CHANCE):
@@ -372,7 +372,7 @@ def _result(problem: ArmProblem, found: CalibrationFit, *, given: bool) -> ArmCa
         found.used,
         factor ** 0.5, told, tuple(
             name for name, each in zip(unknowns.names, share) if each > MAX_VARIANCE_SHARE),
-        tuple(remarks), problem, found, given)
+        tuple(remarks), problem, found, given, known)
 
 
 def _listed(numbers: Iterable[int], most: int = 8) -> str:

@@ -29,18 +29,16 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError
-from liedyn_ros.lie import se3
 from liedyn_ros.stewart.assembly import study_coordinates as starts
 from liedyn_ros.stewart.assembly.kernels import homotopy
 from liedyn_ros.stewart.assembly.searched_modes import describe_search, search_poses
 from liedyn_ros.stewart.assembly.stage_modes import DEGREE, stage_modes, stage_pairs
 from liedyn_ros.stewart.assembly.study_coordinates import (
     Complex, leg_system, SOLUTIONS, StartSystem, to_pose)
-from liedyn_ros.stewart.platform.architecture import architecture, free_motion
+from liedyn_ros.stewart.platform.architecture import architecture, free_motion, is_continuum
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import (
-    driven_platform, fixed_drive_transmissions, leg_lengths, length_jacobian)
-from liedyn_ros.stewart.platform.state import PlatformMeter
+    driven_platform, fixed_drive_transmissions, length_jacobian)
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution
 
 PATH_ATTEMPTS = 3  # each follows the paths ten times closer, with another gamma
@@ -52,9 +50,6 @@ ISOLATED_VALUE = 1e-6  # smallest singular value above which a pose is isolated
 RESIDUAL = 1e-9  # of a leg length, in characteristic lengths
 MAX_LENGTH_DEVIATIONS = 6.0  # deviations of a redundant length that fits a pose
 EQUAL_LENGTHS = 1e-12  # relative difference of equal numbers
-CONTINUUM_STEPS = (1e-3, 1e-2)  # along the null twist, rad or characteristic lengths
-CONTINUUM_TOLERANCE = 1e-9  # of the characteristic length: the error of the lengths there
-ITERATIONS = 30
 
 
 class AssemblyMode(NamedTuple):
@@ -480,29 +475,3 @@ def turned_to_real(point: Complex) -> Complex:
 def imaginary_part(point: Complex) -> float:
     """Return the norm of the imaginary part of a point (8,) of unit norm, of any phase."""
     return float(np.linalg.norm(turned_to_real(point).imag))
-
-
-def is_continuum(geometry: StewartGeometry, lengths: Array, pose: Array) -> bool:
-    """
-    Return whether the poses of lengths (6,), m, go on from a singular pose (4, 4), m (14.41).
-
-    The null coordinate is held at a step, the other five are fitted. At a double pose an error of
-    the step's square remains; in a continuum none does.
-    """
-    meter = PlatformMeter(geometry)
-    scale = geometry.characteristic_length
-    null = meter.measure(pose).null_twist
-    across = np.linalg.svd(null[None])[2][1:].T  # (6, 5)
-    units = np.array([1.0] * 3 + [scale] * 3)
-    for step in CONTINUUM_STEPS:
-        rest = np.zeros(5)
-        for _ in range(ITERATIONS):
-            moved = se3.compose(pose, se3.exp(units * (step * null + across @ rest)))
-            error = leg_lengths(geometry, moved) - lengths
-            if np.abs(error).max() < CONTINUUM_TOLERANCE * scale:
-                break
-            jacobian = meter.measure(moved).jacobian * units @ across
-            rest -= np.linalg.lstsq(jacobian, error, rcond=1e-10)[0]
-        if not np.abs(error).max() < CONTINUUM_TOLERANCE * scale:
-            return False
-    return True

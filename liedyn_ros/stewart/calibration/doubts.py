@@ -16,6 +16,7 @@ legs, units or frames are wrong then, and errors of a fit tell nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import itertools
 
 import numpy as np
@@ -25,11 +26,14 @@ from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.stewart.calibration.measured import Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry
 from liedyn_ros.stewart.calibration.problem import corrected
-from liedyn_ros.stewart.calibration.start import CalibrationStart, OUTLIER_RATIO, start
+from liedyn_ros.stewart.calibration.start import (
+    CalibrationStart, OUTLIER_RATIO, rough_error, start)
 from liedyn_ros.stewart.commissioning.check import ACCURACY, check
 from liedyn_ros.stewart.platform.description.leg_checks import COINCIDENT
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 
+MAX_ORDERED = 6  # legs, all of whose orders are looked at
+TRIED_ORDERS = 8  # that a few poses do not rule out
 HALF = 0.5  # of the way to another leg's joint, or of a scale: from there on nearer to another
 
 
@@ -92,8 +96,8 @@ def start_in_order(
     """
     Return where a calibration begins; refuse readings (n, legs) whose legs are swapped.
 
-    At known poses of six legs that is the check of a new platform. Else legs are swapped where
-    two exchanged agree far better. Raises LimitError or ConvergenceError.
+    At known poses of six legs that is the check of a new platform. Else they are where another
+    order agrees far better. Raises LimitError or ConvergenceError.
     """
     begin, error = None, np.inf
     try:
@@ -105,7 +109,7 @@ def start_in_order(
         swapped = (_by_check(geometry, readings, begin.poses, home)
                    if begin is not None and measured.frames_known and not geometry.redundant
                    and measured.kind == 'full' else
-                   _by_pairs(geometry, readings, measured, home, error))
+                   _by_order(geometry, readings, measured, home, error))
         if swapped:
             raise LimitError(f'readings: expected those of each leg under its name: {swapped}')
     if begin is None:
@@ -119,18 +123,40 @@ def _by_check(geometry: Geometry, readings: Array, poses: Array, home: Array) ->
                    if each.kind == 'order')
 
 
-def _by_pairs(
+def _by_order(
         geometry: Geometry, readings: Array, measured: Measured, home: Array, error: float) -> str:
-    """Return the text on two legs that agree far better exchanged than all do, or nothing."""
-    best, found = error / OUTLIER_RATIO, ''
-    for pair in itertools.combinations(range(readings.shape[1]), 2):
-        order = np.arange(readings.shape[1])
-        order[[*pair]] = order[[*pair[::-1]]]
+    """
+    Return the text on an order of legs that agrees far better than theirs, or nothing.
+
+    A few poses tell which orders to look at. Of those that agree alike, as of a machine that looks
+    the same from several sides, it is one that moves the fewest legs.
+    """
+    orders = np.array([*_orders(readings.shape[1])])
+    rough = np.array([rough_error(geometry, readings[:, order], measured, home)
+                      for order in orders])
+    best = rough <= OUTLIER_RATIO * rough.min()
+    near = orders[best & (rough < np.inf)]
+    near = near[np.argsort((near != np.arange(readings.shape[1])).sum(axis=1), kind='stable')]
+    for order in near[:TRIED_ORDERS]:
         try:
             other = start(geometry, readings[:, order], measured, home).error
         except ConvergenceError:
             continue
-        if other < best:
-            first, second = (geometry.leg_names[leg] for leg in pair)
-            best, found = other, f'legs are swapped: {first} reads as {second}, and the reverse'
-    return found
+        if other < error / OUTLIER_RATIO:
+            names = np.array(geometry.leg_names)
+            moved = np.flatnonzero(order != np.arange(len(names)))
+            pairs = ', '.join(f'{names[leg]} reads as {names[order[leg]]}' for leg in moved)
+            return f'legs are swapped: {pairs}; set actuator_names in that order'
+    return ''
+
+
+def _orders(legs: int) -> Iterator[tuple[int, ...]]:
+    """Yield all orders of legs; of more than MAX_ORDERED those that move three at most."""
+    if legs <= MAX_ORDERED:
+        yield from itertools.permutations(range(legs))
+        return
+    for few in itertools.combinations(range(legs), 3):
+        for moved in itertools.permutations(few):
+            order = np.arange(legs)
+            order[[*few]] = moved
+            yield tuple(order.tolist())

@@ -74,6 +74,19 @@ def start(geometry: Geometry, readings: Array, measured: Measured, home: Array
         poses, frames, trusted, possible, float(np.median(squares)) ** 0.5)
 
 
+def rough_error(geometry: Geometry, readings: Array, measured: Measured, home: Array) -> float:
+    """Return the middle error of the START_POSES nearest to the middle ones, inf without poses."""
+    rows = np.argsort(np.linalg.norm(readings - np.median(readings, axis=0), axis=1))[:START_POSES]
+    some = measured.rows(rows)
+    try:
+        poses, solved = poses_of(geometry, readings[rows], home)
+    except ConvergenceError:
+        return np.inf
+    frames = _frames(poses[solved], some.rows(solved))
+    squares = _squares(poses, some, frames, geometry.characteristic_length)
+    return float(np.sqrt(np.median(squares[solved])))
+
+
 def poses_of(geometry: Geometry, readings: Array, guesses: Array, regular: float = 0.0
              ) -> tuple[Array, NDArray[np.bool_]]:
     """

@@ -33,9 +33,12 @@ from liedyn_ros.stewart.platform.description.leg_checks import radius_of_gyratio
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.kernels import leg_types as kernels
 from liedyn_ros.stewart.platform.kernels.leg_rows import END
-from liedyn_ros.stewart.platform.kinematics import leg_ends
+from liedyn_ros.stewart.platform.kinematics import leg_ends, leg_lengths
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
+CONTINUUM_STEPS = (1e-3, 1e-2)  # along the null twist, rad or characteristic lengths
+CONTINUUM_TOLERANCE = 1e-9  # of the characteristic length: the error of the lengths there
+ITERATIONS = 30
 TRIED_POSES = 32  # one is not enough: a regular platform has singular poses too
 MAX_TRIED_POSES = 400  # poses of a platform on rails or cranks, of which its rods do not reach all
 TRIED_TILT, TRIED_SHIFT = 0.2, 0.1  # rad, and share of a rod, by which such a pose is not level
@@ -255,3 +258,29 @@ def _on_sides(points: Array, corners: Sequence[int], others: Sequence[int]) -> b
     """Return whether every other point lies on a line through two corners."""
     sides = list(itertools.combinations(corners, 2))
     return all(any(_spread(points[[i, a, b]], 2) <= 1e-6 for a, b in sides) for i in others)
+
+
+def is_continuum(geometry: StewartGeometry, lengths: Array, pose: Array) -> bool:
+    """
+    Return whether the poses of lengths (6,), m, go on from a singular pose (4, 4), m (14.41).
+
+    The null coordinate is held at a step, the other five are fitted. At a double pose an error of
+    the step's square remains; in a continuum none does.
+    """
+    meter = PlatformMeter(geometry)
+    scale = geometry.characteristic_length
+    null = meter.measure(pose).null_twist
+    across = np.linalg.svd(null[None])[2][1:].T  # (6, 5)
+    units = np.array([1.0] * 3 + [scale] * 3)
+    for step in CONTINUUM_STEPS:
+        rest = np.zeros(5)
+        for _ in range(ITERATIONS):
+            moved = se3.compose(pose, se3.exp(units * (step * null + across @ rest)))
+            error = leg_lengths(geometry, moved) - lengths
+            if np.abs(error).max() < CONTINUUM_TOLERANCE * scale:
+                break
+            jacobian = meter.measure(moved).jacobian * units @ across
+            rest -= np.linalg.lstsq(jacobian, error, rcond=1e-10)[0]
+        if not np.abs(error).max() < CONTINUUM_TOLERANCE * scale:
+            return False
+    return True

@@ -242,11 +242,24 @@ def two_legs_exchanged(columns):
     columns['leg_1'], columns['leg_2'] = columns['leg_2'], columns['leg_1']
 
 
+def three_legs_in_a_ring(columns):
+    columns['leg_1'], columns['leg_4'], columns['leg_2'] = (
+        columns['leg_4'], columns['leg_2'], columns['leg_1'])
+
+
+def all_of(*changes):
+    def changed(columns):
+        for change in changes:
+            change(columns)
+    return changed
+
+
 BAD = {
     'legs exchanged': (two_legs_exchanged, 'leg_1 reads as leg_2'),
-    'readings in mm': (every(LEGS, 1e3), 'readings in mm that fit'),
-    'positions in mm': (every('xyz', 1e3), 'positions in mm that fit'),
-    'all in mm': (every((*LEGS, *'xyz'), 1e3), 'readings and positions in mm that fit'),
+    'readings in mm': (every(LEGS, 1e3), 'readings in mm fit'),
+    'positions in mm': (every('xyz', 1e3), 'positions in mm fit'),
+    'all in mm': (every((*LEGS, *'xyz'), 1e3),
+                  'readings in mm fit: name their unit; positions in mm fit'),
     'degrees': (in_radians_as_it_seems, 'degrees? Name the unit'),
     'no leg': (renamed('leg_3', 'strut'), "got none of ['leg_3']"),
     'no z': (renamed('z', 'height'), "expected x, y, z, got ['x', 'y'] without z"),
@@ -268,6 +281,11 @@ def test_what_cannot_be_right_has_an_error_and_no_files(change, message, tmp_pat
 
 @pytest.mark.parametrize('change, options, message', [
     (quaternions_from_w, {'orientation': 'quaternion'}, 'fit as w, x, y, z'),
+    (all_of(quaternions_from_w, every('xyz', 1e3)), {'orientation': 'quaternion'},
+     'positions in mm fit: name their unit; the quaternions fit as w, x, y, z'),
+    (all_of(quaternions_from_w, every((*LEGS, *'xyz'), 1e3)), {'orientation': 'quaternion'},
+     'unit; positions in mm fit: name their unit; the quaternions fit as w, x, y, z'),
+    (three_legs_in_a_ring, {'known': False}, 'leg_1 reads as leg_2, leg_2 reads as leg_4'),
     (two_legs_exchanged, {'kind': 'position'}, 'leg_1 reads as leg_2'),
     (every('xyz', 1e-3), {'known': False}, 'to move as the readings do')])
 def test_what_fits_another_way_is_named(change, options, message, tmp_path, capsys):
@@ -286,6 +304,11 @@ def test_angles_of_cranks_in_degrees_are_named(tmp_path, capsys):
     assert run(tmp_path, columns, '--known-frames', geometry=config_file(
         'stewart_servos.yaml')) == 2
     assert f'write {geometry.leg_names[0]} [deg]' in capsys.readouterr().err
+    every('xyz', 1e3)(columns)
+    every(geometry.leg_names, np.radians(1.0)**2)(columns)
+    assert run(tmp_path, columns, '--known-frames', geometry=config_file(
+        'stewart_servos.yaml')) == 2
+    assert 'radians twice; positions in mm fit' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize('text, message', [

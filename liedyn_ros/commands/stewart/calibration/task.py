@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ from liedyn_ros.stewart import load_geometry, StewartGeometry
 from liedyn_ros.stewart.calibration import (
     calibrate, Calibration, lengths_only, Measured, measured_orientations, measured_points,
     measured_poses, measured_positions)
+from liedyn_ros.stewart.calibration.calibrate import OUTLIER_DISTANCE
+from liedyn_ros.stewart.calibration.start import start
 from liedyn_ros.stewart.home import home_of
 from liedyn_ros.stewart.input.actuators import DEFAULTS, LegActuators, of_each
 from liedyn_ros.stewart.platform.description.leg_types import Crank
@@ -79,6 +82,9 @@ class CalibrationTask:
         """Refuse samples that fit in other units, by a fault of theirs as they are."""
         for what, other in self._in_other_units():
             try:
+                begin = start(other.geometry, other._lengths(), other.measured(), other.home)
+                if begin.error > OUTLIER_DISTANCE:
+                    continue
                 doubts = other._calibrate().doubts
             except LiedynError:
                 continue
@@ -115,35 +121,53 @@ class CalibrationTask:
         places = np.array([given[name] for name in names])
         return places[0] if len(names) == 1 else places
 
-    def _calibrate(self) -> Calibration:
+    def _lengths(self) -> Array:
         names = self.actuators.names
-        lengths = np.array([self.actuators.lengths(names, row) for row in self.samples.readings])
+        return np.array([self.actuators.lengths(names, row) for row in self.samples.readings])
+
+    def _calibrate(self) -> Calibration:
         options = self.options
-        return calibrate(self.geometry, lengths, self.measured(), home=self.home,
+        return calibrate(self.geometry, self._lengths(), self.measured(), home=self.home,
                          deviations=self.deviations, tolerance=options.tolerance,
                          scales=options.scale_tolerance)
 
     def _in_other_units(self) -> Iterator[tuple[str, CalibrationTask]]:
         """Yield sentences on units and orders other than was said, and the task with these."""
-        samples = self.samples
-        changed: dict[str, Any] = {}
-        if samples.quaternions is not None:
-            changed['the quaternions fit as w, x, y, z: name their columns in that order'] = {
-                'quaternions': np.roll(samples.quaternions, -1, axis=1)}
+        kinds = [list[tuple[str, dict[str, Any]]]([('', {}), *others]) for others in (
+            self._other_readings(), self._other_positions(), self._other_turns())]
+        for chosen in sorted(itertools.product(*kinds), key=lambda some: sum(
+                bool(what) for what, _ in some)):
+            told = [what for what, _ in chosen if what]
+            if told:
+                yield '; '.join(told), replace(self, samples=replace(self.samples, **{
+                    key: value for _, parts in chosen for key, value in parts.items()}))
+
+    def _other_readings(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield sentences on units of the readings, and samples with these."""
+        readings, name = self.samples.readings, self.samples.names[0]
         if any(isinstance(leg, Crank) for leg in self.geometry.leg_types):
-            changed[f'the readings are in degrees: write {samples.names[0]} [deg]'] = {
-                'readings': np.radians(samples.readings)}
-        shorter: dict[str, Any] = {
-            'readings in mm': {'readings': 1e-3 * samples.readings},
-            'positions in mm': {'points': {
-                name: 1e-3 * each for name, each in samples.points.items()}}}
-        shorter['readings and positions in mm'] = {
-            key: value for each in shorter.values() for key, value in each.items()}
+            yield (f'the readings are in degrees: write {name} [deg]', {
+                'readings': np.radians(readings)})
+            yield ('the readings fit as degrees that were made radians twice', {
+                'readings': np.degrees(readings)})
+        else:
+            yield 'readings in mm fit: name their unit', {'readings': 1e-3 * readings}
+
+    def _other_positions(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield a sentence on positions in mm, and samples with these."""
+        if self.samples.points:
+            yield 'positions in mm fit: name their unit', {'points': {
+                name: 1e-3 * each for name, each in self.samples.points.items()}}
+
+    def _other_turns(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield a sentence on orientations of another order or unit, and samples with these."""
+        samples = self.samples
+        if samples.quaternions is not None:
+            yield 'the quaternions fit as w, x, y, z: name their columns in that order', {
+                'quaternions': np.roll(samples.quaternions, -1, axis=1)}
         if samples.angles is not None:
-            shorter['roll, pitch and yaw in degrees'] = {'angles': np.radians(samples.angles)}
-        changed |= {f'{what} that fit: name their unit': parts for what, parts in shorter.items()}
-        for what, parts in changed.items():
-            yield what, replace(self, samples=replace(samples, **parts))
+            yield 'roll, pitch and yaw in degrees fit: name their unit', {
+                'angles': np.radians(samples.angles)}
 
 
 def read_task(options: argparse.Namespace) -> CalibrationTask:
