@@ -124,6 +124,26 @@ def test_a_product_of_second_derivatives_is_that_of_all_of_them(model: Model) ->
     assert_same(found.by_tau, q_tau.T @ dq, 1e-9, floor=1.0)
 
 
+@pytest.mark.parametrize('options', [{}, {'redundancy': 'least_force'}], ids=['torque', 'force'])
+@pytest.mark.parametrize('model', [
+    five_bar('left_0', 'right_0', 'left_1'),
+    random_looped(84, ('rod', 'spherical'), 12).model], ids=['flat', 'redundant'])
+def test_so_is_that_of_inverse_dynamics(model: Model, options: dict[str, str]) -> None:
+    robot, rng = ld.ConstrainedDynamics(model), np.random.default_rng(3)
+    q = assemble(robot, model.integrate(assemble(robot), 0.1 * rng.normal(size=model.nv)))
+    v = project(robot, q, rng.normal(size=model.nv))[1]
+    tau, y, dq, dv, da, dtau = rng.normal(size=(6, model.nv))
+    external = rng.normal(size=(len(model.bodies), 6))
+    a, derive = robot.forward(q, v, tau, external).a, robot.inverse.partial_derivatives
+    qq, qv, vv, qa, q_tau = (np.tensordot(y, each, 1) for each in derive.second_derivatives(
+        q, v, a, external, **options)[:5])
+    found = derive.gradient_product(q, v, a, y, dq, dv, da, external, dtau=dtau, **options)
+    assert_same(found.by_q, qq @ dq + qv @ dv + qa @ da + q_tau @ dtau, 1e-9, floor=1.0)
+    assert_same(found.by_v, qv.T @ dq + vv @ dv, 1e-9, floor=1.0)
+    assert_same(found.by_a, qa.T @ dq, 1e-9, floor=1.0)
+    assert_same(found[3], q_tau.T @ dq, 1e-9, floor=1.0)
+
+
 @pytest.mark.parametrize('name', ['inverse', 'forward'])
 def test_products_of_second_derivatives_are_differences_of_gradients(name: str) -> None:
     model = random_looped(80, ('spherical',), 10).model

@@ -358,6 +358,44 @@ def least_torque_seconds(rows: RowSeconds, forces: Variation, needs: Array,
     return [torque[:, None, None] * each for each in solved], [-each for each in multipliers]
 
 
+def least_torque_gradient_change(
+        constraints: Constraints, motion: tuple[Array, Array, Array], found: ConstrainedSolution,
+        passive: Array, torque: Array, y: Array, directions: tuple[Array, Array, Array, Array],
+        external: ArrayLike | None) -> tuple[Array, Array, Array, Array]:
+    """
+    Return the change (nv,) of the gradient of y . tau by q, v, a and forces of passive joints.
+
+    The equations are those of least_torque_seconds; p and s are their multipliers for y . tau.
+    """
+    dq, dv, da, dtau = directions
+    rows, tree = RowSeconds(constraints, motion[0]), constraints.tree.inverse.partial_derivatives
+    needs = constraints.tree.inverse(*motion, external) - passive * found.tau
+    x, slopes, mass = -found.multipliers, rows.slopes, constraints.tree.mass_matrix(motion[0])
+    system = KktSystem(np.diag(torque), rows.rows, found.rank, mass)
+    still = np.zeros(len(x))
+
+    def solve(forces: Array, gaps: Array, offset: Array = still) -> tuple[Array, Array]:
+        answer = system.solve(forces[:, None], gaps[:, None], offset[:, None])
+        return answer[0][:, 0], answer[1][:, 0]
+
+    nu, (p, s) = solve(needs, still)[0], solve(torque * y, still)
+    leaning = slopes.swapaxes(1, 2) @ (
+        system.potentials(x) if system.redundant else np.zeros(len(nu)))
+    turned = slopes @ dq  # how rows change
+    change = tree.product(*motion, dq, dv, da, external) - passive * dtau
+    dnu, dx = solve(change + turned.T @ x, -turned @ nu, leaning @ dq)
+    twice = np.tensordot(x, rows.of_motion(p), 1) + np.tensordot(s, rows.of_motion(nu), 1)
+    by_nu, by_x = s @ turned, turned @ p
+    second = tree.gradient_product(*motion, p, dq, dv, da, external)
+    alpha, sigma = solve(by_nu, -by_x)
+    first = tree.gradient(*motion, alpha, external)
+    across = np.tensordot(x, slopes, 1), np.tensordot(s, slopes, 1)
+    by_q = (second.by_q + twice @ dq + dx @ (p @ slopes) + dnu @ across[1] + first.by_q
+            + alpha @ across[0] + nu @ np.tensordot(sigma, slopes, 1)
+            + (rows.rows @ alpha + by_x) @ leaning)
+    return by_q, second.by_v + first.by_v, second.by_a + first.by_a, -passive * alpha
+
+
 def least_force_seconds(rows: RowSeconds, forces: Variation, multipliers: Array,
                         driven: NDArray[np.bool_], weight: Array
                         ) -> tuple[list[Array], list[Array]]:
