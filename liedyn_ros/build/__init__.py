@@ -8,7 +8,6 @@
 
 """The build of compiled kernels: what numba and llvmlite are needed for."""
 
-from contextlib import suppress
 import sys
 from typing import Any
 
@@ -17,9 +16,4 @@ try:
 except ImportError:
     # Numba does without one, but not beside an old one, as colcon brings it to Ubuntu 24.04.
     _modules: dict[str, Any] = sys.modules
-    _known = {'coverage': _modules['coverage']} if 'coverage' in _modules else {}
     _modules['coverage'] = None
-    with suppress(ModuleNotFoundError):
-        import numba  # noqa: F401
-    del _modules['coverage']
-    _modules.update(_known)

@@ -34,6 +34,7 @@ ACCESSES = {  # with the first index that is wrong
 
 RUN = f"""
 import json
+import liedyn_ros.build
 import numba
 import numpy as np
 from liedyn_ros.jit.bundle import Bundle

@@ -187,7 +187,7 @@ def levenberg_marquardt(
             return x, False, k
         trial = equations.moved(x, step)
         new = equations.residuals(trial)
-        gain = (r @ r - new @ new) / (step @ (mu * step - g))
+        gain = float((r @ r - new @ new) / (step @ (mu * step - g)))
         if gain > 0.0:
             x, r = trial, new
             a, g = normal_equations(equations, x, r)
