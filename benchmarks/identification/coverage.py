@@ -39,6 +39,7 @@ from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopT
 from liedyn_ros.identification import PayloadEstimator, Recording, with_payload
 from liedyn_ros.identification.equations import equations_of
 from liedyn_ros.identification.estimate import given_unknowns
+from liedyn_ros.identification.held_out import FOLDS, parts_of, Trial
 from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.payload.estimator import SCALE_DEVIATION
 from liedyn_ros.identification.robust_fit import robust_fit
@@ -62,7 +63,7 @@ class Case(NamedTuple):
     tau: Array
 
 
-class Trial(NamedTuple):
+class Run(NamedTuple):
     """Which noise a recording has, how long it is, s, and whether its friction is lacking."""
 
     machine: str
@@ -161,7 +162,7 @@ def coloured(rng: np.random.Generator, shape: tuple[int, ...], memory: float) ->
     return np.asarray(lfilter([np.sqrt(1.0 - memory**2)], [1.0, -memory], white, axis=0))[500:]
 
 
-def one_trial(trial: Trial) -> Seen:
+def one_trial(trial: Run) -> Seen:
     """Return whether the truth is within the covariance that a noisy recording leads to."""
     model, clock, q, tau = case_of(trial.machine, trial.seconds)
     rng = np.random.default_rng((2, trial.seed))
@@ -174,10 +175,12 @@ def one_trial(trial: Trial) -> Seen:
         q, ENCODER * rng.normal(size=tau.shape))])
     equations = equations_of(model, motion_of(model, Recording(model, clock, read, tau + noise)))
     fit = robust_fit(equations.rows, equations.forces)
-    told = np.isfinite(fit.deviations)
+    deviations = np.hypot(fit.deviations, Trial(model, equations, parts_of(
+        equations, fit, clock[:1], FOLDS)).jackknife())
+    told = np.isfinite(deviations)
     told[equations.base.rank * trial.lacking or len(told):] = False  # friction has no one truth
     error = (fit.x - given_unknowns(model, equations))[told]
-    wide = student.ppf(0.5 + 0.5 * SURE, fit.freedom) * fit.deviations[told]
+    wide = student.ppf(0.5 + 0.5 * SURE, fit.freedom) * deviations[told]
     return Seen((np.abs(error) < wide).tolist(), float(error @ np.linalg.solve(
         fit.covariance[np.ix_(told, told)], error) / told.sum()))
 
@@ -223,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument('--machine', nargs='*', choices=MACHINES, default=[*MACHINES])
     add_work_options(parser)
     options = parser.parse_args(arguments)
-    trials = [Trial(machine, memory, seed, options.seconds, options.lacking)
+    trials = [Run(machine, memory, seed, options.seconds, options.lacking)
               for machine in options.machine for memory in options.memory
               for seed in range(options.trials)]
     begin = time.perf_counter()

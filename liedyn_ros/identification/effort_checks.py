@@ -28,6 +28,7 @@ from liedyn_ros.model import JOINT_TYPES, Model
 DEVIATION, TWO_DEVIATIONS = 2.0, 4.0
 # Correlation from which more than the half of an effort is that of the model
 MIN_CORRELATION = 0.7
+REST_DISTANCE = 0.02  # rad or m, by which a joint that stood still may be elsewhere
 _ROUNDING = 1e-3  # of the largest effort, below which an error has no sign to tell
 _SIGN_DEVIATIONS = 2.0  # standard deviations
 _MIN_ERROR_RATIO = 2.0  # times the squares that are left, by which one sign must be better
@@ -57,7 +58,8 @@ def require_own_columns(model: Model, recording: Recording) -> None:
         begins = np.flatnonzero(np.append(True, np.diff(force) != 0.0))
         longest = int(np.argmax(np.diff(begins, append=len(force))))
         begin, end = np.append(begins, len(force))[longest:longest + 2].tolist()
-        if (end - begin) * FOLDS > len(force) and np.ptp(force) and np.ptp(q[begin:end]):
+        if (end - begin) * FOLDS > len(force) and np.ptp(force) and (
+                np.ptp(q[begin:end]) > REST_DISTANCE):
             raise LimitError(
                 f'effort of {each.name}: expected new readings while it moves, got '
                 f'{force[begin]:g} from {recording.time[begin]:.4g} to '

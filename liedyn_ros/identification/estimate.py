@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,8 @@ class Estimate:
 
     plain is the RobustFit of the unknowns of the equations. consistent (p,) are the unknowns of
     parameters that bodies can have; bodies maps names to ten parameters each. extra (e,) are
-    the terms of joints, rotors (nv,) the reduced inertias of motors or empty.
+    the terms of joints, rotors (nv,) the reduced inertias of motors or empty. scatter (p,) is by
+    how much plain fits of parts differ, zero where there are none.
 
     >>> list(identify(rod.model, recording).estimate.bodies)
     ['rod']
@@ -44,17 +45,21 @@ class Estimate:
     bodies: dict[str, Array]
     extra: Array
     rotors: Array
+    scatter: Array = field(default_factory=lambda: np.zeros(1))
 
     @property
     def deviations(self) -> Array:
         """
         Return the root mean square errors (p,) of consistent: noise, and what pulls it (16.28).
 
+        What the model lacks, such as friction, is no noise: it pulls the fits of parts of the
+        recording apart. Noise is in their scatter too, and so counts twice where nothing lacks.
         Where x is off by noise e of deviation s, consistent is off by e + d, with d = consistent
         - x the pull of the given model and of what bodies can have. Be d constant, or as much as
         takes back a share of e: e + d lies within t sqrt(s^2 + d^2) as often as e within t s.
         """
-        return np.hypot(self.plain.deviations, self.consistent - self.plain.x)
+        noise = np.hypot(self.plain.deviations, self.scatter)
+        return np.hypot(noise, self.consistent - self.plain.x)
 
 
 class Estimator:

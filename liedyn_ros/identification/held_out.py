@@ -279,6 +279,11 @@ class Trial:
         said = np.array([rows @ each.at(weight).consistent for each in self._fits])
         return np.asarray(np.sqrt((count - 1.0) * said.var(axis=0).mean(axis=0)))
 
+    def jackknife(self) -> Array:
+        """Return by how much plain unknowns (p,) scatter, each fit lacking a part: see scatter."""
+        found = np.array([each.plain.x for each in self._fits])
+        return np.asarray(np.sqrt((len(found) - 1.0) * found.var(axis=0)))
+
     def with_first(self, weight: float) -> HeldOutForces:
         """Return predictions, also by the first recording alone where there are several."""
         found = self.compared(weight)

@@ -183,14 +183,14 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     weight = trial.best(PRIORS if prior is None else (prior,))
     progress(2, STAGES[2])
     equations_at = partial(_equations_at, first, model, friction, scales, rotor_inertia)
-    if cutoff is None and not scales:
-        trial = _best_filtered(motion, trial, weight, equations_at)
+    trial = trial if scales or cutoff else _best_filtered(motion, trial, weight, equations_at)
     progress(3, STAGES[3])
     if smoothing is None and not scales:
         motion, trial = _best_smoothed(recording, motion, trial, first, weight, equations_at)
     every = every if trial.equations is first else _of_all_samples(model, trial.equations)
     progress(4, STAGES[4])
-    estimate, unseen = every.at(weight), trial.with_first(weight)
+    unseen = trial.with_first(weight)
+    estimate = replace(every.at(weight), scatter=trial.jackknife())
     missing, wider = _missing(motion, trial, friction, weight, unseen)
     beyond = _beyond(motion, trial, estimate, weight)
     verdict = judge(model, motion, trial.equations, estimate, unseen, (*missing.values(), *doubts))
@@ -400,7 +400,7 @@ def _require_in_time(model: Model, motion: Motion, equations: Equations) -> tupl
     option = f'--effort-delay {found.name and found.name + "="}{found.seconds:.4f}'
     text = (f'efforts of {found.name or "all joints"}: expected those of the time of their '
             f'positions; taken {found.seconds:.4f} s later ({option}), errors are {error:.2g} '
-            'times as large')
+            'times as large' + (', or its friction lags' if found.name else ''))
     if found.name or found.most >= MAX_REMAINING_SHARE:  # one joint's friction may lag
         return (text,)
     raise LimitError(f'{text}. If they are in time, sure=True (--sure) takes them as they are',

@@ -338,6 +338,20 @@ def test_efforts_in_time_have_no_delay() -> None:
     assert abs(found.seconds) < 1.0 / recording.rate and found.share > 0.9
 
 
+def test_deviations_count_what_the_model_lacks() -> None:
+    """Friction by load pulls parts apart, and unknowns further off than noise does."""
+    def change(time, q, tau):
+        speed = np.gradient(q, time, axis=0)
+        return time, q, tau + 0.1 * np.abs(tau) * np.sign(speed)
+
+    given, recording = changed_columns(change)
+    estimate = identify(given, recording).estimate
+    inertial = slice(estimate.plain.x.size - estimate.extra.size)
+    assert (estimate.deviations >= np.hypot(
+        estimate.plain.deviations, estimate.scatter) * (1.0 - 1e-12)).all()
+    assert np.median((estimate.scatter / estimate.plain.deviations)[inertial]) > 0.5
+
+
 @pytest.mark.parametrize('what', ('positions', 'efforts', 'stood'))
 def test_columns_that_are_no_readings_of_their_own_are_refused(what) -> None:
     """They are a copy of another joint's, or one number while the joint moves."""

@@ -26,6 +26,7 @@ from liedyn_ros.common.checks import Array, require_known
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError, ShapeError
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import Recording
+from liedyn_ros.identification.effort_checks import REST_DISTANCE
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder
 from liedyn_ros.recordings import Columns, JointSamples, read_samples
 from liedyn_ros.recordings.model_samples import measured_joints, model_samples
@@ -35,7 +36,6 @@ from liedyn_ros.recordings.tables import is_table
 OPTIONS_OF_FORMAT = {'table': ('time', 'rate', 'position', 'velocity', 'effort'),
                      'bag': ('topic', 'arrival')}
 NUMBER = r'(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?'
-REST_DISTANCE = 0.02  # rad or m, by which a joint that stood still may be elsewhere
 
 
 def add_recording_options(parser: argparse.ArgumentParser) -> None:
