@@ -82,18 +82,24 @@ def require_home(
                  f'{math.degrees(_turn(home)):.0f} degrees; the order is x, y, z, w',
                  DescriptionWarning)
         return
-    hint = ''
-    if other is not None and _fault(geometry, other, solve) is None:
-        hint = ('; home_orientation: expected the order x, y, z, w, got '
-                f'{list(settings["home_orientation"])}, which fits as w, x, y, z')
+    ordered, in_mm = next(((turn, mm) for turn, mm in ((True, False), (False, True), (True, True))
+                           if _fits_as(geometry, other if turn else home, mm, home, solve)),
+                          (False, False))
     position = 1e-3 * home[:3, 3]
-    in_mm = not hint and _fault(geometry, se3.from_rotation_translation(
-        home[:3, :3], position), solve) is None
-    if in_mm:
-        fault += f': in mm? {position.tolist()} m fits'
+    fault += f': in mm? {position.tolist()} m fits' if in_mm else ''
+    hint = ('; home_orientation: expected the order x, y, z, w, got '
+            f'{list(settings["home_orientation"])}, which fits as w, x, y, z') if ordered else ''
     raise LimitError(f'home pose: {fault}; home_position is where yours stands{hint}',
-                     names=('home_orientation',) if hint else ('home_position',),
+                     names=('home_position',) * (in_mm or not ordered) + (
+                         'home_orientation',) * ordered,
                      expected='m' if in_mm else None, got='mm' if in_mm else None)
+
+
+def _fits_as(geometry: StewartGeometry, turned: Array | None, in_mm: bool, home: Array,
+             solve: Solve) -> bool:
+    """Return whether home is one in the order of a quaternion, and in mm where that is said."""
+    return turned is not None and _fault(geometry, se3.from_rotation_translation(
+        turned[:3, :3], (1e-3 if in_mm else 1.0) * home[:3, 3]), solve) is None
 
 
 def mirror_of_home(geometry: StewartGeometry, home: Array) -> Array | None:

@@ -72,6 +72,13 @@ def test_a_home_in_mm_is_named():
     assert '\n' not in str(caught.value)
 
 
+def test_a_home_in_mm_with_a_quaternion_from_w_is_named():
+    geometry = load_geometry(config_file('stewart_servos.yaml'))
+    given = settings((1e3 * geometry.home[:3, 3]).tolist(), [1.0, 0.0, 0.0, 0.0])
+    with refused(LiedynError, 'home_position', 'home_orientation', expected='m', got='mm'):
+        require_home(geometry, given, home_of(geometry, given), PoseSolver(geometry).solve)
+
+
 def test_the_mirror_of_home_has_its_lengths():
     geometry = load_geometry(config_file('stewart_hanging.yaml'))
     mirror = mirror_of_home(geometry, geometry.home)
