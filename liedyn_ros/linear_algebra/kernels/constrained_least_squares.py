@@ -23,7 +23,8 @@ from liedyn_ros.linear_algebra.kernels.bounded_least_squares import (
 
 INDEPENDENT = 1e-8  # of a row that holds: what those before leave of it, over the largest row
 HEAVY = 1e8  # of a row that holds, beside the largest number of the others
-HOLDS = 1e-9  # of a row of length one, over the largest number
+ROUNDING = 1e-12  # beyond a bound, over the largest number
+HOLDS = 1e-9  # of a row of length one and of bounds, over the largest number
 
 
 @long_kernel
@@ -62,20 +63,39 @@ def solve_constrained(
         bound[j], x[j] = 0, 0.0
     if reflect_free(a[held:], b[held:], x, work[held:], step, bound, order) < n:
         return False
-    kept, far = orthonormalize(basis), 0.0
+    kept, far, room = orthonormalize(basis), 0.0, 0.0
     for j in range(n):
-        far = max(far, abs(step[j]))
-    if not bind_active(work[held:], order, basis[:kept], lower, upper, step, numbers[at:],
-                       wholes[2 * n:], bound):
+        far, own = max(far, abs(step[j])), min(abs(lower[j]), abs(upper[j]))
+        room = max(room, own) if own < math.inf else room
+    room = max(room, far)
+    if not bind_active(work[held:], order, basis[:kept], lower, upper, HOLDS * room, step,
+                       numbers[at:], wholes[2 * n:], bound):
         return False
     for i in range(held):
         for j in range(n):
             a[i, j] = HEAVY * largest * basis[i, j] if i < kept else 0.0
         b[i] = HEAVY * largest * basis[i, n] if i < kept else 0.0
-    for j in range(n):
-        x[j] = lower[j] if bound[j] < 0 else upper[j] if bound[j] > 0 else 0.0
-    reflect_free(a, b, x, work, step, bound, order)
-    return all_holds(basis[:kept], lower, upper, far, step, x)
+    beyond = True
+    while beyond:  # a bound whose multiplier is of the size of rounding is found by what is left
+        for j in range(n):
+            x[j] = lower[j] if bound[j] < 0 else upper[j] if bound[j] > 0 else 0.0
+        reflect_free(a, b, x, work, step, bound, order)
+        beyond = bind_worst(lower, upper, ROUNDING * far, step, x, bound)
+    return all_holds(basis[:kept], lower, upper, room, step, x)
+
+
+@kernel
+def bind_worst(lower, upper, most, step, x, bound):
+    """Bind the coordinate that a step takes furthest beyond a bound; return whether some."""
+    worst = -1
+    for j in range(len(x)):
+        to = x[j] + step[j]
+        over = max(lower[j] - to, to - upper[j])
+        if bound[j] == 0 and over > max(most, ROUNDING * abs(to)):
+            worst, most = j, over
+    if worst >= 0:
+        bound[worst] = -1 if x[worst] + step[worst] < lower[worst] else 1
+    return worst >= 0
 
 
 @kernel
@@ -136,8 +156,8 @@ def row_product(basis, s, t):
 
 
 @kernel
-def bind_active(work, order, basis, lower, upper, start, numbers, wholes, bound):
-    """Set the bounds at which the least is, and return whether there may be one."""
+def bind_active(work, order, basis, lower, upper, slack, start, numbers, wholes, bound):
+    """Set the bounds, but for a slack, at which the least is; return whether there may be one."""
     n, held, count = len(bound), len(basis), len(basis)
     for j in range(n):
         count += 1 if lower[j] == upper[j] else int(lower[j] > -math.inf) + int(
@@ -147,7 +167,8 @@ def bind_active(work, order, basis, lower, upper, start, numbers, wholes, bound)
     columns, few = part(numbers, at, 4, count), part(numbers, at + 4 * count, 1, n + 1)[0]
     least, most, u, far = columns[0], columns[1], columns[2], columns[3]
     side, sides, flags = wholes[:count], wholes[count:2 * count], wholes[2 * count:]
-    scale = write_constraints(work, order, basis, lower, upper, start, dual, least, side)
+    scale = write_constraints(
+        work, order, basis, lower, upper, slack, start, dual, least, side)
     if not scale > 0.0:
         return True
     for t in range(count):
@@ -165,7 +186,7 @@ def bind_active(work, order, basis, lower, upper, start, numbers, wholes, bound)
 
 
 @kernel
-def write_constraints(work, order, basis, lower, upper, start, dual, least, of):
+def write_constraints(work, order, basis, lower, upper, slack, start, dual, least, of):
     """
     Write columns (g, h) of constraints g y >= h, |g| = 1, and the least numbers of multipliers.
 
@@ -182,6 +203,7 @@ def write_constraints(work, order, basis, lower, upper, start, dual, least, of):
                 upper[j] if side == 1 else lower[j])):
             continue
         right = basis[i, n] if i < len(basis) else lower[j] if side == 0 else -upper[j]
+        right -= 0.0 if holds else slack
         size = 0.0
         for s in range(n):
             along = (basis[i, order[s]] if i < len(basis) else 0.0 if order[s] != j

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 from support.comparison import assert_same
-from support.machines.looped_machines import five_bar
+from support.machines.looped_machines import five_bar, random_looped
 
 import liedyn_ros as ld
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.dynamics.constrained import (
-    assemble, ConstrainedDynamics, DifferentialKinematics, POINT)
+    assemble, ConstrainedDynamics, DifferentialKinematics, POINT, project)
 from liedyn_ros.dynamics.constrained.configurations.differential_kinematics import (
     MAX_OPENING, MAX_OPENING_SHARE)
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
@@ -82,6 +82,23 @@ def test_loops_stay_closed_on_the_way() -> None:
         q = q + DT * v
         assert np.abs(robot.residual(q)).max() < MOST_OPEN
     assert_same(robot.frames.pose(q, 'tip')[:3, 3], wanted, 1e-4)
+
+
+@pytest.mark.parametrize(('seed', 'closures', 'joints'), [
+    (86, ('rod', 'weld'), 9), (87, ('spherical', 'revolute'), 10)])
+def test_loops_are_led_along_limits(seed: int, closures: tuple[str, ...], joints: int) -> None:
+    """Where joints rest at limits, loops and bounds leave velocities by their rounding alone."""
+    model = random_looped(seed, closures, joints).model
+    robot, rng, frame = ConstrainedDynamics(model), np.random.default_rng(seed), model.bodies[-1]
+    q, v = assemble(robot), np.zeros(model.nv)
+    goal = robot.frames.pose(project(
+        robot, model.integrate(q, 0.1 * rng.normal(size=model.nv)), v)[0], frame)
+    follow = DifferentialKinematics(robot, frame, acceleration=30.0)
+    for _ in range(200):
+        last, v = v, follow(q, {frame: goal}, DT, v)
+        q = model.integrate(q, DT * v)
+        assert np.abs(v - last).max() <= 30.0 * DT + 1e-12
+    assert_same(robot.frames.pose(q, frame), goal, 1e-3)
 
 
 @pytest.mark.parametrize('radius', [0.05, 0.3])
