@@ -280,9 +280,16 @@ class Trial:
         return np.asarray(np.sqrt((count - 1.0) * said.var(axis=0).mean(axis=0)))
 
     def jackknife(self) -> Array:
-        """Return by how much plain unknowns (p,) scatter, each fit lacking a part: see scatter."""
+        """
+        Return by how much plain unknowns (p,) scatter, each fit lacking a part and what is near.
+
+        A fit without the share f of the samples is off the whole by f / (1 - f) of its variance.
+        """
         found = np.array([each.plain.x for each in self._fits])
-        return np.asarray(np.sqrt((len(found) - 1.0) * found.var(axis=0)))
+        lacking = np.array([1.0 - self._parts.seen(self._fitted.time, part).mean()
+                            for part in range(len(found))])
+        squares = (found - found.mean(axis=0))**2 * ((1.0 - lacking) / lacking)[:, None]
+        return np.asarray(np.sqrt(squares.mean(axis=0)))
 
     def with_first(self, weight: float) -> HeldOutForces:
         """Return predictions, also by the first recording alone where there are several."""
