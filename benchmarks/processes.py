@@ -19,7 +19,7 @@ import subprocess
 import sys
 from typing import Any
 
-from liedyn_ros.commands.operation.shared_memory import FOLDER, left_over, OF_LOCK
+from liedyn_ros.commands.operation.shared_memory import left_over, OF_LOCK, SHARED_MEMORY
 from liedyn_ros.common.processes import end_with_parent
 
 END_TIMEOUT = 30.0  # s, in which a program ends that is asked to
@@ -62,15 +62,15 @@ def held_segments(pid: int) -> set[str]:
     locks = (line.split() for line in Path('/proc/locks').read_text().splitlines())
     held = {int(each[5].rpartition(':')[2]) for each in locks
             if each[1:5] == ['FLOCK', 'ADVISORY', 'WRITE', str(pid)]}
-    return {entry.name.removesuffix(OF_LOCK) for entry in os.scandir(FOLDER)
+    return {entry.name.removesuffix(OF_LOCK) for entry in os.scandir(SHARED_MEMORY)
             if entry.name.endswith(OF_LOCK) and entry.inode() in held}
 
 
 def remove_left(segments: set[str]) -> None:
     """Remove those of some segments that nobody holds any more."""
-    for name in segments.intersection(left_over(FOLDER)):
+    for name in segments.intersection(left_over(SHARED_MEMORY)):
         for each in (name, f'{name}{OF_LOCK}', f'sem.{name}_mutex'):
-            (FOLDER / each).unlink(missing_ok=True)
+            (SHARED_MEMORY / each).unlink(missing_ok=True)
 
 
 class Beside(SpawnProcess):

@@ -16,7 +16,7 @@ import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
 from liedyn_ros.model import ModelBuilder, SpatialInertia
-from liedyn_ros.pictures import beside_machine, legend_above, RIGHT, save, WRONG
+from liedyn_ros.pictures import beside_machine, legend_above, RIGHT_COLOR, save, WRONG_COLOR
 
 STEP, STEPS, PAYLOAD = 1e-3, 1500, 5.0  # s; kg
 STIFFNESS, DAMPING = 100.0, 20.0  # 1/s^2, 1/s
@@ -50,9 +50,10 @@ def largest_errors(known):
 
 
 figure, space, axes = beside_machine(arm.model, rest)
-space.plot(*loaded.frames.pose(rest, 'payload')[:3, 3:], 'o', color=WRONG, markersize=12)
+space.plot(*loaded.frames.pose(rest, 'payload')[:3, 3:], 'o', color=WRONG_COLOR, markersize=12)
 space.axis('equal')
-for label, known, color in (('payload not known', arm, WRONG), ('payload known', loaded, RIGHT)):
+for label, known, color in (('payload not known', arm, WRONG_COLOR),
+                            ('payload known', loaded, RIGHT_COLOR)):
     errors = largest_errors(known)
     axes.semilogy(STEP * np.arange(STEPS), np.maximum(errors, 1e-6), color=color, label=label)
     print(f'{label}: {max(errors):.3g} mrad off at most')

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from liedyn_ros.lie import se3
-from liedyn_ros.pictures import draw_platform, legend_above, new_figure, PAGE, RIGHT, save
+from liedyn_ros.pictures import draw_platform, legend_above, new_figure, PAGE, RIGHT_COLOR, save
 from liedyn_ros.stewart import (
     LegSimulation, load_geometry, MonitorConfig, MonitoredTracker, MotionEstimator,
     SmoothTrajectory)
@@ -66,7 +66,7 @@ space.set_axis_off()
 times = np.arange(1, 1 + len(errors)) / RATE
 for k in range(3):
     axes = figure.add_subplot(parts[k, 1])
-    axes.plot(times, errors[:, k], '.', color=RIGHT, markersize=1.5, label='error')
+    axes.plot(times, errors[:, k], '.', color=RIGHT_COLOR, markersize=1.5, label='error')
     axes.plot(times, 3.0 * sigmas[:, k], color='0.2', label='predicted three sigma')
     axes.plot(times, -3.0 * sigmas[:, k], color='0.2', label='_below')
     axes.set_ylabel(f'{"xyz"[k]}, mm')

@@ -18,7 +18,7 @@ from rosbags.typesys import get_typestore, Stores
 
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia, to_urdf, with_inertias
-from liedyn_ros.pictures import beside_machine, legend_above, RIGHT, save, WRONG
+from liedyn_ros.pictures import beside_machine, legend_above, RIGHT_COLOR, save, WRONG_COLOR
 
 JOINTS = 'base_joint', 'shoulder', 'elbow'
 TYPES = get_typestore(Stores.ROS2_JAZZY)
@@ -67,7 +67,8 @@ subprocess.run([sys.executable, *command.split()], check=True)
 times, q, v, a = motion(10.0, rng.uniform(0.0, 6.0, size=(3, 3)))
 true = Dynamics(arm).inverse.batch(q, v, a)
 figure, _, axes = beside_machine(arm, q[0])
-for name, color in (('robot.urdf', WRONG), ('identified/robot_identified.urdf', RIGHT)):
+for name, color in (('robot.urdf', WRONG_COLOR),
+                    ('identified/robot_identified.urdf', RIGHT_COLOR)):
     errors = np.abs(Dynamics(load_model(name)).inverse.batch(q, v, a) - true).max(axis=1)
     print(f'{name}: efforts off by {errors.max():.2g} N m at most')
     axes.semilogy(times, errors, color=color, label=Path(name).name)

@@ -22,7 +22,7 @@ import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
 from liedyn_ros.export import write_model
-from liedyn_ros.pictures import beside_machine, legend_above, RIGHT, save, WRONG
+from liedyn_ros.pictures import beside_machine, legend_above, RIGHT_COLOR, save, WRONG_COLOR
 
 STEP, STEPS = 1e-3, 1500  # s
 STIFFNESS, DAMPING = 100.0, 20.0  # 1/s^2, 1/s
@@ -87,8 +87,9 @@ def hold(q, v, a, feedback):
     return arm.gravity_vector(q) + arm.mass_matrix(0.3 * joints).diagonal() * feedback
 
 
-runs = {'gravity and feedback': (WRONG, hold),
-        'computed torque': (RIGHT, lambda q, v, a, feedback: arm.inverse(q, v, a + feedback))}
+runs = {'gravity and feedback': (WRONG_COLOR, hold),
+        'computed torque': (RIGHT_COLOR,
+                            lambda q, v, a, feedback: arm.inverse(q, v, a + feedback))}
 if len(sys.argv) > 1:
     in_c = library(sys.argv[1])
     runs['computed torque in C'] = '#e69f00', lambda q, v, a, feedback: in_c(q, v, a + feedback)

@@ -15,7 +15,7 @@ import numpy as np
 import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.pictures import (
-    beside_machine, BOUND, draw_machine, legend_above, RIGHT, save, WRONG)
+    beside_machine, BOUND, draw_machine, legend_above, RIGHT_COLOR, save, WRONG_COLOR)
 from liedyn_ros.retiming import MotionLimits, retime, SplinePath
 
 arm = ld.load(config_file('arm.urdf'))  # or the path of your URDF
@@ -28,14 +28,16 @@ figure, space, axes = beside_machine(arm.model, WAYPOINTS[0])
 for q in WAYPOINTS[1:]:
     draw_machine(space, arm.model, q, 0.25)
 path = SplinePath(arm.model, WAYPOINTS)
-for name, rate, color in (('torques limited', None, WRONG), ('rates limited too', RATE, RIGHT)):
+for name, rate, color in (('torques limited', None, WRONG_COLOR),
+                          ('rates limited too', RATE, RIGHT_COLOR)):
     run = retime(arm, path, MotionLimits(torque=TORQUE, torque_rate=rate))
     at = run.at(np.arange(0.0, run.duration, 2e-3))
     print(f'{name}: {run.duration:.3f} s; slowed uniformly {run.uniform_duration:.3f} s')
     used = np.abs(at.torque_rate / RATE).max(axis=1)
     print(f'  rates of torques are {used.max():.2g} of their limits')
     axes.semilogy(at.t, used, color=color, label=name)
-space.plot(*arm.frames.poses_batch(at.q)[:, arm.model.frame_index('tool'), :3, 3].T, color=RIGHT)
+space.plot(*arm.frames.poses_batch(at.q)[:, arm.model.frame_index('tool'), :3, 3].T,
+           color=RIGHT_COLOR)
 space.axis('equal')
 axes.axhline(1.0, color=BOUND, linestyle='--')
 axes.set(xlabel='time, s', ylabel='largest rate of torque / limit', ylim=(1e-2, 1e2))

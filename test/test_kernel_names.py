@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One definition for one name of a kernel, so that a search for a name ends at its algorithm."""
+"""One meaning for one name, so that a search for it ends at one kernel, class or value."""
 
 import ast
 from collections import defaultdict
@@ -40,3 +40,59 @@ def test_no_two_kernels_have_one_name():
     assert {name: [str(path.relative_to(ROOT)) for path in paths] for name, paths in found.items()
             if len(paths) > 1 and not (name in OF_VALUE_TYPES and all(
                 path.stem in VALUE_TYPES for path in paths))} == {}
+
+
+def values_of(target, value):
+    """Yield name and text of the value of each constant of an assignment."""
+    if isinstance(target, ast.Name):
+        yield target.id, ast.unparse(value)
+    elif isinstance(target, ast.Tuple):
+        parts = [f'{ast.unparse(value)}[{k}]' for k in range(len(target.elts))]
+        if isinstance(value, ast.Tuple):
+            parts = [ast.unparse(each) for each in value.elts]
+        elif parts[0].startswith('range('):
+            parts = [str(k) for k in range(*map(ast.literal_eval, value.args))] if all(
+                isinstance(each, ast.Constant) for each in value.args) else parts
+        for each, part in zip(target.elts, parts):
+            yield from values_of(each, ast.parse(part, mode='eval').body)
+
+
+def constants_of(tree):
+    """Return (name, value) of the public constants of a module; none of a value's second name."""
+    return [(name, text) for node in tree.body if isinstance(node, ast.Assign)
+            for target in node.targets for name, text in values_of(target, node.value)
+            if name.isupper() and len(name) > 1 and not name.startswith('_')
+            and text.rpartition('.')[2] != name]
+
+
+def is_outside(path):
+    """Return whether a file is none of kernels and their build, whose columns share names."""
+    parts = path.relative_to(ROOT).parts
+    return not {'kernels', 'functions', 'build', 'jit'} & set(parts)
+
+
+def test_no_constant_of_one_name_has_two_values():
+    found = defaultdict(lambda: defaultdict(list))
+    for path in filter(is_outside, sorted(ROOT.rglob('*.py'))):
+        for name, text in constants_of(ast.parse(path.read_text())):
+            found[name][text].append(str(path.relative_to(ROOT)))
+    assert len(found) > 1000
+    assert {name: dict(values) for name, values in found.items() if len(values) > 1} == {}
+
+
+@pytest.mark.parametrize(('text', 'found'), [
+    ('FAR = 1e3', [('FAR', '1000.0')]), ('A1, B1 = 2, x.C', [('A1', '2'), ('B1', 'x.C')]),
+    ('A1, B1 = range(3, 5)', [('A1', '3'), ('B1', '4')]), ('FAR = tables.FAR; _FAR = 2', []),
+    ('A1, B1 = made()', [('A1', 'made()[0]'), ('B1', 'made()[1]')])])
+def test_values_of_constants_are_found(text, found):
+    assert constants_of(ast.parse(text)) == found
+
+
+def test_no_two_public_classes_have_one_name():
+    found = defaultdict(list)
+    for path in filter(is_outside, sorted(ROOT.rglob('*.py'))):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith('_'):
+                found[node.name].append(str(path.relative_to(ROOT)))
+    assert len(found) > 500
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}

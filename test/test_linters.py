@@ -8,6 +8,7 @@
 
 """The linters, ours and ROS's, over every source file."""
 
+import ast
 from hashlib import sha256
 from importlib.metadata import distributions
 from importlib.util import find_spec
@@ -18,7 +19,7 @@ from xml.etree import ElementTree
 
 from catkin_pkg.package import parse_package
 import pytest
-from tools.source_text import nameless
+from tools.source_text import lacks, nameless, public_definitions
 
 pytestmark = pytest.mark.full
 
@@ -129,3 +130,22 @@ def test_docstrings_name_their_noun():
     found = [f'{path.relative_to(ROOT)}:{line}: {name}: {text}' for path in files('*.py')
              if path.is_relative_to(ROOT / 'liedyn_ros') for line, name, text in nameless(path)]
     assert found == []
+
+
+def test_public_names_have_args_returns_raises_and_an_example():
+    found = public_definitions(ROOT / 'liedyn_ros')
+    own = ('commands', 'pictures')  # rooms that only this package calls
+    assert len(found) > 300 and [
+        f'{path.relative_to(ROOT)}: {name}: {", ".join(lacks(node))}'
+        for (path, name), node in found.items()
+        if lacks(node) and path.relative_to(ROOT).parts[1] not in own] == []
+
+
+@pytest.mark.parametrize(('docstring', 'found'), [
+    ('Return a.', ['Args', 'Returns', 'Raises', 'b', 'example']),
+    ('Args:\n    b: m.\n\nReturns:\n    m.\n\nRaises:\n    E.\n\n>>> f(1)', []),
+    ('Args:\n    c: m.\n\nReturns:\n    m.\n\nRaises:\n    E.', ['b', 'example'])])
+def test_what_a_docstring_lacks_is_found(docstring, found):
+    node = ast.parse('def f(b) -> int:\n    raise E').body[0]
+    node.body.insert(0, ast.Expr(ast.Constant(docstring)))
+    assert lacks(node) == found

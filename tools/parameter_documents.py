@@ -26,7 +26,8 @@ from tools.command_line import no_arguments
 import yaml
 
 from liedyn_ros.nodes.aerial import parameters as aerial
-from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, MODEL, MUJOCO_SIMULATOR
+from liedyn_ros.nodes.dynamics.parameters import (
+    DYNAMICS_SERVER, MODEL_PARAMETERS, MUJOCO_SIMULATOR)
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.nodes.path_runner.parameters import PATH_RUNNER
 from liedyn_ros.nodes.stewart import parameters as stewart
@@ -40,14 +41,14 @@ MAX_DEFAULT = 50  # characters of a default in a table
 TABLE = re.compile(r'(<!-- parameters: ([^>]+) -->\n).*?(<!-- end -->)', re.DOTALL)
 
 STEWART_NODES: Mapping[str, Sequence[Parameter]] = {
-    'stewart_pose': (*OF_ALL_NODES, *stewart.POSE),
-    'stewart_simulator': (*OF_ALL_NODES, *stewart.SIMULATOR),
+    'stewart_pose': (*OF_ALL_NODES, *stewart.POSE_PARAMETERS),
+    'stewart_simulator': (*OF_ALL_NODES, *stewart.PLATFORM_SIMULATOR),
     'stewart_dynamics_simulator': (*OF_ALL_NODES, *stewart.DYNAMICS_SIMULATOR),
-    'stewart_controller': (*OF_ALL_NODES, *stewart.CONTROLLER),
+    'stewart_controller': (*OF_ALL_NODES, *stewart.PLATFORM_CONTROLLER),
 }
 AERIAL_NODES: Mapping[str, Sequence[Parameter]] = {
-    'aerial_manipulator_simulator': (*OF_ALL_NODES, *aerial.SIMULATOR),
-    'aerial_manipulator_controller': (*OF_ALL_NODES, *aerial.CONTROLLER),
+    'aerial_manipulator_simulator': (*OF_ALL_NODES, *aerial.SIMULATOR_PARAMETERS),
+    'aerial_manipulator_controller': (*OF_ALL_NODES, *aerial.CONTROLLER_PARAMETERS),
 }
 SERVER: Mapping[str, Sequence[Parameter]] = {
     'dynamics_server': (*OF_ALL_NODES, *DYNAMICS_SERVER),
@@ -58,8 +59,9 @@ RUNNER: Mapping[str, Sequence[Parameter]] = {'path_runner': (*OF_ALL_NODES, *PAT
 VIEWS: Mapping[str, Sequence[Parameter]] = {'view': (*OF_ALL_NODES, *VIEW)}
 NODES = {**STEWART_NODES, **SERVER, **LOOPS, **RUNNER, **AERIAL_NODES, **VIEWS}
 SHARED: Mapping[str, Sequence[Parameter]] = {  # groups that several nodes have
-    'all nodes': OF_ALL_NODES, 'nodes of platforms': stewart.PLATFORM, 'nodes with a model': MODEL,
-    "the aerial manipulator's nodes": aerial.MACHINE}
+    'all nodes': OF_ALL_NODES, 'nodes of platforms': stewart.PLATFORM_PARAMETERS,
+    'nodes with a model': MODEL_PARAMETERS,
+    "the aerial manipulator's nodes": aerial.MACHINE_PARAMETERS}
 
 
 def page_of(node: str) -> Path:
@@ -120,16 +122,17 @@ def parameter_files() -> Mapping[Path, str]:
     """Return the text of each parameter file: every parameter, at its default."""
     return {
         CONFIG / 'stewart.yaml': _file(
-            'Stewart nodes', STEWART_NODES, (*OF_ALL_NODES, *stewart.PLATFORM),
+            'Stewart nodes', STEWART_NODES, (*OF_ALL_NODES, *stewart.PLATFORM_PARAMETERS),
             'All nodes: the platform and its actuators.'),
         CONFIG / 'dynamics_server.yaml': _file(
-            'dynamics server and of a simulator', SERVER, (*OF_ALL_NODES, *MODEL),
+            'dynamics server and of a simulator', SERVER, (*OF_ALL_NODES, *MODEL_PARAMETERS),
             'Both nodes: the robot.'),
         CONFIG / 'loop_state_publisher.yaml': _file('loop state publisher', LOOPS),
         CONFIG / 'path_runner.yaml': _file('node that runs paths', RUNNER),
         CONFIG / 'view.yaml': _file('view', VIEWS),
         CONFIG / 'aerial_manipulator_nodes.yaml': _file(
-            "aerial manipulator's nodes", AERIAL_NODES, (*OF_ALL_NODES, *aerial.MACHINE),
+            "aerial manipulator's nodes", AERIAL_NODES,
+            (*OF_ALL_NODES, *aerial.MACHINE_PARAMETERS),
             'All nodes; the model file is also the one that dynamics_server serves.')}
 
 

@@ -7,9 +7,10 @@
 # language governing permissions and limitations under the License.
 
 """
-Statements, docstrings and comments of a module; docstrings that do not name their noun.
+Statements, docstrings and comments of a module; docstrings that do not say what they should.
 
-``python -m tools.source_text [path ...]`` lists those docstrings, of the package by default.
+``python -m tools.source_text [path ...]`` lists docstrings that do not name their noun, of the
+package by default, and public functions and classes without Args, Returns, Raises or an example.
 """
 
 from argparse import ArgumentParser
@@ -70,14 +71,67 @@ def nameless(path: Path) -> list[tuple[int, str, str]]:
             if NAMELESS.match(text)]
 
 
+def public_definitions(root: Path) -> dict[tuple[Path, str], ast.ClassDef | ast.FunctionDef]:
+    """Return by file and name the functions and classes that packages of root list in __all__."""
+    trees: dict[Path, ast.Module] = {}
+    found: dict[tuple[Path, str], ast.ClassDef | ast.FunctionDef] = {}
+
+    def look(path: Path, name: str, seen: frozenset[Path] = frozenset()) -> None:
+        if path not in trees:
+            trees[path] = ast.parse(path.read_text(encoding='utf-8'))
+        for node in statements(trees[path]):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
+                found[path, name] = node
+                return
+            if isinstance(node, ast.ImportFrom) and node.module:
+                base = root.parent / node.module.replace('.', '/')
+                source = next(filter(Path.is_file, (
+                    base.with_suffix('.py'), base / '__init__.py')), None)
+                for each in node.names:
+                    if source and source not in seen and name == (each.asname or each.name):
+                        look(source, each.name, seen | {path, source})
+
+    for package in sorted(root.rglob('__init__.py')):
+        for node in ast.parse(package.read_text(encoding='utf-8')).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == '__all__':
+                for name in ast.literal_eval(node.value):
+                    look(package, name)
+    return found
+
+
+def lacks(node: ast.ClassDef | ast.FunctionDef) -> list[str]:
+    """Return what the docstring of a public function, or of a class with its making, lacks."""
+    text, function = ast.get_docstring(node) or '', node
+    if isinstance(node, ast.ClassDef):
+        makers = [each for each in node.body
+                  if isinstance(each, ast.FunctionDef) and each.name == '__init__']
+        if not makers:
+            return [] if '>>>' in text else ['example']
+        function = makers[0]
+        text += '\n' + (ast.get_docstring(function) or '')
+    arguments = [each.arg for each in function.args.args + function.args.kwonlyargs
+                 if each.arg not in ('self', 'cls')]
+    result = isinstance(node, ast.FunctionDef) and ast.unparse(
+        node.returns or ast.Constant(None)) != 'None'
+    raised = any(isinstance(each, ast.Raise) for each in ast.walk(function))
+    found = [section for section, wanted in (
+        ('Args', bool(arguments)), ('Returns', result), ('Raises', raised))
+        if wanted and not re.search(rf'^ *{section}:$', text, re.MULTILINE)]
+    found += [name for name in arguments if not re.search(rf'\b{name}\b', text)]
+    return found + ([] if '>>>' in text else ['example'])
+
+
 def main() -> None:
-    """Print the docstrings that do not name their noun."""
+    """Print the docstrings that do not name their noun, and what those of public names lack."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument('paths', nargs='*', type=Path, metavar='PATH', help='files, folders')
     for path in parser.parse_args().paths or [ROOT / 'liedyn_ros']:
         for file in sorted(path.rglob('*.py')) if path.is_dir() else [path]:
             for line, name, text in nameless(file):
                 print(f'{file}:{line}: {name}: {text}')
+    for (file, name), node in public_definitions(ROOT / 'liedyn_ros').items():
+        if lacks(node):
+            print(f'{file}:{node.lineno}: {name}: without {", ".join(lacks(node))}')
 
 
 if __name__ == '__main__':

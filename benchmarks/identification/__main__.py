@@ -32,7 +32,7 @@ from liedyn_ros.common.markup import print_table
 from liedyn_ros.identification import identify, Recording
 from liedyn_ros.identification.equations import Equations, equations_of, with_terms
 from liedyn_ros.identification.estimate import Estimator, refitted_friction
-from liedyn_ros.identification.joints import FRICTION, MORE_TERMS
+from liedyn_ros.identification.joints import FRICTION_TERMS, MORE_TERMS
 from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.motion.spectrum import MAX_CUTOFF, smoothed
 from liedyn_ros.model import load_model, Model, ModelBuilder, to_urdf
@@ -69,7 +69,7 @@ def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
     order = [case.joints.index(name) for name in model.coordinate_names]
     recording = Recording(model, case.time, case.q[:, order], case.tau[:, order],
                           None if case.v is None else case.v[:, order])
-    terms: tuple[str, ...] = FRICTION
+    terms: tuple[str, ...] = FRICTION_TERMS
     chosen = identify(model, recording, sure=True)
     while chosen.missing:  # as the verdict says, one after the other
         terms = (*terms, chosen.missing[0])

@@ -41,7 +41,7 @@ from benchmarks.recorder import Record, Recorder, STAMP_BYTES
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart.pose import outputs
 from liedyn_ros.ros.messages.conversions import nanoseconds
-from liedyn_ros.ros.messages.packed import PackedPublisher, STAMP
+from liedyn_ros.ros.messages.packed import PackedPublisher, STAMP_FIELDS
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import Stream
@@ -154,11 +154,11 @@ class Floor(ManagedNode):
         self._publishers = [
             PackedPublisher(self.open_publisher(each, topic), each(), fields)
             for each, topic, fields in (
-                (PoseStamped, 'pose', (*STAMP, *outputs.POSE)),
-                (TwistStamped, 'twist', (*STAMP, *outputs.TWIST)),
-                (StewartStatus, 'status', (*STAMP, *outputs.STATUS)))]
+                (PoseStamped, 'pose', (*STAMP_FIELDS, *outputs.POSE_PATHS)),
+                (TwistStamped, 'twist', (*STAMP_FIELDS, *outputs.TWIST_PATHS)),
+                (StewartStatus, 'status', (*STAMP_FIELDS, *outputs.STATUS)))]
         # Two fields of a status have six numbers each; the last field counts samples passed over.
-        sizes = len(outputs.POSE), len(outputs.TWIST), len(outputs.STATUS) + 10 - 1
+        sizes = len(outputs.POSE_PATHS), len(outputs.TWIST_PATHS), len(outputs.STATUS) + 10 - 1
         self._zeros = [(0,) * size for size in sizes]
         stream = Stream(self, self._publish)
         stream.subscribe(JointState, 'leg_states', self._take, sensor_data(10), raw=True)

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.nodes.accounts import Loss
 from benchmarks.nodes.heartbeat import explains
-from liedyn_ros.ros.qos import DEPTH
+from liedyn_ros.ros.qos import TOPIC_DEPTH
 
 LATE = 2_000_000_000  # ns, by which a busy node may count later than a sample was lost
 CAUSES = NODE, RECORDER, MACHINE, NONE = (
@@ -58,7 +58,7 @@ def causes(losses: Sequence[Loss], counted: Sequence[Count], unheard: Sequence[C
         left = _without(left, counts)
         found[name] = total - _samples(left)
     total, period = _samples(left), 1e9 / rate
-    queue = DEPTH * period
+    queue = TOPIC_DEPTH * period
     left = [loss for loss in left if not explains(
         late, loss.after - queue, loss.before + queue, queue + loss.samples * period)]
     found[MACHINE], found[NONE] = total - _samples(left), _samples(left)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from fuzz.target import guarded, PropertyError, Run, Target
 import msgspec
 
-from liedyn_ros.view.access import ACCEPTED_FIELDS, is_taken, MAX_TEXT, MAX_VALUES
+from liedyn_ros.view.access import ACCEPTED_FIELDS, is_taken, MAX_MESSAGE_VALUES, MAX_TEXT
 
 
 def make() -> Run:
@@ -26,7 +26,7 @@ def make() -> Run:
         if message['type'] not in ACCEPTED_FIELDS or not set(message.get('updates',
                                                                          {})) <= {'value'}:
             raise PropertyError(f'expected no such message to be taken, got {message}')
-        if len(repr(message)) > 400 * (MAX_TEXT + 30 * MAX_VALUES):
+        if len(repr(message)) > 400 * (MAX_TEXT + 30 * MAX_MESSAGE_VALUES):
             raise PropertyError('expected a bounded message')
         return True
     return run

@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray
 
 from liedyn_ros.nodes.stewart.parameters import (
-    FLOAT64_ARRAY, FLOAT64_TOPICS, INPUTS, JOINT_STATE, UNSTAMPED)
+    FLOAT64_ARRAY, FLOAT64_TOPICS, INPUTS, JOINT_STATE_INPUT, UNSTAMPED)
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
 from liedyn_ros.stewart import leg_lengths, MonitoredTracker
@@ -69,7 +69,7 @@ def _give(form: str, callbacks: list[tuple[Any, Callable[..., None]]], data: byt
         if k == MAX_RECORDS:
             return
         kind, callback = callbacks[which % len(callbacks)]
-        if form == JOINT_STATE:
+        if form == JOINT_STATE_INPUT:
             callback(raw)
         elif (taken := message(raw, kind)) is not None:
             callback(*((taken, 1 + k // 6 * PERIOD_NS) if form in UNSTAMPED else (taken,)))
@@ -84,7 +84,7 @@ def seeds() -> Iterator[bytes]:
         for sample in (1, 2):
             for leg, (name, length) in enumerate(zip(names, lengths)):
                 single = JointState(name=[name], position=[length], velocity=[0.0])
-                if form == JOINT_STATE:
+                if form == JOINT_STATE_INPUT:
                     single = JointState(name=names, position=lengths, velocity=[0.0] * 6)
                 single.header.stamp.nanosec = sample * PERIOD_NS
                 floats = {FLOAT64_TOPICS: Float64(data=length),

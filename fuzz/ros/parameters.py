@@ -19,17 +19,18 @@ from rclpy.parameter import Parameter as RosParameter
 from rclpy.serialization import serialize_message
 from tools import mutation_cases
 
-from liedyn_ros.nodes.aerial.parameters import CONTROLLER, SIMULATOR
+from liedyn_ros.nodes.aerial.parameters import CONTROLLER_PARAMETERS, SIMULATOR_PARAMETERS
 from liedyn_ros.nodes.dynamics.machines import named_values, read_machine
-from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, MODEL
+from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, MODEL_PARAMETERS
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
-from liedyn_ros.nodes.stewart.parameters import POSE
+from liedyn_ros.nodes.stewart.parameters import POSE_PARAMETERS
 from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 
 DEFAULTS: dict[str, Any] = {parameter.name: parameter.default for parameter in DYNAMICS_SERVER}
-OF_POSE: dict[str, Any] = {parameter.name: parameter.default for parameter in POSE}
+OF_POSE: dict[str, Any] = {parameter.name: parameter.default for parameter in POSE_PARAMETERS}
 KNOWN = {parameter.name: parameter for parameter in chain(
-    DYNAMICS_SERVER, LOOP_STATE_PUBLISHER, POSE, CONTROLLER, SIMULATOR)}
+    DYNAMICS_SERVER, LOOP_STATE_PUBLISHER, POSE_PARAMETERS, CONTROLLER_PARAMETERS,
+    SIMULATOR_PARAMETERS)}
 
 
 def make() -> Run:
@@ -50,7 +51,7 @@ def _judge(taken: Any) -> bool:
 def _use(name: str, value: Any) -> None:
     if name in ('start', 'xacro_arguments'):
         named_values(name, value)
-    if name in {each.name for each in MODEL}:
+    if name in {each.name for each in MODEL_PARAMETERS}:
         read_machine(DEFAULTS | {name: value}, None)
     if name in OF_POSE:
         changed = OF_POSE | {name: value}

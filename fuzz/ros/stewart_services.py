@@ -19,7 +19,7 @@ from liedyn_interfaces.srv import (
     StewartInverseKinematics)
 from rclpy.serialization import serialize_message
 
-from liedyn_ros.nodes.stewart.parameters import POSE
+from liedyn_ros.nodes.stewart.parameters import POSE_PARAMETERS
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.services import (
     StewartModes, StewartPaths, StewartPrediction, StewartServices)
@@ -27,7 +27,7 @@ from liedyn_ros.stewart import leg_lengths, MonitoredTracker, MotionEstimator
 from liedyn_ros.stewart.reports.health import certifier_of
 from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 
-DEFAULTS: dict[str, Any] = {parameter.name: parameter.default for parameter in POSE}
+DEFAULTS: dict[str, Any] = {parameter.name: parameter.default for parameter in POSE_PARAMETERS}
 
 
 def make() -> Run:

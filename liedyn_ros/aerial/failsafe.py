@@ -10,7 +10,7 @@
 
 import numpy as np
 
-from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS, Lags
+from liedyn_ros.aerial.vehicle import AerialManipulator, FREE_BASE, JOINTS, Lags
 from liedyn_ros.common.checks import Array
 from liedyn_ros.control import Drives, Feedback, Gains, ReferenceMotion, tracking_error
 from liedyn_ros.control.follower import Follower
@@ -69,7 +69,7 @@ class Failsafe:
             self._hold(lost, q)
         self._decide(silence[0], q, v, dt)
         own, given = self._own(q, v, dt), command.copy()
-        for part, is_lost in zip((FREE, JOINTS), lost):
+        for part, is_lost in zip((FREE_BASE, JOINTS), lost):
             if is_lost:
                 given[part] = own[part]
         return given

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.aerial.failsafe import Failsafe
-from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS, Lags
+from liedyn_ros.aerial.vehicle import AerialManipulator, FREE_BASE, JOINTS, Lags
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control import Drives, LaggedActuators
@@ -51,8 +51,15 @@ class FlightSimulation:
         """
         Start at rest; dt is the step, s.
 
-        known: the vehicle as its own flight controller knows it, by default as it is. Raises the
-        errors of Model.check_configuration and AerialManipulator.authority.
+        Args:
+            machine: the vehicle.
+            q: configuration (nq,) at which it is held at rest.
+            dt: the step, s.
+            lags: of its rotors and joints, s.
+            known: the vehicle as its flight controller knows it, by default as it is.
+
+        Raises:
+            the errors of Model.check_configuration and AerialManipulator.authority.
         """
         if not 0.0 < dt < np.inf:
             raise LimitError(f'dt: expected a number of s above 0, got {dt}')
@@ -161,7 +168,7 @@ class FlightSimulation:
         if self.drives is Drives.LANDED:
             raise LimitError('vehicle: expected one in flight, got one that has landed without '
                              'commands: reset it', got=Drives.LANDED.value)
-        self._command[(FREE, JOINTS)[k]], self._heard[k] = forces, self.time
+        self._command[(FREE_BASE, JOINTS)[k]], self._heard[k] = forces, self.time
 
     def _moved(self, forces: Array) -> tuple[Array, Array]:
         """Return the state a step later, under mean forces (nv,)."""

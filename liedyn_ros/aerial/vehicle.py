@@ -21,10 +21,10 @@ from liedyn_ros.control.actuators import bounded, lead
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.linear_algebra.bounded_least_squares import within_bounds
 from liedyn_ros.model import Model, RotorAllocation, RotorCommand
-from liedyn_ros.model.parts.rotors import LEVEL
+from liedyn_ros.model.parts.rotors import SECOND_WEIGHT
 
 _WIDTH = 1e-9  # between bounds of a torque, as a share of its limit: the solver needs one
-FREE = slice(0, 6)  # the free base in v, a and tau
+FREE_BASE = slice(0, 6)  # the free base in v, a and tau
 JOINTS = slice(6, None)
 
 
@@ -61,7 +61,15 @@ class AerialManipulator:
     """
 
     def __init__(self, model: Model) -> None:
-        """Check the model; raises ModelError naming the part that does not fit."""
+        """
+        Check the model.
+
+        Args:
+            model: a Model whose first joint is free and whose rotors are on its base.
+
+        Raises:
+            ModelError: naming the part that does not fit.
+        """
         first, *others = model.joint_list
         if first.type_name != 'free':
             raise ModelError(f'joint {first.name}: expected a free joint first, '
@@ -85,12 +93,13 @@ class AerialManipulator:
         self._scale = np.where(np.isfinite(self._effort), self._effort, 1.0)
         n = len(self.rotors)
         self._actuation = np.zeros((model.nv, n + len(self.joints)))
-        self._actuation[FREE, :n] = self.allocation.share_matrix
+        self._actuation[FREE_BASE, :n] = self.allocation.share_matrix
         self._actuation[JOINTS, n:] = np.diag(self._scale)
         # What is kept first: attitude; thrust; then yaw, reach and arms, as m/s^2 at the rotors.
         length = self.allocation.length
-        kept = np.full(model.nv, LEVEL**2 * length)
-        kept[:6] = (length, length, LEVEL**2 * length, LEVEL**2, LEVEL**2, LEVEL)
+        kept = np.full(model.nv, SECOND_WEIGHT**2 * length)
+        kept[:6] = (length, length, SECOND_WEIGHT**2 * length, SECOND_WEIGHT**2, SECOND_WEIGHT**2,
+                    SECOND_WEIGHT)
         self._order = np.argsort(-kept, kind='stable')
         self._kept = kept[self._order, None]
 
@@ -148,7 +157,7 @@ class AerialManipulator:
         ()
         """
         tau = as_array('tau', tau, (self.model.nv,))
-        wrench, wanted = tau[FREE], tau[JOINTS]
+        wrench, wanted = tau[FREE_BASE], tau[JOINTS]
         shares, torques = self.allocation.shares(wrench), bounded(wanted, self._effort)
         rotors = self.allocation.at_shares(shares, wrench) if (
             self.allocation.within(shares)) else None
@@ -182,8 +191,8 @@ class AerialManipulator:
             mobility @ self._actuation, mobility @ tau,
             np.concatenate((lower, ends.min(axis=0) - _WIDTH)),
             np.concatenate((upper, ends.max(axis=0) + _WIDTH)),
-            np.concatenate((self.allocation.shares(tau[FREE]), tau[JOINTS] / self._scale)))
-        return (self.allocation.at_shares(found[:rotors], tau[FREE]),
+            np.concatenate((self.allocation.shares(tau[FREE_BASE]), tau[JOINTS] / self._scale)))
+        return (self.allocation.at_shares(found[:rotors], tau[FREE_BASE]),
                 self._scale * np.clip(found[rotors:], ends.min(axis=0), ends.max(axis=0)))
 
     def authority(self, q: ArrayLike) -> Array:
@@ -219,7 +228,7 @@ class AerialManipulator:
         most = np.empty(self.model.nv)
         for k, force in enumerate(forces.T):
             rest, push = (
-                np.concatenate((self.allocation.shares(f[FREE]), f[JOINTS] / self._scale))
+                np.concatenate((self.allocation.shares(f[FREE_BASE]), f[JOINTS] / self._scale))
                 for f in (weight, force))
             room = np.minimum(rest - lower, upper - rest)
             with np.errstate(divide='ignore', invalid='ignore'):
@@ -249,7 +258,7 @@ class Lags:
     def of(self, size: int) -> Array:
         """Return the time constant of each of the forces (nv,) of an AerialManipulator, s."""
         lags = np.empty(size)
-        lags[FREE], lags[JOINTS] = self.rotors, self.joints
+        lags[FREE_BASE], lags[JOINTS] = self.rotors, self.joints
         return lags
 
     def lead(self, tau: Array) -> Array:

@@ -33,7 +33,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.stamps import MESSAGES_NS
 from liedyn_ros.recordings.bags import Bag, Loss
 
-DEPTH = 100
+PLAYED_DEPTH = 100
 CLOCK_STEP = 10_000_000  # ns of the bag's time between two messages on /clock
 LATCHED_TYPES, LATCHED_NAMES = ('std_msgs/msg/String',), ('/tf_static',)  # for those who join late
 
@@ -59,7 +59,8 @@ class Player:
                     kind, topic, _qos(topic, bag.topics[topic])).publish
             except (LiedynError, NameValidationException) as error:
                 self.skipped[topic] = str(error)
-        self._clock = node.create_publisher(Clock, '/clock', DEPTH).publish if clock else None
+        self._clock = node.create_publisher(Clock, '/clock',
+                                            PLAYED_DEPTH).publish if clock else None
 
     def play(self, rate: float = 1.0, start: float = 0.0) -> Iterator[str]:
         """Publish at a rate, from so many seconds after the first on; yield topics as they go."""
@@ -96,7 +97,7 @@ def _named(bag: Bag, name: str) -> str:
 def _qos(topic: str, type_name: str) -> QoSProfile:
     latched = type_name in LATCHED_TYPES or topic in LATCHED_NAMES
     return QoSProfile(
-        depth=DEPTH, reliability=ReliabilityPolicy.RELIABLE,
+        depth=PLAYED_DEPTH, reliability=ReliabilityPolicy.RELIABLE,
         durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE)
 
 

@@ -35,7 +35,8 @@ from liedyn_ros.bags.types import Definitions, message_class
 from liedyn_ros.commands.bags.topic_options import recording_parser, TF_RATE
 from liedyn_ros.common.errors import LiedynError, LimitError
 
-DEPTH, PERIOD = 5000, 0.02  # messages of a topic that wait for a look at it; s between looks
+# Messages of a topic that wait for a look at it; s between looks
+RECORDED_DEPTH, LOOK_INTERVAL = 5000, 0.02
 DISCOVERY = 0.5  # s between looks for new topics
 EXCLUDED_TOPICS = ('/rosout', '/parameter_events')
 TF = '/tf'
@@ -140,7 +141,7 @@ class Recorder:
         self._write_transforms()
 
     def _take(self, topic: str, taken: RecordedTopic) -> None:
-        for _ in range(DEPTH):
+        for _ in range(RECORDED_DEPTH):
             found = taken.subscription.handle.take_message(taken.message_type, True)
             if found is None:
                 break
@@ -180,7 +181,7 @@ def _qos(offered: Sequence[QoSProfile]) -> QoSProfile:
     reliable = all(each.reliability == ReliabilityPolicy.RELIABLE for each in offered)
     latched = all(each.durability == DurabilityPolicy.TRANSIENT_LOCAL for each in offered)
     return QoSProfile(
-        depth=DEPTH,
+        depth=RECORDED_DEPTH,
         reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
         durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE)
 
@@ -219,7 +220,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _record(recorder: Recorder, end: Event, duration: float) -> None:
     try:
         began = looked = time.monotonic() - DISCOVERY
-        while not end.wait(PERIOD):
+        while not end.wait(LOOK_INTERVAL):
             now = time.monotonic()
             if now - looked >= DISCOVERY:
                 looked = now

@@ -24,8 +24,8 @@ if TYPE_CHECKING:  # it takes seconds to load, so the thread does
     from liedyn_ros.model import Model
     from liedyn_ros.recordings.bags.transforms import RobotFrames
 
-MAX_WAITING = 1000  # messages whose transforms are not made yet; those beyond have none
-DESCRIPTION = 'robot_description'
+MAX_WAITING_MESSAGES = 1000  # messages whose transforms are not made yet; those beyond have none
+DESCRIPTION_TOPIC = 'robot_description'
 TOPIC_TYPES = {'joint_states': 'sensor_msgs/msg/JointState',
                'multi_dof_joint_states': 'sensor_msgs/msg/MultiDOFJointState',
                'odometry': 'nav_msgs/msg/Odometry'}
@@ -47,7 +47,7 @@ class RobotTransforms:
     A robot is described by a topic robot_description, or by a file. What is heard beside that
     topic, in its namespace, is in TOPIC_TYPES. Transforms are made so many a second at most, by
     the times of arrival. The thread loads the model, so the recorder goes on meanwhile;
-    MAX_WAITING messages wait for it at most.
+    MAX_WAITING_MESSAGES messages wait for it at most.
     """
 
     def __init__(self, rate: float, file: Path | None = None, namespace: str = '') -> None:
@@ -69,7 +69,7 @@ class RobotTransforms:
     def hear(self, topic: str, type_name: str, received_ns: int, data: bytes) -> None:
         """Take a message as it was received."""
         namespace, _, name = topic.rpartition('/')
-        if name == DESCRIPTION and self._waits:
+        if name == DESCRIPTION_TOPIC and self._waits:
             self._robots.setdefault(namespace)
             self._later(self._adopt, namespace, received_ns, data)
         elif TOPIC_TYPES.get(name) == type_name and namespace in self._robots:
@@ -89,7 +89,7 @@ class RobotTransforms:
 
     def _later(self, make: Callable[[str, int, Any], list[BagMessage]], name: str,
                received_ns: int, data: Any) -> None:
-        if len(self._made) < MAX_WAITING:
+        if len(self._made) < MAX_WAITING_MESSAGES:
             self._made.append(self._thread.submit(make, name, received_ns, data))
 
     def _adopt(self, namespace: str, received_ns: int, given: Any) -> list[BagMessage]:
@@ -104,10 +104,10 @@ class RobotTransforms:
             print(f'no transforms: {spelled(str(error))}', file=sys.stderr, flush=True)
             return []
         return [] if urdf is None else [BagMessage(
-            f'{namespace}/{DESCRIPTION}', TEXT, received_ns, description_message(urdf))]
+            f'{namespace}/{DESCRIPTION_TOPIC}', TEXT, received_ns, description_message(urdf))]
 
     def _place(self, topic: str, received_ns: int, data: bytes) -> list[BagMessage]:
-        from liedyn_ros.recordings.bags.transforms import TOPIC, TYPE
+        from liedyn_ros.recordings.bags.transforms import TRANSFORM_TOPIC, TRANSFORM_TYPE
         namespace, _, name = topic.rpartition('/')
         robot = self._robots[namespace]
         try:
@@ -115,4 +115,5 @@ class RobotTransforms:
         except Exception as error:
             print(f'{topic}: {spelled(str(error))}', file=sys.stderr, flush=True)
             found = None
-        return [] if found is None else [BagMessage(TOPIC, TYPE, received_ns, found)]
+        return [] if found is None else [
+            BagMessage(TRANSFORM_TOPIC, TRANSFORM_TYPE, received_ns, found)]

@@ -22,8 +22,8 @@ from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 
-TYPE = re.compile(r'([a-z][a-z0-9_]*)/msg/([A-Z][A-Za-z0-9]*)')
-FIELD = re.compile(r'^\s*(?:([a-zA-Z]\w*)/)?([A-Z]\w*)(?:\[[^\]]*\])?\s+\w+', re.MULTILINE)
+TYPE_PATTERN = re.compile(r'([a-z][a-z0-9_]*)/msg/([A-Z][A-Za-z0-9]*)')
+FIELD_PATTERN = re.compile(r'^\s*(?:([a-zA-Z]\w*)/)?([A-Z]\w*)(?:\[[^\]]*\])?\s+\w+', re.MULTILINE)
 
 
 def message_class(type_name: str) -> Any:
@@ -32,7 +32,7 @@ def message_class(type_name: str) -> Any:
 
     A bag or a peer names the type: no module but those of a package's messages is imported.
     """
-    found = TYPE.fullmatch(type_name)
+    found = TYPE_PATTERN.fullmatch(type_name)
     if found is None:
         raise DescriptionError(f'type: expected a package and a message, such as '
                                f'std_msgs/msg/String, got {abbreviate(type_name)}')
@@ -67,7 +67,7 @@ class Definitions:
             return
         package, _, name = type_name.partition('/msg/')
         text = _file(package, name).read_text(encoding='utf-8')
-        for of, field in FIELD.findall(text):
+        for of, field in FIELD_PATTERN.findall(text):
             self._know(f'{of or package}/msg/{field}')
         self.store.register(get_types_from_msg(text, type_name))
 

@@ -30,9 +30,9 @@ from liedyn_ros.export.functions import kinematics, loops, partials, trees
 from liedyn_ros.export.kernels.interface import Argument, ROWS
 
 ROOT = Path(__file__).parents[2] / 'libliedyn'
-CALLS, COLUMNS, EXPORTED = 'liedyn_calls.c', 'liedyn_columns.h', 'exported.map'
+CALLS, COLUMNS_FILE, EXPORTED = 'liedyn_calls.c', 'liedyn_columns.h', 'exported.map'
 _WRITTEN = '/* Written by python -m liedyn_ros.build.c_interface: not to be edited. */\n'
-MODULES = {module.__name__.rpartition('.')[2]: module for module in (
+FUNCTION_MODULES = {module.__name__.rpartition('.')[2]: module for module in (
     trees, partials, kinematics, loops)}
 CODES = {  # of liedyn.h, in their order, and what they mean
     'OK': 'done',
@@ -301,7 +301,7 @@ def messages() -> str:
 def interface() -> Iterator[tuple[str, str]]:
     """Yield name and text of each file."""
     parts = {'codes': codes_of_header()}
-    for name, module in MODULES.items():
+    for name, module in FUNCTION_MODULES.items():
         parts[name] = '\n'.join(map(declaration, functions(module)))
         if module is loops:
             continue  # whose methods are written by hand
@@ -314,10 +314,11 @@ def interface() -> Iterator[tuple[str, str]]:
     yield EXPORTED, '\n'.join(['{', '  global:', *(
         f'    {name};' for name in sorted(exported)), '  local: *;', '};', ''])
     columns = ', '.join(f'{name} = {getattr(tables, name)}' for name in ('NQ', 'NV', 'BODIES'))
-    yield COLUMNS, f'{_WRITTEN}enum {{ {columns} }}; /* of the first row of a model */\n'
+    yield COLUMNS_FILE, f'{_WRITTEN}enum {{ {columns} }}; /* of the first row of a model */\n'
     yield CALLS, '\n\n'.join([
         f'{_WRITTEN}\n#include "loops.h"', messages(),
-        *(definition(each) for module in MODULES.values() for each in functions(module)), ''])
+        *(definition(each) for module in FUNCTION_MODULES.values() for each in functions(module)),
+        ''])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -30,7 +30,7 @@ from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.jit.pointers import COUNT, FLAGS, NUMBERS, WHOLES
 from liedyn_ros.jit.rooms import VARIABLE
 
-HEADER = 'liedyn_kernels.h'
+KERNELS_HEADER = 'liedyn_kernels.h'
 C_TYPES = {COUNT: 'int64_t ', NUMBERS: 'double *', FLAGS: 'unsigned char *',
            WHOLES: 'int64_t *', WORDS: 'const word *'}
 
@@ -54,7 +54,8 @@ def build_objects(folder: Path, processors: Iterable[str] = tuple(PROCESSORS)) -
         for part in parts:
             made.append(folder / f'{processor}.{part.module}.o')
             write_whole(made[-1], part.object_file(processor).read_bytes())
-    write_whole(folder / HEADER, _header([row for part in functions for row in part.rows()]))
+    write_whole(folder / KERNELS_HEADER,
+                _header([row for part in functions for row in part.rows()]))
     write_interface(folder)
     return made
 

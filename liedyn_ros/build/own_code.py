@@ -43,7 +43,7 @@ from liedyn_ros.export.kernels.interface import Argument, ROWS
 from liedyn_ros.jit.rooms import processor_here
 from liedyn_ros.model import load_model, Model
 
-FUNCTIONS = {each.__name__: each for each in (
+COMPILED_FUNCTIONS = {each.__name__: each for each in (
     trees.inverse, trees.forward, trees.mass_matrix, trees.gravity, trees.coriolis_matrix,
     trees.inverse_derivatives, partials.inverse_jacobians, partials.forward_jacobians)}
 DEFAULT_FUNCTIONS = 'inverse', 'forward', 'mass_matrix', 'gravity', 'coriolis_matrix'
@@ -76,7 +76,7 @@ class OwnCode:
         """Add a function and its declaration; the Jacobian of a frame has the frame's name."""
         if frame:
             _require_name('frame', frame)
-        entry = Entry(kinematics.frame_jacobian if frame else FUNCTIONS[function])
+        entry = Entry(kinematics.frame_jacobian if frame else COMPILED_FUNCTIONS[function])
         name = f'{self._name}_{frame}_jacobian' if frame else f'{self._name}_{function}'
         given = {each: of for each, of in zip(entry.names, entry.kinds)
                  if (of.shape and not of.optional) or each in ('a', 'axes')}
@@ -244,7 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help='leave out damping and friction of the joints')
     parser.add_argument('--tree', action='store_true', help='leave out loops and mimic joints')
     parser.add_argument('--functions', nargs='*', default=list(DEFAULT_FUNCTIONS), metavar='NAME',
-                        help=f'some of {", ".join(sorted(FUNCTIONS))}')
+                        help=f'some of {", ".join(sorted(COMPILED_FUNCTIONS))}')
     parser.add_argument('--frames', nargs='*', default=[], metavar='FRAME',
                         help='frames whose Jacobians are wanted')
     parser.add_argument('--order', type=int, default=1, help='of inverse_derivatives')
@@ -252,7 +252,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help='kind of processor; by default that of this machine')
     options = parser.parse_args(given)
     try:
-        require_known(LiedynError, 'functions', sorted(FUNCTIONS), options.functions, 'some')
+        require_known(LiedynError, 'functions', sorted(COMPILED_FUNCTIONS), options.functions,
+                      'some')
         model = load_model(options.robot, floating=options.floating)
         output = options.output or options.robot.with_suffix('.o')
         if (model.closures or model.couplings) and not options.tree:

@@ -30,7 +30,7 @@ import time
 from typing import Any
 import zlib
 
-from liedyn_ros.build.sources import digest, FUNCTIONS, PACKAGE
+from liedyn_ros.build.sources import digest, FUNCTIONS_FOLDER, PACKAGE
 from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import own_folder, write_whole
@@ -102,7 +102,7 @@ def parts() -> list[CompiledPart]:
 
 def function_parts() -> list[CompiledPart]:
     """Return the modules with functions of the C library."""
-    return [_part(path) for path in sorted((PACKAGE / FUNCTIONS).glob('[a-z]*.py'))]
+    return [_part(path) for path in sorted((PACKAGE / FUNCTIONS_FOLDER).glob('[a-z]*.py'))]
 
 
 def _part(path: Path) -> CompiledPart:
@@ -220,7 +220,7 @@ def _lowered(part: CompiledPart) -> tuple[bytes, list[str]]:
     from liedyn_ros.build.lowering import lowered, Source
     from liedyn_ros.build.pointer_calls import add_pointer_calls
     from liedyn_ros.build.words import called_entries
-    if part.path.parent == PACKAGE / FUNCTIONS:
+    if part.path.parent == PACKAGE / FUNCTIONS_FOLDER:
         functions = list(functions_of(import_module(part.module)))
         lines = [' '.join([each.name, *(f'{name}:{kind}' for name, kind in each.in_c())])
                  for each in functions]

@@ -35,7 +35,7 @@ BUILD = (  # what else decides on the code of a kernel
     'build/lowering.py', 'build/objects.py', 'build/words.py', 'jit/compiler.py',
     'jit/index_checks.py')
 C_BUILD = 'build/c_entries.py', 'build/pointer_calls.py'  # the same, of functions in C
-FUNCTIONS = 'export/functions'  # modules whose functions are those of the C library
+FUNCTIONS_FOLDER = 'export/functions'  # modules whose functions are those of the C library
 _COMMENT = re.compile(r'#[^\n]*')
 _IMPORT = re.compile(  # of a name of the package, over several lines where in parentheses
     rf'^[ \t]*(?:from|import)[ \t]+({PACKAGE.name}\b[\w.]*)'
@@ -47,7 +47,7 @@ def digest(source: Path) -> str:
     """Return the digest of compilers, the build, and sources that a module can reach."""
     state = hashlib.sha256(f'{numba.__version__} {llvmlite.__version__} '
                            f'{sys.implementation.cache_tag}'.encode())
-    more = C_BUILD if _name(source).startswith(FUNCTIONS) else ()
+    more = C_BUILD if _name(source).startswith(FUNCTIONS_FOLDER) else ()
     for name in (*_reachable(_name(source)), *BUILD, *more):
         state.update(name.encode())
         state.update(_code(name))

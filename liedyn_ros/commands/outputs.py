@@ -19,7 +19,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.view_state import Description, Machine, ViewInput
 
-SUFFIXES = '.png', '.pdf', '.svg'
+PICTURE_SUFFIXES = '.png', '.pdf', '.svg'
 
 
 def folder(text: str) -> Path:
@@ -53,7 +53,7 @@ def set_aside(result: Path, *others: Path, given: Path | None = None) -> None:
     print('of an earlier run, now with the suffix .old:', ', '.join(map(str, files)))
 
 
-def picture(text: str, suffixes: Sequence[str] = SUFFIXES) -> Path:
+def picture(text: str, suffixes: Sequence[str] = PICTURE_SUFFIXES) -> Path:
     """Return a file to draw to; its folder is created. Raises ArgumentTypeError."""
     path = Path(text)
     if path.suffix not in suffixes or path.is_dir():

@@ -16,7 +16,7 @@ from typing import Any
 import warnings
 
 SPACE = '\N{NO-BREAK SPACE}'
-MAX_MESSAGE = 1000  # characters; an input that a message quotes may have any number
+MAX_MESSAGE_TEXT = 1000  # characters; an input that a message quotes may have any number
 
 _FORM = re.compile(r'(?:(?P<name>[^\n]+?)(?P<indices>\[[\d, ]+\])?: )?(?:did you mean [^\n]+?\? )?'
                    r'expected (?P<expected>.+?)'
@@ -46,7 +46,16 @@ class LiedynError(ValueError):
 
     def __init__(self, message: object = '', *, names: Iterable[str] = (), expected: Any = None,
                  got: Any = None, indices: Iterable[int] = ()) -> None:
-        """Take a message, what was expected and what came, and its parts."""
+        """
+        Take a message, what was expected and what came, and its parts.
+
+        Args:
+            message: the sentence that is shown.
+            names: arguments, joints, bodies or actuators at fault.
+            expected: a shape, a name or a number, SI units.
+            got: the same of what came.
+            indices: of the first wrong entry, or the order.
+        """
         super().__init__(bounded(str(message)))
         self.names, self.indices = tuple(names), tuple(map(int, indices))
         self.expected, self.got = expected, got
@@ -96,8 +105,8 @@ def bounded(text: str) -> str:
     >>> len(bounded('x' * 5000)) < 1100
     True
     """
-    half = MAX_MESSAGE // 2
-    text = text if len(text) <= MAX_MESSAGE else f'{text[:half]} ... {text[-half:]}'
+    half = MAX_MESSAGE_TEXT // 2
+    text = text if len(text) <= MAX_MESSAGE_TEXT else f'{text[:half]} ... {text[-half:]}'
     return '\n'.join(map(spelled, text.split('\n')))
 
 

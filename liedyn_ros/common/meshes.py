@@ -35,9 +35,9 @@ from liedyn_ros.common.untrusted_files import open_regular
 if TYPE_CHECKING:
     import trimesh
 
-MAX_BYTES = 100e6  # bytes of a file
+MAX_MESH_BYTES = 100e6  # bytes of a file
 MAX_FACES = 2_000_000  # triangles of a file: those of an STL file of that size
-LIMITS = ProcessLimits(processor_time=60, time=120, memory=4 * 2**30)
+MESH_LIMITS = ProcessLimits(processor_time=60, time=120, memory=4 * 2**30)
 READING = 'of a mesh that is read'
 
 
@@ -80,7 +80,7 @@ def _in_process(files: Sequence[Path]) -> list[tuple[Surface, ...] | str]:
     if not files:
         return []
     try:
-        answer = answer_of(__name__, [str(each) for each in files], LIMITS, READING)
+        answer = answer_of(__name__, [str(each) for each in files], MESH_LIMITS, READING)
     except DescriptionError as error:
         raise DescriptionError(f'{", ".join(map(str, files[:3]))}: {error}') from error
     with np.load(BytesIO(answer), allow_pickle=False) as arrays:
@@ -110,7 +110,7 @@ def main() -> None:
 
 
 def answers(files: Sequence[Path],
-            limits: ProcessLimits = LIMITS) -> Iterator[Sequence[Surface] | str]:
+            limits: ProcessLimits = MESH_LIMITS) -> Iterator[Sequence[Surface] | str]:
     """Yield the surfaces of each file, or what was expected of it, in this process."""
     for file in files:
         try:
@@ -128,8 +128,8 @@ def _read(file: Path) -> Sequence[Surface]:
     """Return the surfaces of a file; raises any error."""
     with open_regular(file) as opened:
         size = os.fstat(opened.fileno()).st_size
-    if size > MAX_BYTES:
-        raise DescriptionError(f'expected at most {MAX_BYTES:g} bytes, got {size}')
+    if size > MAX_MESH_BYTES:
+        raise DescriptionError(f'expected at most {MAX_MESH_BYTES:g} bytes, got {size}')
     import trimesh  # a fifth of the view's modules, and most machines have no such file
     scene = trimesh.load_scene(file)
     meshes = [each for each in scene.dump()

@@ -35,9 +35,9 @@ def on_demand(package: str, path: str) -> tuple[Callable[[str], Any], Callable[[
     def find(name: str) -> Any:
         module = sys.modules[package]
         if name not in places:
-            from liedyn_ros.common.other_names import missing, PACKAGE
+            from liedyn_ros.common.other_names import missing, PACKAGE_NAMES
             raise missing(  # Python offers the nearest of a module that is given
-                module, f'module {package!r}', name, PACKAGE if '.' not in package else {})
+                module, f'module {package!r}', name, PACKAGE_NAMES if '.' not in package else {})
         place = import_module(places[name])
         value = (getattr(place, name) if hasattr(place, name)
                  else import_module(f'{places[name]}.{name}'))

@@ -133,8 +133,8 @@ def _plain(name: str) -> str:
     return name.replace('_', '').lower()
 
 
-PACKAGE, DYNAMICS = _table(_PACKAGE, 'load(...).'), _table(_DYNAMICS)
-MODEL, FRAMES = _table(_MODEL, _OF_MODEL), _table(_FRAMES, 'robot.')
+PACKAGE_NAMES, DYNAMICS_NAMES = _table(_PACKAGE, 'load(...).'), _table(_DYNAMICS)
+MODEL_NAMES, FRAMES_NAMES = _table(_MODEL, _OF_MODEL), _table(_FRAMES, 'robot.')
 
 
 def missing(owner: Any, what: str, name: str, names: dict[str, str]) -> AttributeError:

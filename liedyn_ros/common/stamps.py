@@ -19,7 +19,7 @@ LATE_NS = 500_000_000  # a stamp older than the last by at most this is a late s
 LARGEST_NS = 2 ** 62  # 146 years: the difference of two stamps fits into 64 bits
 MESSAGES_NS = 2**31 * 10**9  # the first time that a message of ROS cannot have
 UNSET = '; the stamp is 0: the publisher does not set header.stamp'
-GAP = 0.25  # s without a sample, which no curve through those beside it bridges
+LONGEST_GAP = 0.25  # s without a sample, which no curve through those beside it bridges
 GAP_STEPS = 20.0  # usual steps, which a gap has at least
 
 
@@ -35,7 +35,7 @@ def gaps_in(time: NDArray[np.float64]) -> NDArray[np.bool_]:
     steps = np.diff(time)
     if not len(steps):
         return np.zeros(0, dtype=bool)
-    return np.asarray(steps > max(GAP, GAP_STEPS * float(np.median(steps))))
+    return np.asarray(steps > max(LONGEST_GAP, GAP_STEPS * float(np.median(steps))))
 
 
 def pieces_of(time: NDArray[np.float64]) -> list[slice]:

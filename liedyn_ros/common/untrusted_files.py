@@ -18,7 +18,7 @@ from typing import BinaryIO
 from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 
-MAX_BYTES = 16 * 2**20  # of a description; that of a humanoid has some 2**20
+MAX_DESCRIPTION_BYTES = 16 * 2**20  # of a description; that of a humanoid has some 2**20
 MAX_LINE = 2**20  # characters of a line of a table
 
 
@@ -44,7 +44,7 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     return os.fdopen(handle, 'rb')
 
 
-def read_file(path: str | os.PathLike[str], most: int = MAX_BYTES) -> bytes:
+def read_file(path: str | os.PathLike[str], most: int = MAX_DESCRIPTION_BYTES) -> bytes:
     """Return the content of a regular file of at most so many bytes; raise DescriptionError."""
     with open_regular(path) as file:
         try:

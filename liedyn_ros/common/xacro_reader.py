@@ -26,9 +26,9 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.packages import package_folder
 from liedyn_ros.common.processes import answer_of, ProcessLimits, taken_request, told
-from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
+from liedyn_ros.common.untrusted_files import MAX_DESCRIPTION_BYTES, read_file
 
-LIMITS = ProcessLimits(processor_time=60, time=300, memory=2**30)
+XACRO_LIMITS = ProcessLimits(processor_time=60, time=300, memory=2**30)
 EXPANDING = 'that xacro expands'
 
 
@@ -44,7 +44,7 @@ def expand(path: str | os.PathLike[str], arguments: Mapping[str, str]) -> str:
                                f'{abbreviate(arguments)}')
     read_file(path)  # a clearer error than xacro's
     found: dict[str, str] = json.loads(answer_of(
-        __name__, [os.fspath(path), dict(arguments)], LIMITS, EXPANDING))
+        __name__, [os.fspath(path), dict(arguments)], XACRO_LIMITS, EXPANDING))
     if 'error' in found:
         raise DescriptionError(f'expected {found["error"]}')
     return found['text']
@@ -70,8 +70,9 @@ def answer(path: str, arguments: dict[str, str], limits: ProcessLimits) -> dict[
         substitution._eval_find = lambda name: str(
             package_folder(name, Path(path).absolute().parent))
         text = xacro.process_file(path, mappings=arguments).toxml()
-        return {'text': text} if len(text) <= MAX_BYTES else {
-            'error': f'a file that expands to {MAX_BYTES} characters at most, got {len(text)}'}
+        return {'text': text} if len(text) <= MAX_DESCRIPTION_BYTES else {
+            'error': f'a file that expands to {MAX_DESCRIPTION_BYTES} characters at most, got '
+                     f'{len(text)}'}
     except Exception as error:  # a faulty file makes xacro raise AttributeError, TypeError, any
         return {'error': told(error, limits, EXPANDING)}
 

@@ -19,7 +19,7 @@ from xml.parsers import expat
 from liedyn_ros.common.description import (
     abbreviate, is_name, no_garbage_collection, parse_number, Place)
 from liedyn_ros.common.errors import DescriptionError
-from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
+from liedyn_ros.common.untrusted_files import MAX_DESCRIPTION_BYTES, read_file
 
 _INFINITE = {f'{sign}{word}': float(f'{sign}inf')
              for sign in ('', '+', '-') for word in ('inf', 'infinity')}
@@ -229,8 +229,9 @@ def _content(source: str | os.PathLike[str], kind: str) -> tuple[str, str | byte
     """Return a name for messages and the text of the document."""
     if is_document(source):
         text = str(source).removeprefix(BYTE_ORDER_MARK)
-        if len(text) > MAX_BYTES:
-            raise DescriptionError(f'{kind} text: expected at most {MAX_BYTES} characters, '
+        if len(text) > MAX_DESCRIPTION_BYTES:
+            raise DescriptionError(f'{kind} text: expected at most {MAX_DESCRIPTION_BYTES} '
+                                   f'characters, '
                                    f'got {len(text)}')
         return f'{kind} text', text.lstrip()
     if not isinstance(source, (str, os.PathLike)) or not str(source).strip():

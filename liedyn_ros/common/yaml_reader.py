@@ -20,8 +20,8 @@ from liedyn_ros.common.description import abbreviate, is_name, parse_number, Pla
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, warn
 from liedyn_ros.common.untrusted_files import read_file
 
-MAX_DEPTH = 50  # of nested lists and mappings
-MAX_VALUES = 1_000_000  # keys and values, those that an alias repeats counted each time
+MAX_YAML_DEPTH = 50  # of nested lists and mappings
+MAX_YAML_VALUES = 1_000_000  # keys and values, those that an alias repeats counted each time
 
 _NEEDED = object()
 _INTEGER = re.compile(r'[+-]?(?:0|[1-9]\d{0,17})', re.ASCII)
@@ -244,8 +244,8 @@ class _Composer:
             return self._repeated(event)
         if event.tag is not None:
             _refuse(event, 'a value without a tag', event.tag)
-        if self._depth == MAX_DEPTH:
-            _refuse(event, f'at most {MAX_DEPTH} nested lists and mappings', 'more')
+        if self._depth == MAX_YAML_DEPTH:
+            _refuse(event, f'at most {MAX_YAML_DEPTH} nested lists and mappings', 'more')
         before = self._count
         self._depth += 1
         value = self._mapping() if kind is yaml.MappingStartEvent else self._sequence()
@@ -309,8 +309,8 @@ class _Composer:
     def _add(self, count: int, event: Any) -> None:
         """Count keys and values of the document before they are kept."""
         self._count += count
-        if self._count > MAX_VALUES:
-            _refuse(event, f'at most {MAX_VALUES} keys and values', 'more')
+        if self._count > MAX_YAML_VALUES:
+            _refuse(event, f'at most {MAX_YAML_VALUES} keys and values', 'more')
 
 
 class _Dumper(yaml.SafeDumper):

@@ -66,7 +66,14 @@ class LaggedActuators:
     """
 
     def __init__(self, forces: Array, lag: Array | float, dt: float) -> None:
-        """Start with forces; lag, of each or of all, and the step dt are in s."""
+        """
+        Start with forces; lag, of each or of all, and the step dt are in s.
+
+        Args:
+            forces: (n,) at the begin, N m or N.
+            lag: time constant of each or of all, s.
+            dt: the step, s.
+        """
         lag = np.broadcast_to(lag, forces.shape)
         with np.errstate(divide='ignore', over='ignore'):
             self._decay = np.where(lag > 0.0, np.exp(-dt / lag), 0.0)

@@ -23,8 +23,8 @@ from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 
 
-GRAVITY = 9.81  # m/s^2; so strong is what a load as heavy as the machine does to it
-FREE = slice(0, 6)  # the free base in velocities; the numbers after it are those of joints
+LOAD_ACCELERATION = 9.81  # m/s^2; so strong is what a load as heavy as the machine does to it
+BASE_RATES = slice(0, 6)  # the free base in velocities; the numbers after it are those of joints
 
 
 class ReferenceMotion(NamedTuple):
@@ -151,7 +151,13 @@ class Feedback:
         """
         Take a model whose first joint is free; authority in rad/s^2 and m/s^2.
 
-        Raises LimitError for an authority that is not above 0.
+        Args:
+            model: a Model whose first joint is free.
+            gains: poles and limits of the feedback.
+            authority: (nv,) or one number, rad/s^2 and m/s^2; without bound by default.
+
+        Raises:
+            LimitError: for an authority that is not above 0.
         """
         self._size = model.nv
         self.authority: Array = np.array(
@@ -181,8 +187,9 @@ class Feedback:
         p = self.pole_ratio * self._pole
         self._gains = np.stack((self.rate_gain * p, self.error_gain * p * p, self._pole**3))
         self.tolerance = self.reach.copy()
-        self.tolerance[FREE] = np.minimum(
-            self.tolerance[FREE], max(gains.integral_limit, GRAVITY) / self._pole[FREE]**2)
+        self.tolerance[BASE_RATES] = np.minimum(
+            self.tolerance[BASE_RATES],
+            max(gains.integral_limit, LOAD_ACCELERATION) / self._pole[BASE_RATES]**2)
 
     def reset(self) -> None:
         """
@@ -249,5 +256,6 @@ class RateFeedback(Feedback):
         self._filtered = self._wanted + np.exp(-4.0 * p * dt) * (self._filtered - self._wanted)
         self._wanted = self._back(error, dt)
         jerk = error.jerk + 4.0 * p * (self._wanted - self._filtered)
-        jerk[FREE] -= se3.ad(self._filtered[FREE]) @ error.velocity[FREE]  # (8.9)
+        # (8.9)
+        jerk[BASE_RATES] -= se3.ad(self._filtered[BASE_RATES]) @ error.velocity[BASE_RATES]
         return np.stack((error.acceleration + self._filtered, jerk))

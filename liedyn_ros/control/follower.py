@@ -21,7 +21,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control.feedback import (
-    Feedback, FREE, Gains, ReferenceMotion, tracking_error, TrackingError)
+    BASE_RATES, Feedback, Gains, ReferenceMotion, tracking_error, TrackingError)
 from liedyn_ros.control.kernels.feedback import (
     observe_push, PUSH, stray_coordinate, VARIANCE)
 from liedyn_ros.control.path_time import PathTime
@@ -356,7 +356,7 @@ class Follower(ABC, Generic[Command]):
     def _turned(a: Array, turn: Array) -> Array:
         """Return accelerations (nv,) whose base has turned by a rotation (3, 3)."""
         turned = a.copy()
-        turned[FREE] = (a[FREE].reshape(2, 3) @ turn.T).ravel()
+        turned[BASE_RATES] = (a[BASE_RATES].reshape(2, 3) @ turn.T).ravel()
         return turned
 
     def _since(self, time: float) -> float:

@@ -27,7 +27,7 @@ from liedyn_ros.demo.stewart import control, demo as stewart, singularity
 from liedyn_ros.demo.verdict import DemoVerdict, NotShownError, Outcome
 from liedyn_ros.demo.watching import Pages
 
-FOLDER = Path('out')
+OUTPUT_FOLDER = Path('out')
 DEMO_TIMEOUT = 3600.0  # s of the whole; what is not shown by then is said not to be
 # Messages of a demo stay on this machine, whoever starts it.
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
@@ -35,10 +35,10 @@ os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
 def main() -> int:
     """Run the demos into the folder out/ and return the exit code."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    OUTPUT_FOLDER.mkdir(parents=True, exist_ok=True)
     verdicts: dict[str, DemoVerdict] = {}
-    with Pages(FOLDER) as pages, Drawings() as drawings:
-        stage = DemoStage(FOLDER, drawings, time.monotonic() + DEMO_TIMEOUT)
+    with Pages(OUTPUT_FOLDER) as pages, Drawings() as drawings:
+        stage = DemoStage(OUTPUT_FOLDER, drawings, time.monotonic() + DEMO_TIMEOUT)
         with pages.watch('platform'):
             for name, part in (('tracking', stewart.run), ('singularity', singularity.run),
                                ('control', control.run)):
@@ -49,7 +49,8 @@ def main() -> int:
         print()
         print_table(['part', 'verdict'], [
             [name, verdict.outcome] for name, verdict in verdicts.items()])
-        print(f'Pictures and logs are in {FOLDER}/; the last are being written.', flush=True)
+        print(f'Pictures and logs are in {OUTPUT_FOLDER}/; the last are being written.',
+              flush=True)
     outcomes = {verdict.outcome for verdict in verdicts.values()}
     return next(each.value for each in (Outcome.NOT_HELD, Outcome.NOT_SHOWN, Outcome.HELD)
                 if each in outcomes)

@@ -16,12 +16,12 @@ from rosgraph_msgs.msg import Clock
 from liedyn_ros.demo.session import Session
 from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.ros.messages.conversions import stamp_of
-from liedyn_ros.ros.messages.packed import SECOND
+from liedyn_ros.ros.messages.packed import NANOSECONDS
 
 REPEAT_PERIOD = 0.1  # s; the same time again, where a message of /clock was lost
 # s without an answer after which time goes on all the same: a best-effort message was lost. Before
 # the first answer that is likely, as publishers and subscriptions have just found each other.
-FIRST_TIMEOUT, TIMEOUT = 0.5, 10.0
+FIRST_TIMEOUT, STEP_TIMEOUT = 0.5, 10.0
 # S without any answer; a starved process may be lost and found again meanwhile
 ANSWER_TIMEOUT = 180.0
 
@@ -39,7 +39,7 @@ class Lockstep:
         """Take the rate of the simulator, Hz, and the topics; let time stand still at now."""
         self._session, self._recorder = session, session.recorder
         self._publisher = self._recorder.create_publisher(Clock, '/clock', 1)
-        self._step_ns, self._answers = round(SECOND / rate), answers
+        self._step_ns, self._answers = round(NANOSECONDS / rate), answers
         self.now_ns, self.unanswered = time.time_ns(), 0
         self._heard = time.monotonic()
         self._answered = False
@@ -69,21 +69,21 @@ class Lockstep:
 
         Raises NotShownError where no answer comes for ANSWER_TIMEOUT, or the demo's time is over.
         """
-        begin, steps = time.monotonic(), round(seconds * SECOND / self._step_ns)
+        begin, steps = time.monotonic(), round(seconds * NANOSECONDS / self._step_ns)
         for k in range(1, steps + 1):
             self._recorder.spin_until(begin + (k - 1) * 1e-9 * self._step_ns)
             self._pass()
-            if k * self._step_ns % SECOND == 0:
+            if k * self._step_ns % NANOSECONDS == 0:
                 left = (time.monotonic() - begin) * (steps - k) / k
                 counts = ', '.join(f'{self._recorder.count(topic)} of {topic}'
                                    for topic in self._answers)
-                print(f'  {k * self._step_ns // SECOND:2d} s of {seconds:g}: {counts}'
+                print(f'  {k * self._step_ns // NANOSECONDS:2d} s of {seconds:g}: {counts}'
                       + (f'; about {left:.0f} s left' if k < steps else ''), flush=True)
 
     def _pass(self) -> None:
         """Let the time of a step pass, and wait for its answers."""
         self.now_ns += self._step_ns
-        end = time.monotonic() + (TIMEOUT if self._answered else FIRST_TIMEOUT)
+        end = time.monotonic() + (STEP_TIMEOUT if self._answered else FIRST_TIMEOUT)
         while time.monotonic() < end:
             self.show()
             again = min(time.monotonic() + REPEAT_PERIOD, end)

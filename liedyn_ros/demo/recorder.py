@@ -20,7 +20,7 @@ from rclpy.serialization import deserialize_message
 
 from liedyn_ros.ros.messages.conversions import nanoseconds
 
-DEPTH = 5000
+RECORDER_DEPTH = 5000
 
 
 class DemoRecorder(Node):
@@ -40,8 +40,8 @@ class DemoRecorder(Node):
         """Subscribe to one more topic."""
         self._types[topic], self._raw[topic] = message_type, []
         self.create_subscription(
-            message_type, topic, partial(self._keep, self._raw[topic]), QoSProfile(depth=DEPTH),
-            raw=True)
+            message_type, topic, partial(self._keep, self._raw[topic]),
+            QoSProfile(depth=RECORDER_DEPTH), raw=True)
 
     def count(self, topic: str) -> int:
         """Return how many messages of a topic have arrived."""

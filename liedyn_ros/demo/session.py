@@ -26,14 +26,14 @@ from rclpy.signals import uninstall_signal_handlers
 from liedyn_ros.demo.processes import Drawings, NodeProcess
 from liedyn_ros.demo.recorder import DemoRecorder
 from liedyn_ros.demo.verdict import NotShownError
-from liedyn_ros.nodes.simulator_node import MUJOCO, OWN
+from liedyn_ros.nodes.simulator_node import MUJOCO_ENGINE, OWN_ENGINE
 
-START_LIMIT = 1800.0  # s for the nodes to start; the first time compiles, on any machine
+NODES_START_LIMIT = 1800.0  # s for the nodes to start; the first time compiles, on any machine
 # S of waiting before it is said what for, and said again
 WAIT_NOTICE, WAIT_NOTICE_PERIOD = 10.0, 30.0
-LOOK_PERIOD = 0.05  # s between two looks whether what is awaited is there
+ANSWER_PERIOD = 0.05  # s between two looks whether what is awaited is there
 RETRY_PERIOD = 2.0  # s, of requests for the state of a node
-PHYSICS = OWN if find_spec('mujoco') is None else MUJOCO  # of machines under control
+PHYSICS = OWN_ENGINE if find_spec('mujoco') is None else MUJOCO_ENGINE  # of machines under control
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Session:
         self._processes[node] = self._stack.enter_context(NodeProcess(
             f'liedyn_ros.nodes.{module}', parameters, self._stage.folder / f'{log or node}.log'))
 
-    def wait_for(self, missing: Callable[[], str], limit: float = START_LIMIT,
+    def wait_for(self, missing: Callable[[], str], limit: float = NODES_START_LIMIT,
                  idle: Callable[[], object] = lambda: None) -> None:
         """
         Spin until nothing is missing, and say what is awaited where that takes long.
@@ -83,7 +83,7 @@ class Session:
                 print(f'  waiting for {what}, {now - begin:.0f} s of at most '
                       f'{end - begin:.0f}; {self._logs()}', flush=True)
             idle()
-            self.recorder.spin_for(LOOK_PERIOD)
+            self.recorder.spin_for(ANSWER_PERIOD)
 
     def require_time(self) -> None:
         """Raise NotShownError where a process has ended, or the stage's time is over."""

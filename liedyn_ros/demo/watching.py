@@ -23,10 +23,10 @@ from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.demo.processes import NodeProcess
 from liedyn_ros.demo.verdict import NotShownError
 
-PICTURE_RATE = 15.0  # Hz, of pictures: the nodes of the demo need the processor more
+WATCHING_RATE = 15.0  # Hz, of pictures: the nodes of the demo need the processor more
 ADDRESS = re.compile(r'the view is on (\S+)')
 REFUSAL = re.compile('not configured: .*')
-START_LIMIT = 600.0  # s for a page to open
+PAGE_START_LIMIT = 600.0  # s for a page to open
 WRITE_TIMEOUT = 120.0  # s that the page has to be written, on a busy machine
 NICENESS = 10  # the nodes go first
 
@@ -53,7 +53,7 @@ class Pages:
         self._folder.mkdir(parents=True, exist_ok=True)
         file = self._folder / f'{name}.html'
         view = self._stack.enter_context(NodeProcess(
-            'liedyn_ros.view', {'recording': file.absolute(), 'rate': PICTURE_RATE, **parameters},
+            'liedyn_ros.view', {'recording': file.absolute(), 'rate': WATCHING_RATE, **parameters},
             self._folder / f'{name}_view.log', WRITE_TIMEOUT, NICENESS))
         told = self._pool.submit(_tell, view)
         yield
@@ -86,14 +86,14 @@ def _tell(view: NodeProcess) -> None:
 
 def address_of(view: NodeProcess) -> str:
     """Return where the page is, once it is; raise NotShownError where none comes."""
-    end = time.monotonic() + START_LIMIT
+    end = time.monotonic() + PAGE_START_LIMIT
     while time.monotonic() < end:
         view.require_running()
         require_machine(view)
         if found := ADDRESS.search(view.log.read_text(encoding='utf-8')):
             return found[1]
         time.sleep(0.1)
-    raise NotShownError(f'expected a page within {START_LIMIT:g} s; see {view.log}')
+    raise NotShownError(f'expected a page within {PAGE_START_LIMIT:g} s; see {view.log}')
 
 
 def require_machine(view: NodeProcess) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, require_kind
-from liedyn_ros.common.other_names import DYNAMICS, missing
+from liedyn_ros.common.other_names import DYNAMICS_NAMES, missing
 from liedyn_ros.dynamics.algorithms.forward import Forward
 from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
 from liedyn_ros.dynamics.algorithms.inverse import Inverse
@@ -88,7 +88,16 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
     """
 
     def __init__(self, model: Model, *, dissipation: bool = True) -> None:
-        """Lay out the tables of a model. Raises LiedynError for anything but a Model."""
+        """
+        Lay out the tables of a model.
+
+        Args:
+            model: a Model.
+            dissipation: whether damping and friction of the joints act.
+
+        Raises:
+            LiedynError: for anything but a Model.
+        """
         self.dissipation = dissipation
         self.constants = Constants(
             require_kind('model', model, Model, 'as load_model returns'), dissipation)
@@ -131,7 +140,7 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
     if not TYPE_CHECKING:
         def __getattr__(self, name):
             """Raise AttributeError, which leads from a name of another library to ours."""
-            raise missing(self, f'{type(self).__name__!r} object', name, DYNAMICS)
+            raise missing(self, f'{type(self).__name__!r} object', name, DYNAMICS_NAMES)
 
     def __repr__(self) -> str:
         """Return the model, and whether damping and friction are in."""

@@ -66,7 +66,17 @@ class Layout:
 
     def __init__(self, model: Model, library: Library, joints: Sequence[str] | None = None
                  ) -> None:
-        """Find the places of the joints."""
+        """
+        Find the places of the joints.
+
+        Args:
+            model: a Model.
+            library: PINOCCHIO, MUJOCO or ROS.
+            joints: all moving joints in the library's order.
+
+        Raises:
+            LiedynError: another library; NameSetError: other joints; ModelError: a planar joint.
+        """
         if not isinstance(library, Library):
             raise LiedynError(f'library: expected PINOCCHIO, MUJOCO or ROS, got {library!r}')
         self.model, self.library = model, library

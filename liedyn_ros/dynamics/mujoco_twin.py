@@ -26,7 +26,7 @@ from liedyn_ros.model.configuration import carriers
 from liedyn_ros.model.replacement import inertia_of
 
 # Steps, the time constant of MuJoCo's soft constraints: it advises two or more
-CONSTRAINT_STEPS = 5.0
+SOFT_CONSTRAINT_STEPS = 5.0
 HARDEST = 0.9999  # MuJoCo's largest impedance, mjMAXIMP
 LEAST_EDGE = 1e-3  # m, of half a box: a body that is thinner has one side of that
 
@@ -67,7 +67,7 @@ class MujocoTwin:
         except ValueError as error:
             raise ModelError(
                 f'{model.name}: expected one that MuJoCo takes, got: {error}') from error
-        self._model.eq_solref[:] = self._model.dof_solref[:] = CONSTRAINT_STEPS * dt, 1.0
+        self._model.eq_solref[:] = self._model.dof_solref[:] = SOFT_CONSTRAINT_STEPS * dt, 1.0
         self._model.dof_solimp[:, :2] = HARDEST  # else brakes creep
         for name, force in friction.items():
             self._model.dof_frictionloss[self._find(name)[1]] += force

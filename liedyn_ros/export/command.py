@@ -22,7 +22,7 @@ import sys
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import POSE
 from liedyn_ros.export.casadi_source import write_casadi_source
-from liedyn_ros.export.loops_file import ORDER, write_loops
+from liedyn_ros.export.loops_file import DEFAULT_ORDER, write_loops
 from liedyn_ros.export.model_file import write_model, write_platform
 from liedyn_ros.model import load_model
 from liedyn_ros.stewart import load_geometry
@@ -79,7 +79,7 @@ def write(options: argparse.Namespace, output: Path) -> str:
     if options.reach or ((model.closures or model.couplings) and not options.tree):
         reach = {name: kind or POSE for name, _, kind in (
             each.partition('=') for each in options.reach)}
-        write_loops(output, model, order=ORDER if options.order is None else options.order,
+        write_loops(output, model, order=DEFAULT_ORDER if options.order is None else options.order,
                     dissipation=not options.no_dissipation, measured=options.measured, reach=reach,
                     start=model.rough_configuration(options.start) if options.start else None)
         return f'closed loops of {model!r}'
@@ -118,7 +118,7 @@ def parser() -> argparse.ArgumentParser:
                         help='frames whose positions are functions too, with --casadi')
     result.add_argument('--order', type=int,
                         help='highest time derivative that closed loops take, by default '
-                             f'{ORDER}')
+                             f'{DEFAULT_ORDER}')
     result.add_argument('--measured', nargs='+', metavar='JOINT',
                         help='joints of closed loops that are measured, by default the actuated')
     result.add_argument('--start', default='', metavar='JOINT:=POSITION',

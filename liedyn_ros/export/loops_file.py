@@ -41,14 +41,14 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import require_order
 from liedyn_ros.export.kernels.loops import ANSWER, LOOPS
-from liedyn_ros.export.model_file import file_bytes, LOOPS as KIND, texts, tree_sections
+from liedyn_ros.export.model_file import file_bytes, LOOPS_KIND as KIND, texts, tree_sections
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
 
-ORDER = 2  # of time derivatives, by default
+DEFAULT_ORDER = 2  # of time derivatives, by default
 
 
-def loops_bytes(model: Model, *, order: int = ORDER, dissipation: bool = True,
+def loops_bytes(model: Model, *, order: int = DEFAULT_ORDER, dissipation: bool = True,
                 measured: Sequence[str] | None = None, start: ArrayLike | None = None,
                 reach: Mapping[str, str] | Sequence[str] = ()) -> bytes:
     """
@@ -95,7 +95,7 @@ def loops_bytes(model: Model, *, order: int = ORDER, dissipation: bool = True,
         texts([closure.name for closure in held.closures]), texts(dynamics.constraint_names)])
 
 
-def write_loops(path: str | os.PathLike[str], model: Model, *, order: int = ORDER,
+def write_loops(path: str | os.PathLike[str], model: Model, *, order: int = DEFAULT_ORDER,
                 dissipation: bool = True, measured: Sequence[str] | None = None,
                 start: ArrayLike | None = None,
                 reach: Mapping[str, str] | Sequence[str] = ()) -> None:

@@ -9,10 +9,10 @@
 """
 The files `.liedyn`: what `libliedyn` needs of a machine, written without compiling anything.
 
-All numbers are of eight bytes, little endian. The header is HEADER of them. First are the bytes
-'LIEDYN' CR LF, the version of the format, the digest of the layout, and the length of the file.
-Then come the CRC-32 of all bytes after the header, the kind of machine (TREE, PLATFORM or
-LOOPS), the number of sections, and zero.
+All numbers are of eight bytes, little endian. The header is HEADER_NUMBERS of them. First are the
+bytes 'LIEDYN' CR LF, the version of the format, the digest of the layout, and the length of the
+file. Then come the CRC-32 of all bytes after the header, the kind of machine (TREE_KIND,
+PLATFORM_KIND or LOOPS_KIND), the number of sections, and zero.
 
 Then follow four numbers for each section: its first byte, its length in bytes, its rows, zero.
 Sections begin at multiples of 64 bytes. A section of names has texts in UTF-8, each ended by a
@@ -48,22 +48,22 @@ from liedyn_ros.stewart.certificate.pose import constants_of as constants_of_pro
 from liedyn_ros.stewart.dynamics.dynamics import constants_of as constants_of_dynamics
 from liedyn_ros.stewart.platform.limits import limits_of
 
-MAGIC, TREE, PLATFORM, LOOPS, HEADER = b'LIEDYN\r\n', 1, 2, 3, 8
+MODEL_MAGIC, TREE_KIND, PLATFORM_KIND, LOOPS_KIND, HEADER_NUMBERS = b'LIEDYN\r\n', 1, 2, 3, 8
 Section = tuple[bytes, int]  # its bytes and its number of rows
 _ALIGNMENT = 64  # bytes
 
 
 def file_bytes(kind: int, sections: Sequence[Section]) -> bytes:
     """Return the header and the sections of a kind of machine."""
-    index, body, start = [], b'', 8 * (HEADER + 4 * len(sections))
+    index, body, start = [], b'', 8 * (HEADER_NUMBERS + 4 * len(sections))
     for content, rows in sections:
         body += bytes(-(start + len(body)) % _ALIGNMENT)
         index.append(struct.pack('<4q', start + len(body), len(content), rows, 0))
         body += content
     rest = b''.join(index) + body
     rest += bytes(-len(rest) % _ALIGNMENT)
-    return MAGIC + struct.pack(
-        '<7q', layout.VERSION, layout.DIGESTS[kind - 1], 8 * HEADER + len(rest),
+    return MODEL_MAGIC + struct.pack(
+        '<7q', layout.VERSION, layout.DIGESTS[kind - 1], 8 * HEADER_NUMBERS + len(rest),
         zlib.crc32(rest), kind, len(sections), 0) + rest
 
 
@@ -98,7 +98,7 @@ def model_bytes(model: Model, *, dissipation: bool = True, tree: bool = False) -
     if not tree and (model.closures or model.couplings):
         raise ModelError('model: expected a tree, got one with closures or couplings, '
                          'which loops_bytes writes (tree leaves them out)')
-    return file_bytes(TREE, tree_sections(model, dissipation))
+    return file_bytes(TREE_KIND, tree_sections(model, dissipation))
 
 
 def tree_sections(model: Model, dissipation: bool) -> list[Section]:
@@ -179,7 +179,7 @@ def platform_bytes(geometry: StewartGeometry, *, length_bound: ArrayLike = 0.0,
         geometry.drive_scales, geometry.reading_unit[0])
     head[kernels.LATENCY:kernels.LATENCY + 6] = geometry.leg_latency
     numbers = np.concatenate((head, limits_of(geometry), *tables, proofs, dynamics))
-    return file_bytes(PLATFORM, [
+    return file_bytes(PLATFORM_KIND, [
         (numbers.astype('<f8').tobytes(), len(numbers)), texts(geometry.leg_names)])
 
 

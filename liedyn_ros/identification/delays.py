@@ -21,7 +21,7 @@ from liedyn_ros.identification.equations import Equations, forces_of
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.model import Model
 
-STEPS = 8  # in a period of the cut-off: a filtered force bends no faster
+DELAY_STEPS = 8  # in a period of the cut-off: a filtered force bends no faster
 
 
 class Delay(NamedTuple):
@@ -58,7 +58,7 @@ def likely_delay(model: Model, motion: Motion, equations: Equations) -> Delay:
     before, found = np.maximum(squares(nothing), 1e-300), [Delay('', 0.0, 1.0, 1.0)]
     if not motion.band > 0.0:
         return found[0]
-    steps = 1 + int(STEPS * equations.cutoff / motion.band)
+    steps = 1 + int(DELAY_STEPS * equations.cutoff / motion.band)
     times = np.asarray(np.linspace(-1.0, 1.0, 2 * steps + 1) / motion.band, dtype=np.float64)
     for name in ('', *(equations.joints if len(equations.joints) > 1 else ())):
         which = np.ones_like(nothing) if not name else np.eye(len(nothing))[

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.identification.joints import FRICTION, LOAD, SCALE, Term, terms_of, TILT
+from liedyn_ros.identification.joints import FRICTION_TERMS, LOAD, SCALE_TERM, Term, terms_of, TILT
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.motion.spectrum import (
     decimated, MAX_CUTOFF, response, spectrum_of)
@@ -73,7 +73,7 @@ class Equations:
     @property
     def at_friction(self) -> slice:
         """Return the places of the extra unknowns that are no scales."""
-        scales = sum(each.kind == SCALE for each in self.extra)
+        scales = sum(each.kind == SCALE_TERM for each in self.extra)
         return slice(self.base.rank, len(self.names) - scales)
 
     def full_map(self) -> Array:
@@ -88,7 +88,8 @@ class Equations:
 
 
 def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
-                 friction: tuple[str, ...] = FRICTION, cutoff: float | None = None) -> Equations:
+                 friction: tuple[str, ...] = FRICTION_TERMS,
+                 cutoff: float | None = None) -> Equations:
     """
     Return the equations of a motion, whose columns are filtered as the forces are (16.5).
 
@@ -100,7 +101,7 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
     """
     regressor = _regressor(model, rotor_inertia)
     base = base_parameters(regressor, np.random.default_rng(_SEED))
-    terms = terms_of(model, tuple(each for each in friction if each in FRICTION))
+    terms = terms_of(model, tuple(each for each in friction if each in FRICTION_TERMS))
     if cutoff is None:
         cutoff = _cutoff(motion, base.rank + len(terms_of(model, friction)))
     if not 0.0 < cutoff <= MAX_CUTOFF * motion.rate:
@@ -150,7 +151,7 @@ def rows_along(model: Model, equations: Equations, load: Array, q: Array, v: Arr
     nothing = np.zeros_like(v)
     motion = Motion(np.zeros(len(q)), q, v, a, nothing, 1.0, nothing[0], np.zeros((
         3, model.nv)), 0.0, 0.0, (), (slice(0, len(q)),))
-    terms = tuple(each for each in equations.extra if each.kind != SCALE)
+    terms = tuple(each for each in equations.extra if each.kind != SCALE_TERM)
     every = motion.pieces[0]
     inertial, _, _ = _raw(
         model, regressor, base, (), motion, every, _back(regressor, motion, every))

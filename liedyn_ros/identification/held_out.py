@@ -33,7 +33,7 @@ FOLDS = 5  # of the recording, each held out once (16.32)
 PRIORS = tuple(10.0**k for k in range(-2, 5))
 CUTOFFS = 0.5, 2.0  # times the last cut-off of the equations, tried on while it helps
 FIRST_RECORDING = 'first recording'  # the consistent fit of the first of several recordings alone
-ROUNDING = 1e-9  # of the given model's error: errors of clean samples
+CLEAN_ERROR_SHARE = 1e-9  # of the given model's error: errors of clean samples
 TEST_LEVEL = 0.95  # level of the test whether a fit predicts held-out blocks better
 
 
@@ -109,7 +109,7 @@ class HeldOutForces:
         model, the joint counts most at which that is good already.
         """
         squares = self._squares(method, self.scales if scales is None else scales).mean(axis=0)
-        return float(np.log(np.maximum(squares, ROUNDING**2)).mean())
+        return float(np.log(np.maximum(squares, CLEAN_ERROR_SHARE**2)).mean())
 
     def ratio(self, method: str = 'consistent', other: str | None = None) -> float:
         """Return the error of a method over another's, by default the better of the given ones."""

@@ -27,7 +27,7 @@ from liedyn_ros.identification.estimate import (
 from liedyn_ros.identification.held_out import (
     CUTOFFS, FOLDS, HeldOutForces, parts_of, PRIORS, Trial)
 from liedyn_ros.identification.joints import (
-    FRICTION, LOAD, MORE_TERMS, OFFSET, SCALE, SPRING, STRIBECK, TILT)
+    FRICTION_TERMS, LOAD, MORE_TERMS, OFFSET_TERM, SCALE_TERM, SPRING, STRIBECK, TILT)
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.joints.scales import scaled, with_scales
 from liedyn_ros.identification.motion import Motion, Recording
@@ -35,12 +35,12 @@ from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.readings import likely_reading, MAX_REMAINING_SHARE, open_zeros
 from liedyn_ros.identification.regressors import LoopRegressor
 from liedyn_ros.identification.verdict import (
-    judge, MAX_CONSISTENCY_COST, MIN_SAMPLES, Verdict)
+    judge, MAX_CONSISTENCY_COST, MIN_SAMPLES_PER_UNKNOWN, Verdict)
 from liedyn_ros.model import Model, with_armatures, with_inertias, with_resistances
 
 MAX_PRIOR = 1e6  # weight of the given model, which decides everything then
 STAGES = 'readings', 'weight', 'filters', 'smoothing', 'terms'  # of the work, in this order
-POSES = 200  # random ones of the whole ranges of joints
+RANDOM_CONFIGURATIONS = 200  # random ones of the whole ranges of joints
 _EquationsAt = Callable[[Motion, float], Equations]  # of a motion, with a cut-off, Hz
 # Correlation with the given model from which it tells the size of a scale
 _MIN_SCALE_CORRELATION = 0.3
@@ -90,7 +90,7 @@ class Identification:
     @property
     def offsets(self) -> dict[str, float]:
         """Return the constant force at each joint, N m or N, which files cannot hold."""
-        return self._extra(OFFSET)
+        return self._extra(OFFSET_TERM)
 
     @property
     def stribeck(self) -> dict[str, tuple[float, float]]:
@@ -119,7 +119,7 @@ class Identification:
     @property
     def scales(self) -> dict[str, tuple[float, float]]:
         """Return the force of a recorded unit of joints, and its deviation (16.14)."""
-        errors, result = self._extra(SCALE), {}
+        errors, result = self._extra(SCALE_TERM), {}
         spread = self.estimate.deviations[self.equations.at_friction.stop:]
         for (name, error), deviation in zip(errors.items(), spread):
             recorded = self.equations.scales[self.equations.joints.index(name)]
@@ -139,7 +139,7 @@ class Identification:
 
 
 def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
-             friction: tuple[str, ...] = FRICTION, smoothing: float | None = None,
+             friction: tuple[str, ...] = FRICTION_TERMS, smoothing: float | None = None,
              cutoff: float | None = None, prior: float | None = None, sure: bool = False,
              scales: tuple[str, ...] = (),
              progress: Callable[[int, str], None] = lambda done, stage: None) -> Identification:
@@ -226,15 +226,16 @@ def _beyond(motion: Motion, trial: Trial, estimate: Estimate, weight: float) -> 
     """Return the scatter (f,) of forces at random poses in limits, at recorded rates; or (0,)."""
     model, equations = trial.model, trial.equations
     if isinstance(equations.regressor, LoopRegressor) or any(
-            each.kind == SCALE for each in equations.extra):
+            each.kind == SCALE_TERM for each in equations.extra):
         return np.empty(0)
-    rng = np.random.default_rng(POSES)
-    at = rng.integers(len(motion.q), size=POSES)
+    rng = np.random.default_rng(RANDOM_CONFIGURATIONS)
+    at = rng.integers(len(motion.q), size=RANDOM_CONFIGURATIONS)
     q = motion.q[at]
     for joint in model.joint_list:
         if joint.type_name in ('revolute', 'prismatic') and np.isfinite(
                 joint.limits.upper - joint.limits.lower).all():
-            q[:, joint.qi] = rng.uniform(joint.limits.lower[0], joint.limits.upper[0], POSES)
+            q[:, joint.qi] = rng.uniform(joint.limits.lower[0], joint.limits.upper[0],
+                                         RANDOM_CONFIGURATIONS)
     return trial.scatter(rows_along(
         model, equations, estimate.plain.x, q, motion.v[at], motion.a[at]), weight)
 
@@ -300,7 +301,7 @@ def _best_filtered(motion: Motion, trial: Trial, weight: float, equations_at: _E
             cutoff *= factor
             try:
                 other = equations_at(motion, cutoff)
-                if other.forces.size < MIN_SAMPLES * len(other.names):
+                if other.forces.size < MIN_SAMPLES_PER_UNKNOWN * len(other.names):
                     break
                 found = trial.of(trial.equations, other).compared(weight, alone=True)
             except (ConvergenceError, LimitError, ShapeError):  # beyond the rate, or too short
@@ -318,7 +319,7 @@ def _missing(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: fl
     """Return the gains of terms that each predict held-out parts better, and the best trial."""
     told, misfits, trials = dict[str, str](), dict[str, float](), dict[str, Trial]()
     for kind in MORE_TERMS:
-        if kind in friction or any(each.kind == SCALE for each in trial.equations.extra):
+        if kind in friction or any(each.kind == SCALE_TERM for each in trial.equations.extra):
             continue
         try:
             wider = with_friction(trial.model, motion, trial.equations, (kind,), {})
@@ -352,7 +353,7 @@ def _require_input(model: Model, prior: float | None, friction: tuple[str, ...],
         raise ShapeError('recording: expected joint forces, got zeros everywhere')
     if prior is not None and not 0.0 < prior <= MAX_PRIOR:
         raise LimitError(f'prior: expected a number above 0, at most {MAX_PRIOR:g}, got {prior}')
-    require_known(LimitError, 'friction', (*FRICTION, *MORE_TERMS), friction, 'terms')
+    require_known(LimitError, 'friction', (*FRICTION_TERMS, *MORE_TERMS), friction, 'terms')
     if not sure:
         require_own_columns(model, recording)
 

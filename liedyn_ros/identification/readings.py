@@ -20,13 +20,13 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.equations import (
     Equations, inertial_rows, rows_of, shortened, times_of)
-from liedyn_ros.identification.joints import FRICTION
+from liedyn_ros.identification.joints import FRICTION_TERMS
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.regressors import LoopRegressor, Regressor
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
 OFFSET_STEPS = 24  # of a turn, from the best of which the offset of a joint is searched
-STEP_WIDTH = 2.0 * np.pi / OFFSET_STEPS
+OFFSET_STEP = 2.0 * np.pi / OFFSET_STEPS
 # Of the least error, within which an offset is a step: chance gains that much
 MAX_ERROR_RATIO = 1.02
 # Ways by which the given bodies are best, of which bodies that are fitted decide
@@ -34,11 +34,12 @@ MAX_CANDIDATES = 24
 INSPECTED_ROWS = 240  # rows of a recording that are looked at, or twice as many
 MAX_REMAINING_SHARE = 0.25  # of the squared errors, when a way of reading halves them
 _TURN = 2.0 * np.pi
-UNITS = {True: {'degrees': _TURN / 360.0, 'turns': _TURN}, False: {'mm': 1e-3}}  # by turning
+# By turning
+READING_UNITS = {True: {'degrees': _TURN / 360.0, 'turns': _TURN}, False: {'mm': 1e-3}}
 MAX_SPAN = 2.0 * _TURN  # rad; readings that cover more may be counts of an encoder
 SPANS = np.geomspace(0.2, _TURN, 9)  # rad, which such a joint is tried to have covered
 GIVEN_RANGE = np.pi / 3.0  # rad, of zeros that given bodies are asked for
-RANK_TOLERANCE = 1e-9  # of the largest singular value, below which an unknown has no effect
+EFFECT_TOLERANCE = 1e-9  # of the largest singular value, below which an unknown has no effect
 _STEP = 1e-4  # rad, of a difference
 NEAR_UNIT = 0.05  # relative, by which the unit of counts may miss one that has a name
 
@@ -110,7 +111,7 @@ def other_readings(names: tuple[str, ...], turning: Collection[str]) -> Iterator
     """Yield ways in which joints often count: units, signs, sums with a neighbour, exchanges."""
     unit = np.eye(len(names))
     for k, name in enumerate(names):
-        for what, factor in UNITS[name in turning].items():
+        for what, factor in READING_UNITS[name in turning].items():
             yield OtherReading(name, f'readings of {name} are in {what}',
                                f'--reads {name}={factor:.7g}*{name}', k, factor * unit[k])
         for other in (k - 1, k + 1):
@@ -145,7 +146,7 @@ def other_zeros(names: tuple[str, ...], turning: Collection[str],
                 error: Callable[[OtherReading], float]) -> Iterator[OtherReading]:
     """Yield each turning joint as counted from where an error is least."""
     steps: Array = np.asarray(
-        np.arange(-OFFSET_STEPS // 2 + 1, OFFSET_STEPS // 2 + 1) * STEP_WIDTH, np.float64)
+        np.arange(-OFFSET_STEPS // 2 + 1, OFFSET_STEPS // 2 + 1) * OFFSET_STEP, np.float64)
     unit = np.eye(len(names))
     for name in turning:
         k = names.index(name)
@@ -160,7 +161,7 @@ def _least(reading: OtherReading, steps: Array, error: Callable[[OtherReading], 
     def at(shift: float) -> float:
         return error(replace(reading, shift=float(shift)))
     middle = min(steps.tolist(), key=at)
-    found = minimize_scalar(at, bounds=(middle - STEP_WIDTH, middle + STEP_WIDTH),
+    found = minimize_scalar(at, bounds=(middle - OFFSET_STEP, middle + OFFSET_STEP),
                             method='bounded')
     return reading.shifted(middle if at(middle) < MAX_ERROR_RATIO * found.fun else float(found.x))
 
@@ -173,7 +174,7 @@ def other_counts(names: tuple[str, ...], turning: Collection[str], readings: Arr
         if name not in turning or span < MAX_SPAN:
             continue
         at = _counts(OtherReading(name, '', '', k, np.eye(len(names))[k]), middle)
-        start = min(((np.log(each / span), turn * STEP_WIDTH) for each in SPANS
+        start = min(((np.log(each / span), turn * OFFSET_STEP) for each in SPANS
                      for turn in range(OFFSET_STEPS)), key=lambda x: error(at(np.array(x))))
         yield _least_count(at, np.array(start), error)
 
@@ -230,7 +231,7 @@ def open_zeros(model: Model, motion: Motion, equations: Equations) -> tuple[str,
     if look is None:
         return ()
     deviations, asked = look.deviations_of_zeros(), list[str]()
-    names = [name for name in look.turning if not deviations[name] < STEP_WIDTH]
+    names = [name for name in look.turning if not deviations[name] < OFFSET_STEP]
     for name in names:
         k = look.names.index(name)
         bare = OtherReading(name, '', '', k, np.eye(len(look.names))[k])
@@ -269,7 +270,7 @@ def _refined(best: OtherReading, look: _Look, names: tuple[str, ...], turning: C
         return best
     fine = best.shifted(float(minimize_scalar(
         lambda shift: error(replace(best, shift=shift)),
-        bounds=(best.shift - STEP_WIDTH, best.shift + STEP_WIDTH), method='bounded').x))
+        bounds=(best.shift - OFFSET_STEP, best.shift + OFFSET_STEP), method='bounded').x))
     return fine if MAX_ERROR_RATIO * error(fine) < error(best) else best
 
 
@@ -295,7 +296,7 @@ class _Look:
         self._motion = shortened(motion, equations.cutoff, INSPECTED_ROWS)
         self._regressor, base = regressor, equations.base
         rows, forces, known = rows_of(model, regressor, base, tuple(
-            each for each in equations.extra if each.kind in FRICTION), self._motion,
+            each for each in equations.extra if each.kind in FRICTION_TERMS), self._motion,
             equations.cutoff)
         self._forces, self._known = (forces + known) / equations.scales, known
         self._drag = rows[..., base.rank:]
@@ -342,11 +343,11 @@ class _Look:
         """
         Return the squared errors (f,) of fitted bodies, any numbers, over the forces.
 
-        An error of less than RANK_TOLERANCE of the forces is rounding.
+        An error of less than EFFECT_TOLERANCE of the forces is rounding.
         """
         flat, target = self._rows(how), self._target(how)
-        left = target - flat @ np.linalg.lstsq(flat, target, rcond=RANK_TOLERANCE)[0]
-        squares = left.reshape(-1, self._forces.shape[1])**2 + RANK_TOLERANCE**2
+        left = target - flat @ np.linalg.lstsq(flat, target, rcond=EFFECT_TOLERANCE)[0]
+        squares = left.reshape(-1, self._forces.shape[1])**2 + EFFECT_TOLERANCE**2
         return np.asarray(squares.sum(axis=0))
 
     def deviations_of_zeros(self) -> dict[str, float]:
@@ -354,7 +355,7 @@ class _Look:
         result, unit = dict[str, float](), np.eye(len(self.names))
         flat, target = (each(OtherReading('', '', '', 0, unit[0]))
                         for each in (self._rows, self._target))
-        x = np.linalg.lstsq(flat, target, rcond=RANK_TOLERANCE)[0]
+        x = np.linalg.lstsq(flat, target, rcond=EFFECT_TOLERANCE)[0]
         left = target - flat @ x
         size = np.sqrt(left @ left / max(1, len(left) - len(x)))
         for name in self.turning:
@@ -362,7 +363,7 @@ class _Look:
             ahead, back = (self._rows(OtherReading(name, '', '', at, unit[at], shift)) @ x
                            for shift in (_STEP, -_STEP))
             change = (ahead - back) / (2.0 * _STEP)
-            apart = change - flat @ np.linalg.lstsq(flat, change, rcond=RANK_TOLERANCE)[0]
+            apart = change - flat @ np.linalg.lstsq(flat, change, rcond=EFFECT_TOLERANCE)[0]
             told = np.linalg.norm(apart) - _STEP * np.linalg.norm(change)  # beyond rounding
             result[name] = float(size / max(told, 1e-300))
         return result

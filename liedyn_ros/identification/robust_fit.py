@@ -21,9 +21,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ShapeError
 
 HUBER = 1.345  # scales, from which on a residual counts less (16.21)
-MAX_ROUNDS = 60
-STEP_TOLERANCE = 1e-2  # length of a step in standard deviations
-RANK_TOLERANCE = 1e-9  # of the largest singular value of normalised columns
+MAX_FIT_ROUNDS = 60
+FIT_STEP_DEVIATIONS = 1e-2  # length of a step in standard deviations
+COLUMN_RANK_TOLERANCE = 1e-9  # of the largest singular value of normalised columns
 _MAD = 1.4826
 # Length of a step, from which on independent samples are counted no more
 _LONG_STEP = 0.3
@@ -82,7 +82,7 @@ def robust_fit(rows: Array, forces: Array) -> RobustFit:
         raise ShapeError(f'recording: expected at least {2 * unknowns} independent samples for '
                          f'{unknowns} unknowns, got {count * joints}')
     size = np.sqrt(np.mean(rows**2, axis=(0, 1)))
-    size[size <= RANK_TOLERANCE * size.max(initial=0.0)] = np.inf  # (16.30)
+    size[size <= COLUMN_RANK_TOLERANCE * size.max(initial=0.0)] = np.inf  # (16.30)
     scaled, problem = rows / size, _Problem(rows / size, forces)
     moved = scaled.any(axis=(0, 2)) | (not scaled.any())
     least = _LEAST_SCALE * max(np.abs(forces).max(initial=0.0), 1e-300)
@@ -92,7 +92,7 @@ def robust_fit(rows: Array, forces: Array) -> RobustFit:
     known = weight  # by which the factor was made
     x, length = problem.basis @ y, np.inf
     samples: Array = np.full(joints, float(count))
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MAX_FIT_ROUNDS):
         residuals = forces - scaled @ x
         huber, psi, variance = _bounded(residuals, problem.shares(known, factor), least)
         square = (psi**2).sum(axis=0)
@@ -106,7 +106,7 @@ def robust_fit(rows: Array, forces: Array) -> RobustFit:
         down = problem.basis.T @ np.tensordot(weight**2 * psi, scaled, 2)
         step = solve_triangular(factor, solve_triangular(factor, down, trans='T'))
         length = float(np.linalg.norm(factor @ step))
-        if length < STEP_TOLERANCE:
+        if length < FIT_STEP_DEVIATIONS:
             break
         y = y + step
         x = problem.basis @ y
@@ -147,11 +147,11 @@ def _own_variances(rows: Array, forces: Array, triangles: Sequence[Array], least
         if OWN_SAMPLES * rank > len(psi) or (rank and not psi.any()):
             return None
         left = psi
-        for _ in range(MAX_ROUNDS):
+        for _ in range(MAX_FIT_ROUNDS):
             step = basis.T @ psi
             left = left - basis @ step
             _, psi, variance = _bounded(left, rank, least)
-            if np.linalg.norm(step) < STEP_TOLERANCE * np.sqrt(variance[0]):
+            if np.linalg.norm(step) < FIT_STEP_DEVIATIONS * np.sqrt(variance[0]):
                 break
         found[j] = float(variance[0])
     return found
@@ -197,7 +197,7 @@ def _directions(matrix: Array) -> tuple[Array, Array]:
     """Return a basis (p, r), by which a matrix (n, p) is orthonormal, and what it maps to 0."""
     _, values, vt = np.linalg.svd(matrix, full_matrices=len(matrix) < matrix.shape[1])
     seen = np.zeros(len(vt), dtype=bool)
-    seen[:len(values)] = values > RANK_TOLERANCE * values.max(initial=0.0)
+    seen[:len(values)] = values > COLUMN_RANK_TOLERANCE * values.max(initial=0.0)
     return vt[seen].T / values[seen[:len(values)]], vt[~seen].T
 
 

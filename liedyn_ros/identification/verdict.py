@@ -25,13 +25,13 @@ from liedyn_ros.identification.joints import MORE_TERMS
 from liedyn_ros.identification.lumps import lumps_of
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.motion.spectrum import spectrum_of
-from liedyn_ros.identification.robust_fit import RANK_TOLERANCE, reduced, RobustFit
+from liedyn_ros.identification.robust_fit import COLUMN_RANK_TOLERANCE, reduced, RobustFit
 from liedyn_ros.model import Model
 
 # Rules of thumb (16.33).
 MAX_CONDITION = 100.0  # of the normalised columns
 MIN_RANGE_SHARE = 1.0 / 3.0  # of the range of a joint that a motion should cover
-MIN_SAMPLES = 3.0  # independent samples for each unknown
+MIN_SAMPLES_PER_UNKNOWN = 3.0  # independent samples for each unknown
 # Times the error of least squares, from which consistency costs accuracy
 MAX_CONSISTENCY_COST = 1.1
 MISSING_TERM_RATIO = 5.0  # times what the noise of an effort leaves, from which a term is missing
@@ -86,9 +86,11 @@ def judge(model: Model, motion: Motion, equations: Equations, estimate: Estimate
         reasons.append(f'and {unseen.ratio(other=FIRST_RECORDING):.3g} times that of a fit of '
                        'the first recording alone')
     enough = float(fit.samples.sum()) / len(fit.x)
-    if enough < MIN_SAMPLES:  # held-out parts decide still: a missing term's errors are alike, too
+    # Held-out parts decide still: a missing term's errors are alike, too
+    if enough < MIN_SAMPLES_PER_UNKNOWN:
         doubts = (*doubts, f'errors are alike over so long that {enough:.3g} independent samples '
-                  f'are left for each unknown, expected at least {MIN_SAMPLES:g}: deviations are '
+                  f'are left for each unknown, expected at least {MIN_SAMPLES_PER_UNKNOWN:g}: '
+                  f'deviations are '
                   'rough. Record longer, or add the missing term')
     deviations = fit.deviations
     unknown = tuple(name for name, x, s in zip(
@@ -205,7 +207,7 @@ def _remarks(equations: Equations, fit: RobustFit, consistent: Array, held_out: 
     columns = (equations.rows * fit.weight[:, None]).reshape(-1, len(fit.x))
     size = np.linalg.norm(columns, axis=0)
     values = np.linalg.svd(columns[:, size > 0.0] / size[size > 0.0], compute_uv=False)
-    values = values[values > RANK_TOLERANCE * values.max(initial=0.0)]
+    values = values[values > COLUMN_RANK_TOLERANCE * values.max(initial=0.0)]
     condition = values.max(initial=1.0) / values.min(initial=1.0)
     if fit.unseen.size:
         remarks.append(f'{fit.unseen.shape[1]} sums of the unknowns have no effect on the '

@@ -17,7 +17,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NotInGroupError, ShapeError
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 
-UNIT = np.eye(3)
+UNIT_MATRIX = np.eye(3)
 _AHEAD, _BEHIND = [7, 2, 3], [5, 6, 1]  # places of w and of -w in [w], row by row
 
 
@@ -65,7 +65,7 @@ def is_rotation(
 def are_rotations(r: Array) -> bool:
     """Return whether so3.require_rotation accepts all of a batch; LAPACK takes twice as long."""
     difference = np.swapaxes(r, -1, -2) @ r
-    difference -= UNIT
+    difference -= UNIT_MATRIX
     if not np.abs(difference, out=difference).max(initial=0.0) <= TOLERANCE:
         return False
     xx, xy, xz, yx, yy, yz, zx, zy, zz = r.reshape(-1, 9).T

@@ -27,7 +27,7 @@ from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.lie import se3
 
 BODY, SPATIAL = 'body', 'spatial'
-EPSILON = 1e-17  # relative size of a term that ends a sum
+NEGLIGIBLE_TERM = 1e-17  # relative size of a term that ends a sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +232,7 @@ def twists_of_exponential(xi: ArrayLike) -> Array:
         blocks[k, :, :k + 1] = ads[k::-1].swapaxes(0, 1)
     product = blocks.reshape(6 * order, 6 * order)
     total, term, j = rate.copy(), rate, 1
-    while np.abs(term).max() > EPSILON * np.abs(total).max():
+    while np.abs(term).max() > NEGLIGIBLE_TERM * np.abs(total).max():
         j += 1
         term = product @ term / j
         total += term

@@ -51,7 +51,13 @@ class ModelBuilder:
     """
 
     def __init__(self, name: str, gravity: ArrayLike = STANDARD_GRAVITY) -> None:
-        """Start an empty model; gravity (3,) is an acceleration, m/s^2."""
+        """
+        Start an empty model; gravity (3,) is an acceleration, m/s^2.
+
+        Args:
+            name: of the model.
+            gravity: (3,), m/s^2, in the ground.
+        """
         self._name = name
         self._gravity = as_array('gravity', gravity, (3,))
         self._bodies: dict[str, Body] = {}

@@ -17,7 +17,7 @@ import numpy as np
 
 from liedyn_ros.model.parts.body import Visual
 
-DIGITS = 16
+DIGEST_DIGITS = 16
 
 
 def digest_of(parts: Any) -> str:
@@ -26,7 +26,7 @@ def digest_of(parts: Any) -> str:
     for piece in _pieces(parts):
         found.update(piece)
         found.update(b'\0')
-    return found.hexdigest()[:DIGITS]
+    return found.hexdigest()[:DIGEST_DIGITS]
 
 
 def _pieces(part: Any) -> Iterator[bytes]:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_number, named_values, unknown_name
 from liedyn_ros.common.errors import ModelError, spelled
-from liedyn_ros.common.other_names import missing, MODEL
+from liedyn_ros.common.other_names import missing, MODEL_NAMES
 from liedyn_ros.jit.bound_kernel import Direct, direct
 from liedyn_ros.model import configuration
 from liedyn_ros.model.configuration import (
@@ -66,7 +66,7 @@ class Model(Direct):
     if not TYPE_CHECKING:
         def __getattr__(self, name):
             """Raise AttributeError, which leads from a name of another library to ours."""
-            raise missing(self, f'{type(self).__name__!r} object', name, MODEL)
+            raise missing(self, f'{type(self).__name__!r} object', name, MODEL_NAMES)
 
     def __repr__(self) -> str:
         """Return the name, the sizes, and whether the base is fixed or floats."""

@@ -26,8 +26,8 @@ LIGHTEST = 1e-5  # kg/m^3, mass per cube of the size: a machine all in mm has 1e
 # A wrong unit of length is a factor of 1000; more than halfway to it, by factors, is in doubt.
 DENSITY_FACTOR = math.sqrt(1000.0)
 MAX_MESHES = 20  # bodies whose meshes are read, which takes time
-NO_LIMIT = 1000.0  # of an angle, from which on a number says that there is none
-MAX_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
+UNLIMITED_VALUE = 1000.0  # of an angle, from which on a number says that there is none
+MAX_JOINT_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
 _SEEN = 1e-6  # of mass times size squared: below, six digits of a file show nothing
 
 
@@ -120,8 +120,10 @@ def _limits(model: Model, size: float) -> Iterator[tuple[str, str, str]]:
                     'a range of one position in limit, used as it is: they cannot move in it; in '
                     'URDF 1.0 and 1.1 lower and upper are 0 where not given'), joint.name
             elif joint.type_name == 'revolute' and any(
-                    MAX_TURNS * 2.0 * math.pi < abs(each) < NO_LIMIT for each in (lower, upper)):
-                yield 'joint', (f'limits beyond {MAX_TURNS} turns; they are in rad, and these '
+                    MAX_JOINT_TURNS * 2.0 * math.pi < abs(each) < UNLIMITED_VALUE
+                    for each in (lower, upper)):
+                yield 'joint', (f'limits beyond {MAX_JOINT_TURNS} turns; they are in rad, and '
+                                f'these '
                                 'look like degrees'), joint.name
             elif joint.type_name == 'prismatic' and joint.parent in bodies and (
                     0.0 < DENSITY_FACTOR * size < upper - lower < math.inf):

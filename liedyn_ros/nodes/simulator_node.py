@@ -29,24 +29,25 @@ from liedyn_ros.ros.streams.input_gate import AgeGate, ClockMonitor
 from liedyn_ros.ros.streams.stream import Stream
 
 REPORT_RATE = 1.0  # Hz
-MAX_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the clock was set
+MAX_CLOCK_STEP = 5.0  # s of the clock between two looks; beyond it, or back, the clock was set
 LEAST_LATENESS, LATE_PERIODS = 0.02, 3.0  # s, periods; beyond both a simulator warns of it
-PERIODS, MAX_PASS = 4.0, 0.1  # of publishing, and s of computing, before others are served
+SHARE_PERIODS, MAX_PASS = 4.0, 0.1  # of publishing, and s of computing, before others are served
 TIME_SUM_ERROR = 1e-6  # s, of sums of times
 
-MAX_AGE = Parameter(
+MAX_AGE_PARAMETER = Parameter(
     'max_age', 0.5, 'age beyond which a stamped input is refused as stale; 0 for any age', 's',
     least=0.0, most=3600.0, run_time=True)
-OWN, MUJOCO = 'own', 'mujoco'
+OWN_ENGINE, MUJOCO_ENGINE = 'own', 'mujoco'
 SIMULATOR_CHOICE = Parameter(
-    'simulator', OWN, "whose physics: the package's own dynamics, or MuJoCo if it is installed",
-    choices=(OWN, MUJOCO))
+    'simulator', OWN_ENGINE,
+    "whose physics: the package's own dynamics, or MuJoCo if it is installed",
+    choices=(OWN_ENGINE, MUJOCO_ENGINE))
 INTEGRATION_RATE = Parameter(
     'integration_rate', 1000.0, 'steps of the simulation a second', 'Hz', least=100.0,
     most=10000.0)
 PUBLISH_RATE = Parameter(
     'publish_rate', 250.0, 'states a second', 'Hz', least=1.0, most=1000.0)
-TIME = (
+TIME_PARAMETERS = (
     Parameter('command_timeout', COMMAND_TIMEOUT, 'time in motion without an accepted command '
               'after which the drives do what is safe by themselves, and the silence is reported; '
               '0 for never: the last commands stay in force', 's',
@@ -132,7 +133,7 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
     def open_simulation(self, stream: Stream, rate: float) -> None:
         """Begin the simulation, published at a rate (Hz), and start the stream."""
         self._rate = rate
-        self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP)
+        self._clock_monitor = ClockMonitor(self.now_ns, MAX_CLOCK_STEP)
         self._publish_report = self.open_publisher(DiagnosticArray, '/diagnostics').publish
         self._begin(self.now_ns())
         self._gate = AgeGate(lambda: self._stamp_ns)  # by the time of the simulation
@@ -212,7 +213,7 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
             self.get_logger().warning(f'{self._clock_monitor.cause}: the {self.motion} restarts')
             self._begin(now_ns)
         self._time.pass_to(now_ns, moves=self.simulation.moves)
-        few, end = self.simulation.time + PERIODS / self._rate, time.monotonic() + MAX_PASS
+        few, end = self.simulation.time + SHARE_PERIODS / self._rate, time.monotonic() + MAX_PASS
         try:
             while self.simulation.time + self.simulation.dt <= self._time.due + TIME_SUM_ERROR:
                 self.simulation.step()

@@ -17,8 +17,9 @@ from liedyn_ros.pictures.platform import (  # noqa: E402
     draw_platform, legend_of, share_scale)
 from liedyn_ros.pictures.saving import save  # noqa: E402
 from liedyn_ros.pictures.style import (  # noqa: E402
-    BOUND, COLUMN, fill, legend_above, legend_beside, new_figure, PAGE, PALETTE, RIGHT, WRONG)
+    BOUND, COLUMN_WIDTH_MM, fill, legend_above, legend_beside, new_figure, PAGE, PALETTE,
+    RIGHT_COLOR, WRONG_COLOR)
 
-__all__ = ['beside_machine', 'BOUND', 'COLUMN', 'draw_machine', 'draw_platform', 'fill',
-           'legend_above', 'legend_beside', 'legend_of', 'new_figure', 'PAGE', 'PALETTE', 'RIGHT',
-           'save', 'share_scale', 'WRONG']
+__all__ = ['beside_machine', 'BOUND', 'COLUMN_WIDTH_MM', 'draw_machine', 'draw_platform', 'fill',
+           'legend_above', 'legend_beside', 'legend_of', 'new_figure', 'PAGE', 'PALETTE',
+           'RIGHT_COLOR', 'save', 'share_scale', 'WRONG_COLOR']

@@ -21,7 +21,7 @@ from liedyn_ros.model import Model, Visual
 from liedyn_ros.pictures.style import new_figure, PAGE
 
 POINTS_PER_METRE = 90.0  # widths of lines, of a machine of a metre
-ROD = '#555555'
+ROD_COLOR = '#555555'
 _TURN = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
 _DISC = np.stack((np.cos(_TURN), np.sin(_TURN), np.zeros_like(_TURN)), axis=1)
 
@@ -49,7 +49,7 @@ def draw_machine(
         if closure.type_name == 'rod':
             ends = ((closure.body_a, closure.frame_a), (closure.body_b, closure.frame_b))
             axes.plot(*np.array([(frame if body is None else poses[body] @ frame)[:3, 3]
-                                 for body, frame in ends]).T, color=ROD, alpha=alpha)
+                                 for body, frame in ends]).T, color=ROD_COLOR, alpha=alpha)
 
 
 def beside_machine(
@@ -79,7 +79,7 @@ def _draw_links(axes: Any, model: Model, poses: dict[str, Array], alpha: float) 
                                  (closure.body_b, closure.frame_b)) if body in poses]
     for body, end in ends:
         if body in poses:
-            axes.plot(*np.stack((poses[body][:3, 3], end)).T, '-o', color=ROD, alpha=alpha,
+            axes.plot(*np.stack((poses[body][:3, 3], end)).T, '-o', color=ROD_COLOR, alpha=alpha,
                       linewidth=4.0, markersize=6.0, solid_capstyle='round')
 
 

@@ -26,7 +26,7 @@ from liedyn_ros.stewart.platform.kinematics import driven_platform, leg_ends
 
 NUMBERS_AT = np.linspace(0.2, 0.7, 11)  # of a leg, from its base joint: where its number may stand
 PLACEMENT_ROUNDS = 4  # in which the numbers are placed, each far from the others
-LEG, BASE, TIPS, NORMAL, DRIVE = '#e69f00', '0.3', '#0072b2', '#009e73', '#cc79a7'
+LEG_COLOR, BASE_COLOR, TIPS, NORMAL, DRIVE = '#e69f00', '0.3', '#0072b2', '#009e73', '#cc79a7'
 FRONT, BACK = '#a8cdf0', '#f2b8a8'  # of the platform, seen from its +z and its -z side
 MM_BELOW = 0.1  # m; smaller platforms are labelled in mm
 ZOOM = 0.78  # of axes in space, so that labels at their edges are not cut
@@ -46,13 +46,13 @@ def draw_platform(
         base = driven_platform(geometry, values)[0].base_joints
     draw_drives(axes, geometry, base)
     for a, b in zip(base, tips):
-        axes.plot(*np.stack((a, b)).T, color=LEG, linewidth=1.5)
+        axes.plot(*np.stack((a, b)).T, color=LEG_COLOR, linewidth=1.5)
     for k, place in enumerate(places_of_numbers(axes, base, tips) if numbered else ()):
         axes.text(*place, f'{k + 1}', fontsize=7, ha='center', va='center',
                   bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 0.8})
     around = outline(tips)
     for points, color, style in (
-            (outline(geometry.base_outline), BASE, '-'), (around, TIPS, '--')):
+            (outline(geometry.base_outline), BASE_COLOR, '-'), (around, TIPS, '--')):
         axes.plot(*points.T, color=color, linestyle=style, linewidth=1.5)
         axes.plot(*points.T, 'o', color=color, markersize=2.5)
     front = pose[:3, 2] @ towards_viewer(axes) > 0.0
@@ -117,11 +117,11 @@ def label_axes(axes: Any, small: bool) -> None:
 def legend_of(geometry: StewartGeometry) -> list[Line2D | Patch]:
     """Return the entries of a legend of the parts that `draw_platform` draws."""
     parts: list[Line2D | Patch] = [
-        Line2D([], [], color=BASE, label='base'),
+        Line2D([], [], color=BASE_COLOR, label='base'),
         Patch(facecolor=FRONT, edgecolor=TIPS, linestyle='--', label='platform from its +z side'),
         Patch(facecolor=BACK, edgecolor=TIPS, linestyle='--', label='from its -z side'),
         Line2D([], [], color=NORMAL, marker='>', label="platform's +z"),
-        Line2D([], [], color=LEG, label='rods' if geometry.driven else 'legs')]
+        Line2D([], [], color=LEG_COLOR, label='rods' if geometry.driven else 'legs')]
     for kind, name in ((Crank, 'crank arms'), (Rail, 'rails, carriages')):
         if any(isinstance(leg, kind) for leg in geometry.leg_types):
             parts.append(Line2D([], [], color=DRIVE, linewidth=2.5, marker='s', label=name))

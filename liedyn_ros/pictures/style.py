@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 
-COLUMN, PAGE = 88.0, 180.0  # mm, widths of pictures in a journal of two columns
+COLUMN_WIDTH_MM, PAGE = 88.0, 180.0  # mm, widths of pictures in a journal of two columns
 INCH = 25.4  # mm
 EDGE, FITS = 1.0, 5  # mm around a drawing that fills its figure; steps until it does
 # Told apart by the colour-blind too (Okabe and Ito); the first six differ in grey.
 PALETTE = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#222222', '#8c6d31')
-RIGHT, WRONG, BOUND = '#0072b2', '#d00000', '#555555'  # ours, what is wrong, what is allowed
-STYLE = {
+# Ours, what is wrong, what is allowed
+RIGHT_COLOR, WRONG_COLOR, BOUND = '#0072b2', '#d00000', '#555555'
+RC_STYLE = {
     'font.size': 8.0, 'axes.titlesize': 8.0, 'axes.labelsize': 8.0, 'figure.titlesize': 9.0,
     'xtick.labelsize': 7.0, 'ytick.labelsize': 7.0, 'legend.fontsize': 7.0,
     'legend.frameon': False, 'legend.handlelength': 1.6, 'lines.linewidth': 1.0,
@@ -38,11 +39,12 @@ STYLE = {
     'pdf.fonttype': 42, 'svg.hashsalt': 'liedyn_ros'}
 
 matplotlib.use('Agg')
-matplotlib.rcParams.update(STYLE)
+matplotlib.rcParams.update(RC_STYLE)
 
 
 def new_figure(
-        height: float, width: float = COLUMN, below: float = 0.0, right: float = 0.0) -> Figure:
+        height: float, width: float = COLUMN_WIDTH_MM, below: float = 0.0,
+        right: float = 0.0) -> Figure:
     """Return an empty figure whose parts do not overlap; mm. below, right: left free there."""
     free = below / height
     return Figure(
@@ -67,7 +69,7 @@ def fill(axes: Any, above: float = 0.0) -> None:
         axes.set_position((*(middle + scale * offset - 0.5 * scale * place.size),
                            *(scale * place.size)))
     if title:
-        figure.suptitle(title, fontsize=STYLE['axes.titlesize'])
+        figure.suptitle(title, fontsize=RC_STYLE['axes.titlesize'])
 
 
 def ink(figure: Figure) -> Array:

@@ -13,8 +13,8 @@ from liedyn_ros.recordings.pose_samples import PoseSamples
 from liedyn_ros.recordings.pose_tables import pose_table, PoseColumns
 from liedyn_ros.recordings.samples import JointSamples
 from liedyn_ros.recordings.tables import Columns, table_samples
-from liedyn_ros.recordings.units import UNITS
+from liedyn_ros.recordings.units import UNIT_FACTORS
 
 __all__ = [
     'Columns', 'JointSamples', 'ModelSamples', 'pose_table', 'PoseColumns', 'PoseSamples',
-    'read_samples', 'table_samples', 'UNITS']
+    'read_samples', 'table_samples', 'UNIT_FACTORS']

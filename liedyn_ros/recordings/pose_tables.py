@@ -23,12 +23,12 @@ from liedyn_ros.common.errors import LimitError, NameSetError
 from liedyn_ros.recordings.pose_samples import checked, PoseSamples
 from liedyn_ros.recordings.tables import (
     header_of, read_columns, split_unit, TIMES, whole_name)
-from liedyn_ros.recordings.units import UNITS
+from liedyn_ros.recordings.units import UNIT_FACTORS
 
 READINGS = 'length', 'reading', 'position', 'pos', 'q', 'angle'
 QUATERNION = 'q', 'quat', 'quaternion', 'orientation', 'rotation'
-RATES = 'angular', 'linear', 'twist', 'velocity', 'acceleration'  # that are no positions
-ANGLES = 'roll', 'pitch', 'yaw'
+RATE_WORDS = 'angular', 'linear', 'twist', 'velocity', 'acceleration'  # that are no positions
+ROLL_PITCH_YAW = 'roll', 'pitch', 'yaw'
 FITTING = {'reading': ('m', 'mm', 'rad', 'deg', 'rev'), 'position': ('m', 'mm'),
            'orientation': ('rad', 'deg', 'rev')}
 Chosen = dict[str, list[str]]  # columns, by what they are
@@ -186,7 +186,8 @@ def _measured(where: str, header: Sequence[str], legs: set[str], wanted: Sequenc
                 raise unknown_name(NameSetError, f'{where}: position', parts, name)
         parts = {name: parts[name] for name in wanted}
     return ({name: _all_of(where, name, 'xyz', each) for name, each in parts.items()},
-            _all_of(where, '', ANGLES, angles), _all_of(where, 'quaternion', 'xyzw', quaternion))
+            _all_of(where, '', ROLL_PITCH_YAW, angles),
+            _all_of(where, 'quaternion', 'xyzw', quaternion))
 
 
 def _coordinates(header: Sequence[str], legs: set[str]) -> Iterator[tuple[str, str, str]]:
@@ -195,12 +196,12 @@ def _coordinates(header: Sequence[str], legs: set[str]) -> Iterator[tuple[str, s
         text, unit = split_unit(column)
         if column in legs or text.lower() in TIMES or '/' in (unit or ''):
             continue
-        if _last_word(text) in ANGLES:
+        if _last_word(text) in ROLL_PITCH_YAW:
             yield 'roll pitch yaw', _last_word(text), column
             continue
         name, axis = text[:-1].rstrip(' ._/-'), text[-1:].lower()
         apart = name != text[:-1] or not name or name.lower() == 'q' or name[-1].isdigit()
-        if axis in ('x', 'y', 'z', 'w') and apart and not {*_words(name)} & {*RATES}:
+        if axis in ('x', 'y', 'z', 'w') and apart and not {*_words(name)} & {*RATE_WORDS}:
             yield name, axis, column
 
 
@@ -229,7 +230,7 @@ def _factor(where: str, columns: PoseColumns, kind: str, column: str) -> float:
         return 1.0
     if unit not in FITTING[kind]:
         raise unknown_name(NameSetError, f'{where}: unit of {column}', FITTING[kind], unit)
-    return UNITS[unit][0]
+    return UNIT_FACTORS[unit][0]
 
 
 def _require_radians(where: str, angles: Array | None) -> None:

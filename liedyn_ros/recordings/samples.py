@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array, as_numbers, listed
 from liedyn_ros.common.errors import LimitError, NotFiniteError, ShapeError, StampError
-from liedyn_ros.common.stamps import GAP, GAP_STEPS
+from liedyn_ros.common.stamps import GAP_STEPS, LONGEST_GAP
 
 Stamps = NDArray[np.int64]
 MAX_LEFT_OUT = 0.1  # share of the samples that may be left out
@@ -100,7 +100,7 @@ def joined(runs: Sequence[JointSamples]) -> JointSamples:
         times.append(run.time + begin)
         steps = np.diff(run.time)
         usual = float(np.median(steps)) if len(steps) else 0.0
-        begin = float(times[-1][-1]) + 2.0 * max(GAP, GAP_STEPS * usual)
+        begin = float(times[-1][-1]) + 2.0 * max(LONGEST_GAP, GAP_STEPS * usual)
 
     def block(kind: str) -> Array | None:
         found = [getattr(run, kind) for run in runs]

@@ -30,13 +30,13 @@ from liedyn_ros.recordings.samples import (
     JointSamples, require_seconds, samples_of, stamps_of_seconds)
 from liedyn_ros.recordings.units import factor_of
 
-TABLES = '.csv', '.tsv', '.txt', '.parquet'
-MAX_COLUMNS = 10_000  # of a table; the log of a humanoid has some hundred
-MAX_NUMBERS = 2**28  # that are read of a table, 2 GiB
+TABLE_SUFFIXES = '.csv', '.tsv', '.txt', '.parquet'
+MAX_TABLE_COLUMNS = 10_000  # of a table; the log of a humanoid has some hundred
+MAX_TABLE_NUMBERS = 2**28  # that are read of a table, 2 GiB
 ROWS_PER_CHECK = 2**16  # rows, between looks at how many there are
-WORDS = {'position': ('position', 'pos', 'q', 'angle'),
-         'velocity': ('velocity', 'vel', 'v', 'dq', 'qd'),
-         'effort': ('effort', 'torque', 'tau', 'force')}
+COLUMN_WORDS = {'position': ('position', 'pos', 'q', 'angle'),
+                'velocity': ('velocity', 'vel', 'v', 'dq', 'qd'),
+                'effort': ('effort', 'torque', 'tau', 'force')}
 TIMES = 'time', 't', 'stamp', 'timestamp', '__time', 'time_s', 'log_time'
 _LAST_UNIT = re.compile(  # of a name such as q_deg or time_ms; a single letter may be a name's
     r'[_ ]((?:rad|deg|mm|m)[_/]s|rad|deg|mm|rev|rpm|Nm|kN|ms|us|ns)$')
@@ -53,9 +53,9 @@ class Columns:
     'position.{index}' with the joint's place among the names, from 0 on, or the columns of all
     joints in the order of the names, such as '2,3,4': names, or
     numbers from 1 on. None is for the column
-    that has the joint's name and one of WORDS, or else for arrays of a JointState as `mcap cat`
-    writes them. units are of time, position, velocity and effort. scale has the effort for each
-    recorded unit, by joint, such as N m/A.
+    that has the joint's name and one of COLUMN_WORDS, or else for arrays of a JointState as `mcap
+    cat` writes them. units are of time, position, velocity and effort. scale has the effort for
+    each recorded unit, by joint, such as N m/A.
 
     >>> Columns(position='{joint}_pos', units={'position': 'deg'}).units
     {'position': 'deg'}
@@ -99,11 +99,11 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
     where = ', '.join(str(each) for each in tables)
     headers = [header_of(each) for each in tables]
     told = list[str]()
-    chosen = {(kind, name): found for kind in WORDS for name in names
+    chosen = {(kind, name): found for kind in COLUMN_WORDS for name in names
               if (found := _column(where, headers, columns, kind, name, names)) is not None}
     if not chosen:
         chosen = _of_arrays(tables, headers, names, told)
-    for kind in WORDS:
+    for kind in COLUMN_WORDS:
         missing = [name for name in names if (kind, name) not in chosen]
         if missing and (kind == 'position' or len(missing) < len(names)):
             raise NameSetError(
@@ -119,7 +119,7 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
     count = _count(where, tables, read)
     stamps = stamps_of_seconds(where, _stamps(where, tables, read, times, columns, count))
     blocks: dict[str, Array | None] = {}
-    for kind in WORDS:
+    for kind in COLUMN_WORDS:
         blocks[kind] = np.column_stack([
             _factor(where, columns, kind, name, chosen[kind, name][1])
             * read[chosen[kind, name][0]][chosen[kind, name][1]] for name in names]) if (
@@ -127,7 +127,7 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
     position = blocks['position']
     if position is None:
         raise NameSetError(f'{where}: expected names of joints, got none')
-    asked = [kind for kind in WORDS if getattr(columns, kind) is not None]
+    asked = [kind for kind in COLUMN_WORDS if getattr(columns, kind) is not None]
     return samples_of(where, names, stamps, position, blocks['velocity'], blocks['effort'], told,
                       asked)
 
@@ -149,7 +149,7 @@ def in_units(samples: JointSamples, columns: Columns) -> JointSamples:
 
 def _require_names(columns: Columns, names: Sequence[str]) -> None:
     """Raise NameSetError for units of no quantity and scales of no joint, as misspelt ones are."""
-    require_known(NameSetError, 'unit', ('time', *WORDS), columns.units or (), 'kinds')
+    require_known(NameSetError, 'unit', ('time', *COLUMN_WORDS), columns.units or (), 'kinds')
     require_known(NameSetError, 'scale', names, columns.scale or (), 'joints')
 
 
@@ -194,7 +194,7 @@ def _of_arrays(tables: Sequence[Path], headers: Sequence[list[str]], names: Sequ
     """
     for k, header in enumerate(headers):
         found = {kind: [(int(match[1]), each) for each in header if (match := re.fullmatch(
-            rf'(?:.*[./])?{kind}[.\[](\d{{1,4}})\]?', each))] for kind in ('name', *WORDS)}
+            rf'(?:.*[./])?{kind}[.\[](\d{{1,4}})\]?', each))] for kind in ('name', *COLUMN_WORDS)}
         arrays = {kind: [each for _, each in sorted(places)] for kind, places in found.items()}
         if not arrays['position']:
             continue
@@ -207,7 +207,7 @@ def _of_arrays(tables: Sequence[Path], headers: Sequence[list[str]], names: Sequ
             continue
         else:
             told.append(f'{listed(arrays["position"])} taken for {listed(order)}, in this order')
-        return {(kind, name): (k, arrays[kind][order.index(name)]) for kind in WORDS
+        return {(kind, name): (k, arrays[kind][order.index(name)]) for kind in COLUMN_WORDS
                 for name in names if name in order and len(arrays[kind]) == len(order)}
     return {}
 
@@ -220,7 +220,7 @@ def _is(column: str, kind: str, name: str, names: Sequence[str]) -> bool:
         return False
     rest = whole_name(name).sub(' ', text, count=1)
     words = re.split(r'[^a-z]+', rest.lower())
-    return any(word in WORDS[kind] for word in words)
+    return any(word in COLUMN_WORDS[kind] for word in words)
 
 
 def _within(name: str, text: str) -> bool:
@@ -298,7 +298,7 @@ def _count(where: str, tables: Sequence[Path], read: Sequence[dict[str, Array]])
 
 def is_table(path: str | Path) -> bool:
     """Return whether a file is a table, by its suffix."""
-    return Path(path).suffix.lower() in TABLES
+    return Path(path).suffix.lower() in TABLE_SUFFIXES
 
 
 def header_of(path: Path) -> list[str]:
@@ -308,7 +308,7 @@ def header_of(path: Path) -> list[str]:
     Raises DescriptionError.
     """
     if not is_table(path):
-        raise DescriptionError(f'{path}: expected a file {" or ".join(TABLES)}')
+        raise DescriptionError(f'{path}: expected a file {" or ".join(TABLE_SUFFIXES)}')
     if path.suffix.lower() == '.parquet':
         with _parquet(path) as table:
             header = list(table.schema_arrow.names)
@@ -319,8 +319,8 @@ def header_of(path: Path) -> list[str]:
     if not header:
         raise DescriptionError(f'{path}: expected a header with names of columns, got an empty '
                                'file')
-    if len(header) > MAX_COLUMNS:
-        raise DescriptionError(f'{path}: expected at most {MAX_COLUMNS} columns, got '
+    if len(header) > MAX_TABLE_COLUMNS:
+        raise DescriptionError(f'{path}: expected at most {MAX_TABLE_COLUMNS} columns, got '
                                f'{len(header)}')
     return header
 
@@ -393,8 +393,9 @@ def _is_cut(path: Path) -> bool:
 
 
 def _require_numbers(path: Path, rows: int, wanted: set[str]) -> None:
-    if rows * len(wanted) > MAX_NUMBERS:
-        raise DescriptionError(f'{path}: expected at most {MAX_NUMBERS} numbers in {len(wanted)} '
+    if rows * len(wanted) > MAX_TABLE_NUMBERS:
+        raise DescriptionError(f'{path}: expected at most {MAX_TABLE_NUMBERS} numbers in '
+                               f'{len(wanted)} '
                                f'columns, got {rows} rows')
 
 

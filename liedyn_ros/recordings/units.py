@@ -20,7 +20,7 @@ from liedyn_ros.model import Joint, Model
 
 _TURN = 2.0 * math.pi
 # The factor to SI, and what it measures; those without a slash are of positions.
-UNITS: dict[str, tuple[float, str]] = {
+UNIT_FACTORS: dict[str, tuple[float, str]] = {
     'rad': (1.0, 'position'), 'deg': (math.radians(1.0), 'position'), 'm': (1.0, 'position'),
     'mm': (1e-3, 'position'), 'rev': (_TURN, 'position'),
     'rad/s': (1.0, 'velocity'), 'deg/s': (math.radians(1.0), 'velocity'),
@@ -40,10 +40,10 @@ def factor_of(unit: str, quantity: str, where: str) -> float:
     if unit in _CURRENTS:
         raise NameSetError(f'{where}: expected N m or N, got a current in {unit}: give the '
                            'torque of each ampere as the scale of the joint')
-    fitting = [name for name, (_, kind) in UNITS.items() if kind == quantity]
+    fitting = [name for name, (_, kind) in UNIT_FACTORS.items() if kind == quantity]
     if unit not in fitting:
         raise unknown_name(NameSetError, f'{where}: unit of {quantity}', fitting, unit)
-    return UNITS[unit][0]
+    return UNIT_FACTORS[unit][0]
 
 
 def require_units(model: Model, names: tuple[str, ...], time: Array, q: Array,

@@ -18,7 +18,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array, unknown_name
 from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.contacts import Contact, SLIDING
+from liedyn_ros.dynamics.constrained.contacts import Contact, SLIDING_CONTACT
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolutions
 from liedyn_ros.model.parts.geometry import perpendicular, unit_axis
 from liedyn_ros.retiming.limits import ClosureLimits, Machine
@@ -99,7 +99,7 @@ def contact_limits(dynamics: ConstrainedDynamics, contacts: Mapping[str, Contact
         contact = contacts.get(closure.name)
         if contact is None:
             continue
-        if contact.kind == SLIDING:
+        if contact.kind == SLIDING_CONTACT:
             result.append(ClosureLimits(closure.name, least=least))
             continue
         normal = unit_axis(f'contact {closure.name}: normal', contact.normal)

@@ -25,8 +25,10 @@ from liedyn_ros.model import Model
 
 Machine: TypeAlias = Dynamics | ConstrainedDynamics | MinimalCoordinates
 Values: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
-FRAME = 'velocity', 'acceleration', 'angular_velocity', 'angular_acceleration'  # by row order
-CLOSURE = {'least': 'least_closure_force', 'most': 'closure_force', 'rate': 'closure_force_rate'}
+# By row order
+FRAME_LIMIT_NAMES = 'velocity', 'acceleration', 'angular_velocity', 'angular_acceleration'
+CLOSURE_LIMITS = {'least': 'least_closure_force', 'most': 'closure_force',
+                  'rate': 'closure_force_rate'}
 OF_MODEL = {  # limits that a model has too, by their names there
     'velocity': 'velocity', 'acceleration': 'acceleration', 'jerk': 'jerk', 'torque': 'effort'}
 _SIGNED, _OTHERS = 'least_torque', ('frames', 'closures', 'torque_curves')
@@ -57,7 +59,7 @@ class FrameLimits:
     def __post_init__(self) -> None:
         """Check the numbers."""
         object.__setattr__(self, 'point', as_array('point', self.point, (3,)))
-        for name in FRAME:
+        for name in FRAME_LIMIT_NAMES:
             if not getattr(self, name) > 0.0:
                 raise LimitError(f'frames[{self.frame}].{name}: expected a limit above 0, got '
                                  f'{getattr(self, name)}')
@@ -270,9 +272,9 @@ class MotionLimits:
         return {(name, coordinate): float(value) for name, values in self.of(model).items()
                 for coordinate, value in zip(model.coordinate_names, values)} | {
             (f'frame_{name}', each.label): getattr(each, name)
-            for each in self.frames for name in FRAME} | {
+            for each in self.frames for name in FRAME_LIMIT_NAMES} | {
             (name, each.label): float(getattr(each, end))
-            for each in self.closures for end, name in CLOSURE.items()}
+            for each in self.closures for end, name in CLOSURE_LIMITS.items()}
 
 
 def _by_coordinate(model: Model, name: str, values: Values) -> Array:

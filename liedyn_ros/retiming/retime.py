@@ -27,17 +27,17 @@ from liedyn_ros.retiming.paths.path import MovingEnd, Path, PathSamples
 from liedyn_ros.retiming.program.fastest_speed import PathEnd
 from liedyn_ros.retiming.program.rounds import (
     AnyRun, coarse_start, lower_bound, RetimingProblem, rounds, warm_start)
-from liedyn_ros.retiming.program.strict import MIN_SPEED, within_intervals
+from liedyn_ros.retiming.program.strict import LEAST_SPEED_SQUARED, within_intervals
 from liedyn_ros.retiming.result import Margins, Retimed, travel_time
 from liedyn_ros.retiming.rows import limit_rows, Rows
 
 # Intervals; below these limits between the grid cost more than slowing uniformly
-MIN_INTERVALS = 10
+MIN_GRID_INTERVALS = 10
 CHECK_PLACES = 11  # places an interval, where strict holds the limits
 UNBOUNDED = ('retiming: expected a limit that bounds the speed along the path, got none; give '
              'velocity, acceleration, torque or torque_rate')
 UNLIMITED_SPEED = 1e16  # of z, where no limit binds
-ROUNDING = 1e-6  # of a limit, exceeded by the rounding of a given speed and its acceleration
+LIMIT_ROUNDING = 1e-6  # of a limit, exceeded by the rounding of a given speed and its acceleration
 RELAXED_LIMIT = 1.002  # of a limit, which runs without strict may take between the grid
 
 
@@ -121,7 +121,7 @@ def fastest_along(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,
     _require_moving(law, grid)
     _require_some(states, rates)
     _require_kept(margins, law, grid, 0.0)
-    _require_kept(margins, law, grid, MIN_SPEED)
+    _require_kept(margins, law, grid, LEAST_SPEED_SQUARED)
     z0 = max(end.z for end in ends) if ends else _uniform(states, rates)
     problem = RetimingProblem(grid, states.scaled(z0), rates.at(grid.places).scaled(z0),
                               tuple(end.scaled(z0) for end in ends), z0)
@@ -146,7 +146,7 @@ def _faster(margins: Margins, grid: Grid, unknowns: Array, warm: Array, most: fl
     """Return unknowns that keep the limits and are faster than warm, or else warm (15.18)."""
     times = [travel_time(grid, each)[-1] for each in (unknowns, warm)]
     return unknowns if times[0] < times[1] and margins.most(
-        grid, unknowns) <= most + ROUNDING else warm
+        grid, unknowns) <= most + LIMIT_ROUNDING else warm
 
 
 def _guess(problem: RetimingProblem) -> Array:
@@ -160,7 +160,7 @@ def _require_passed(margins: Margins, law: Law, grid: Grid, unknowns: Array, mos
                     ) -> None:
     """Raise LimitError naming the limit that a run exceeds, passing the ends at their speeds."""
     share, p, rows, place, row = margins.worst_place(grid, unknowns)
-    if share > most + ROUNDING:
+    if share > most + LIMIT_ROUNDING:
         s = law.derivatives(np.array([p]))[0, 0]
         word, bound, got = rows.told(place, row, share)
         raise LimitError(
@@ -222,11 +222,11 @@ def _require_some(states: Rows, rates: Rows) -> None:
 
 
 def _require_intervals(intervals: int) -> int:
-    """Return the number of intervals; raises LimitError below MIN_INTERVALS, or for no integer."""
+    """Return the number of intervals; LimitError below MIN_GRID_INTERVALS, or for no integer."""
     if isinstance(intervals, bool) or not isinstance(intervals, (int, np.integer)) \
-            or intervals < MIN_INTERVALS:
+            or intervals < MIN_GRID_INTERVALS:
         raise LimitError(
-            f'intervals: expected an integer of {MIN_INTERVALS} or more, got {intervals!r}')
+            f'intervals: expected an integer of {MIN_GRID_INTERVALS} or more, got {intervals!r}')
     return int(intervals)
 
 
@@ -272,7 +272,7 @@ def _uniform(states: Rows, rates: Rows) -> float:
         return all(not rows.bound.size or rows.used(speed).max() <= 1.0
                    for rows in (states, rates))
 
-    z = MIN_SPEED
+    z = LEAST_SPEED_SQUARED
     while keeps_limits(4.0 * z):
         z *= 4.0
         if z > UNLIMITED_SPEED:

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.retiming.coefficients import Coefficients, FrameMotion
 from liedyn_ros.retiming.grid import Speed
-from liedyn_ros.retiming.limits import CLOSURE, ClosureLimits
+from liedyn_ros.retiming.limits import CLOSURE_LIMITS, ClosureLimits
 from liedyn_ros.retiming.paths.path import PathSamples
 
-STATES, RATES = 0, 1  # the two kinds of rows
+STATE_ROWS, RATE_ROWS = 0, 1  # the two kinds of rows
 CORNERS = 48  # of the polygon within the circle of accelerations: 0.2 % smaller at most
-SQUARED = 'velocity', 'frame_velocity', 'frame_angular_velocity'  # rows of their squares
+SQUARED_ROWS = 'velocity', 'frame_velocity', 'frame_angular_velocity'  # rows of their squares
 
 
 class Rows(NamedTuple):
@@ -53,7 +53,7 @@ class Rows(NamedTuple):
     def told(self, place: int, row: int, share: float) -> tuple[str, float, float]:
         """Return 'less' or 'more', a row's limit as it was given, and the number at a share."""
         bound, offset = float(self.bound[place, row]), float(self.offset[place, row])
-        if self.names[row] in SQUARED:
+        if self.names[row] in SQUARED_ROWS:
             return 'less', bound**0.5, (share * bound)**0.5
         if self.names[row].startswith('least_'):
             return 'more', offset - bound, offset - share * bound
@@ -63,7 +63,7 @@ class Rows(NamedTuple):
         """Return the left side over the bound (K, R): 1 where a limit binds."""
         z, dz, ddz = (each[:, None] for each in speed)
         inner = self.slope * dz + self.value * z + self.constant
-        if self.kind == STATES:
+        if self.kind == STATE_ROWS:
             return (inner + self.root * np.sqrt(z)) / self.bound
         outer = self.root_value * z + self.root_slope * dz
         return ((inner + self.curvature * ddz) * np.sqrt(z) + outer) / self.bound
@@ -71,7 +71,7 @@ class Rows(NamedTuple):
     def scaled(self, z: float) -> Rows:
         """Return the rows for a path run at the speed sqrt(z): unknowns are near 1 (15.7)."""
         speed = np.sqrt(z)
-        by = 1.0 if self.kind == STATES else 1.0 / speed
+        by = 1.0 if self.kind == STATE_ROWS else 1.0 / speed
         return self._replace(
             curvature=self.curvature * z, slope=self.slope * z, value=self.value * z,
             root=self.root * speed, root_value=self.root_value * z * by,
@@ -103,7 +103,7 @@ def limit_rows(path: PathSamples, forces: Coefficients, limits: dict[str, Array]
     v, a, jerk = path.v, path.a, path.jerk
     nv = v.shape[1]
     tau, carried = forces.of(slice(nv)), forces.of(slice(nv, None))
-    states, rates = _Stack(STATES, names), _Stack(RATES, names)
+    states, rates = _Stack(STATE_ROWS, names), _Stack(RATE_ROWS, names)
     states.add('velocity', limits['velocity']**2, value=v**2)
     for sign in (1.0, -1.0):
         states.add('acceleration', limits['acceleration'], slope=sign * v / 2.0, value=sign * a)
@@ -156,10 +156,11 @@ def _add_closures(states: _Stack, rates: _Stack, sign: float, force: Coefficient
                   limits: Sequence[ClosureLimits]) -> None:
     """Add the limits of forces in closures, and of their rates (15.19)."""
     of = tuple(each.label for each in limits)
-    least, most, rate = (np.array([getattr(each, end) for each in limits]) for end in CLOSURE)
-    _add_forces(states, sign, force, (most, least), (CLOSURE['most'], CLOSURE['least']),
-                np.zeros_like(force.static), of)
-    _add_rates(rates, sign, force, rate, CLOSURE['rate'], of)
+    least, most, rate = (np.array([getattr(each, end) for each in limits])
+                         for end in CLOSURE_LIMITS)
+    _add_forces(states, sign, force, (most, least),
+                (CLOSURE_LIMITS['most'], CLOSURE_LIMITS['least']), np.zeros_like(force.static), of)
+    _add_rates(rates, sign, force, rate, CLOSURE_LIMITS['rate'], of)
 
 
 def _add_lines(states: _Stack, sign: float, tau: Coefficients, v: Array, lines: Array) -> None:

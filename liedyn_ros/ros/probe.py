@@ -34,13 +34,13 @@ ROUND_TRIPS = 20
 DISCOVERY_LIMIT = 15.0  # s, from the start of both nodes
 REPLY_LIMIT = 1.0  # s
 GRAPH_LIMIT = 10.0  # s; publishers of a process with many nodes are known seconds after its nodes
-MAX_TIME = 120  # s; then the system ends it, the echo too: the doctor has given up before
+MAX_PROBE_TIME = 120  # s; then the system ends it, the echo too: the doctor has given up before
 LISTENING = 4.5  # s; processes announce themselves each 3 s, diagnostics come once a second
 
 
 def main() -> None:
     """Print the report; with an argument, send back the messages of that topic."""
-    signal.alarm(MAX_TIME)
+    signal.alarm(MAX_PROBE_TIME)
     rclpy.init(args=[])
     name = sys.argv[1] if len(sys.argv) > 1 else f'/liedyn_doctor_{os.getpid()}'
     try:

@@ -10,13 +10,13 @@
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-DEPTH = 10  # messages that a topic keeps; parameters qos_overrides change it
+TOPIC_DEPTH = 10  # messages that a topic keeps; parameters qos_overrides change it
 # Requests that wait, or answers: a client's queue holds those to all clients of its service. ROS 2
 # keeps 10 and drops the others.
 SERVICES = QoSProfile(depth=1000)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-def sensor_data(depth: int = DEPTH) -> QoSProfile:
+def sensor_data(depth: int = TOPIC_DEPTH) -> QoSProfile:
     """Return the sensor-data profile (best effort, volatile) with a given depth."""
     return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -25,9 +25,10 @@ from liedyn_ros.stewart.platform.description.leg_types import (
 from liedyn_ros.stewart.platform.description.masses import LegMasses
 from liedyn_ros.stewart.platform.kinematics import leg_ends, leg_lengths
 
-TUBE, ROD, JOINT, PLATE = 0.05, 0.03, 0.07, 0.03  # radii, and thickness, of characteristic length
-TUBE_SHARE = 0.45  # of a strut at home
-GREY, BLUE, STEEL = (0.7, 0.72, 0.8, 1.0), (0.6, 0.8, 1.0, 1.0), (0.85, 0.85, 0.85, 1.0)
+# Radii, and thickness, of characteristic length
+TUBE_RADIUS, ROD_RADIUS, JOINT_RADIUS, PLATE_THICKNESS = 0.05, 0.03, 0.07, 0.03
+HOME_TUBE_SHARE = 0.45  # of a strut at home
+GREY_RGBA, BLUE, STEEL_RGBA = (0.7, 0.72, 0.8, 1.0), (0.6, 0.8, 1.0, 1.0), (0.85, 0.85, 0.85, 1.0)
 _X, _Y, _Z = np.eye(3)
 
 
@@ -65,7 +66,7 @@ class PlatformTree:
             leg.base_offset if isinstance(leg, OffsetStrut) else 0.0 for leg in legs])
         self._axes = np.array([_axes(geometry, leg) for leg in range(len(legs))])
         builder = ModelBuilder(geometry.name)
-        builder.add_body(base, None, [self._plate(geometry.base_outline, GREY)])
+        builder.add_body(base, None, [self._plate(geometry.base_outline, GREY_RGBA)])
         builder.add_joint(f'{base}_joint', 'fixed', None, base)
         builder.add_body(platform, None, [self._plate(geometry.platform_joints, BLUE)])
         builder.add_joint(f'{platform}_joint', 'free', base, platform)
@@ -107,13 +108,14 @@ class PlatformTree:
         universal = [f'{name}_first', f'{name}_second']
         offset = _pose(np.eye(3), self._offsets[leg] * _Z)
         if not isinstance(leg_type, Rail | Crank):
-            tube = TUBE_SHARE * value
-            builder.add_body(fork, None, [Visual('sphere', [JOINT * self._size], color=STEEL)])
+            tube = HOME_TUBE_SHARE * value
+            builder.add_body(fork, None,
+                             [Visual('sphere', [JOINT_RADIUS * self._size], color=STEEL_RGBA)])
             builder.add_joint(universal[0], 'continuous', base, fork, axis=_X,
                               placement=_pose(self._axes[leg], joint))
-            builder.add_body(driven, None, [self._bar(TUBE, 0.0, tube, STEEL)])
+            builder.add_body(driven, None, [self._bar(TUBE_RADIUS, 0.0, tube, STEEL_RGBA)])
             builder.add_joint(universal[1], 'continuous', fork, driven, axis=_Y, placement=offset)
-            builder.add_body(rod, None, [self._bar(ROD, tube - value, 0.0, BLUE)])
+            builder.add_body(rod, None, [self._bar(ROD_RADIUS, tube - value, 0.0, BLUE)])
             builder.add_joint(name, 'prismatic', driven, rod, axis=_Z, limits=limits)
             return [*universal, name]
         seat = leg_type.radius * np.array(leg_type.zero) if isinstance(leg_type, Crank) else 0 * _X
@@ -121,14 +123,14 @@ class PlatformTree:
                       else ('prismatic', leg_type.direction))
         if kind == 'continuous' and limits:
             kind = 'revolute'
-        builder.add_body(driven, None, [Visual('sphere', [JOINT * self._size], _pose(
-            np.eye(3), seat), STEEL)])
+        builder.add_body(driven, None, [Visual('sphere', [JOINT_RADIUS * self._size], _pose(
+            np.eye(3), seat), STEEL_RGBA)])
         builder.add_joint(name, kind, base, driven, axis=axis, limits=limits,
                           placement=_pose(np.eye(3), joint))
         builder.add_body(fork, None)
         builder.add_joint(universal[0], 'continuous', driven, fork, axis=_X,
                           placement=_pose(self._axes[leg], seat))
-        builder.add_body(rod, None, [self._bar(ROD, 0.0, leg_type.rod, BLUE)])
+        builder.add_body(rod, None, [self._bar(ROD_RADIUS, 0.0, leg_type.rod, BLUE)])
         builder.add_joint(universal[1], 'continuous', fork, rod, axis=_Y)
         return [name, *universal]
 
@@ -143,7 +145,7 @@ class PlatformTree:
         center = joints.mean(axis=0)
         x, y = np.linalg.svd(joints - center)[2][:2]
         radius = np.linalg.norm(joints - center, axis=1).mean()
-        return Visual('cylinder', [radius, PLATE * self._size],
+        return Visual('cylinder', [radius, PLATE_THICKNESS * self._size],
                       _pose(np.column_stack((x, y, np.cross(x, y))), center), color)
 
 

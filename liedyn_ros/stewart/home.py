@@ -31,7 +31,7 @@ from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution
 
 NOT_GIVEN = [0.0]  # home_position, where the geometry file has home
-LEVEL = [0.0, 0.0, 0.0, 1.0]
+NO_TURN = [0.0, 0.0, 0.0, 1.0]
 TURNED = 0.5 * math.pi  # rad, of a home beyond which its quaternion is looked at
 MIN_SEPARATION = 1e-3  # rad and characteristic lengths, between two poses that are not one
 
@@ -48,7 +48,7 @@ def home_of(geometry: StewartGeometry, settings: Mapping[str, Any] | Any) -> Arr
     position, quaternion = list(settings['home_position']), list(settings['home_orientation'])
     if position != NOT_GIVEN:
         return _pose(position, quaternion)
-    if quaternion != LEVEL:
+    if quaternion != NO_TURN:
         so3.from_quaternion(checks.as_array('home_orientation', quaternion, (4,)))
         raise LiedynError('home_orientation: expected home_position with it, got '
                           f'{quaternion} alone', names=('home_position',))
@@ -140,7 +140,7 @@ def _pose(position: list[float], quaternion: list[float]) -> Array:
 def _other_order(settings: Mapping[str, Any] | Any) -> Array | None:
     """Return home with its quaternion read as w, x, y, z; None where that says nothing."""
     position, quaternion = list(settings['home_position']), list(settings['home_orientation'])
-    if position == NOT_GIVEN or quaternion == LEVEL:
+    if position == NOT_GIVEN or quaternion == NO_TURN:
         return None
     w, x, y, z = quaternion
     return _pose(position, [x, y, z, w])

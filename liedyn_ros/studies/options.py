@@ -17,8 +17,8 @@ LAG_FOLDER, STEWART_FOLDER, HIGHER_ORDER_FOLDER = (
     'out/actuator_lag', 'out/stewart_study', 'out/higher_order')
 LAGS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # s
 MASS_ERROR = 0.05  # of all masses and inertias that the controller knows
-DURATION = 8.0  # s
-ORDER = 5
+STUDY_TIME = 8.0  # s
+STUDY_ORDER = 5
 
 
 def lag_parser() -> argparse.ArgumentParser:
@@ -32,8 +32,8 @@ def lag_parser() -> argparse.ArgumentParser:
     result.add_argument('--mass-error', type=float, default=MASS_ERROR, metavar='SHARE',
                         help='by which all masses are known too large '
                         f'(default: {MASS_ERROR:g})')
-    result.add_argument('--duration', type=float, default=DURATION, metavar='T',
-                        help=f'of a flight, s (default: {DURATION:g})')
+    result.add_argument('--duration', type=float, default=STUDY_TIME, metavar='T',
+                        help=f'of a flight, s (default: {STUDY_TIME:g})')
     result.add_argument('--folder', type=outputs.folder, default=LAG_FOLDER,
                         help=f'for the plot (default: {LAG_FOLDER})')
     return result
@@ -55,7 +55,7 @@ def higher_order_parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog='liedyn reproduce higher-order',
         description='Repeat the experiment of Ali et al.: inverse and forward dynamics with time '
-        f'derivatives to order {ORDER}, and their cost beside CasADi.')
+        f'derivatives to order {STUDY_ORDER}, and their cost beside CasADi.')
     result.add_argument('--folder', type=outputs.folder, default=HIGHER_ORDER_FOLDER,
                         help=f'where to draw the plots (default: {HIGHER_ORDER_FOLDER})')
     return result

@@ -47,9 +47,9 @@ from liedyn_ros.common.errors import LiedynError, spelled
 
 MAX_BROWSERS = 32  # that look at a time
 MAX_SILENT = 64  # connections that have not asked for anything yet; each may take 10 s
-MAX_MESSAGE = 64 * 1024  # bytes that a browser sends at once; a camera has some 300
+MAX_MESSAGE_BYTES = 64 * 1024  # bytes that a browser sends at once; a camera has some 300
 MAX_RATE = 500.0  # Hz, of the messages of one browser, the others of which wait
-MAX_VALUES, MAX_TEXT = 16, 256  # numbers, and characters, of a message
+MAX_MESSAGE_VALUES, MAX_TEXT = 16, 256  # numbers, and characters, of a message
 LOG_PERIOD = 1.0  # s; faults of connections are logged once in that time
 ACCEPTED_FIELDS = {  # of what a browser may send, by type; all else is passed over
     'ViewerCameraMessage', 'GuiUpdateMessage', 'TransformControlsUpdateMessage',
@@ -169,7 +169,7 @@ class Gate:
                 return _refused(connection, HTTPStatus.BAD_REQUEST,
                                 'expected each header once, and a path that a file may have')
         return serve(handle, host, port, process_request=process, **{
-            **options, 'max_size': MAX_MESSAGE, 'logger': self._logger,
+            **options, 'max_size': MAX_MESSAGE_BYTES, 'logger': self._logger,
             'create_connection': _Connection})
 
     def _judge(self, connection: Any, request: Request) -> Response | None:
@@ -268,7 +268,7 @@ def is_taken(data: str | bytes) -> bool:
 
 def _is_value(value: object) -> bool:
     if isinstance(value, (list, tuple)):
-        return len(value) <= MAX_VALUES and all(
+        return len(value) <= MAX_MESSAGE_VALUES and all(
             isinstance(each, (bool, int, float)) and _is_value(each) for each in value)
     if isinstance(value, str):
         return len(value) <= MAX_TEXT

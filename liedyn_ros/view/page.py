@@ -55,13 +55,13 @@ class Waiting:
 
 
 TEXT_RATE = 4.0  # Hz, of what a person reads
-PICTURE_RATE = 30.0  # pictures a second of a recording without a live machine
+REPLAY_RATE = 30.0  # pictures a second of a recording without a live machine
 RECORDING_PORT = 18_080  # or the next that is free; no address is printed
 OF_PLATFORM = (('distance to singularity', '-'), ('residual', 'm'), ('iterations', ''),
                ('age', 's'), ('error', 'm'))  # of the plots, with their units
 CAMERA_STEP = 0.005  # of the size: a floating machine moves so far before a camera follows
 GRID = (160, 160, 164)  # as in RViz
-MAX_LINES = 200  # names and sentences of a kind that are shown
+MAX_SHOWN_LINES = 200  # names and sentences of a kind that are shown
 
 
 class LivePage:
@@ -178,7 +178,7 @@ class LivePage:
             with server.gui.add_folder(f'{len(scene.faults)} shapes are not shown: boxes instead',
                                        expand_by_default=False):
                 server.gui.add_markdown('\n'.join(
-                    f'- {_wrapped(fault)}' for fault in scene.faults[:MAX_LINES]))
+                    f'- {_wrapped(fault)}' for fault in scene.faults[:MAX_SHOWN_LINES]))
         return 1.3 * scene.size, scene.middle
 
     def _prepare_pulls(self, scene: TreeScene, model: Model) -> None:
@@ -311,7 +311,7 @@ def describe(seen: ViewInput, units: Mapping[str, str] | None = None) -> str:
     lines = []
     if seen.fault:
         lines.append(f'**No pose:** {_wrapped(seen.fault)}')
-    lines += [f'- **{_wrapped(warning)}**' for warning in seen.warnings[:MAX_LINES]]
+    lines += [f'- **{_wrapped(warning)}**' for warning in seen.warnings[:MAX_SHOWN_LINES]]
     if not lines and seen.tracks:
         lines.append('Tracking, no warning.')
     if seen.quiet:
@@ -327,9 +327,9 @@ def describe(seen: ViewInput, units: Mapping[str, str] | None = None) -> str:
     if seen.efforts:
         lines += ['\n| joint | effort |', '| --- | --- |']
         lines += [f'| {as_text(name)} | {value:.3g} {units.get(name, "")} |'
-                  for name, value in islice(seen.efforts.items(), MAX_LINES)]
-        if len(seen.efforts) > MAX_LINES:
-            lines.append(f'\n{len(seen.efforts) - MAX_LINES} more are not shown.')
+                  for name, value in islice(seen.efforts.items(), MAX_SHOWN_LINES)]
+        if len(seen.efforts) > MAX_SHOWN_LINES:
+            lines.append(f'\n{len(seen.efforts) - MAX_SHOWN_LINES} more are not shown.')
     return '\n'.join(lines) or '*nothing heard yet*'
 
 
@@ -363,7 +363,7 @@ def write_recording(path: Path, machine: Machine, shown: Iterable[tuple[float, V
             if now - first > MAX_DURATION:
                 break
             if now >= due - 1e-9:
-                due = max(due + 1.0 / PICTURE_RATE, now)
+                due = max(due + 1.0 / REPLAY_RATE, now)
                 page.show(seen, now)
     finally:
         page.close()

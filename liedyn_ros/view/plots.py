@@ -22,7 +22,7 @@ from liedyn_ros.common.checks import Array
 PLOT_RATE = 4.0  # Hz, of new plots
 COLOR = '#1f6fdc'
 SLIDER_STEP = 1e-3  # of the range, at most; the next power of ten below it is taken
-DIGITS = 9  # behind the point, beyond which numbers of steps are rounding errors
+SHOWN_DIGITS = 9  # behind the point, beyond which numbers of steps are rounding errors
 PREFIXES = ('', 'm', 'µ', 'n', 'p', 'f')  # a thousandth of the one before
 
 
@@ -89,7 +89,7 @@ def add_slider(gui: GuiApi, name: str, least: float, most: float, value: float) 
     """Add a slider from least to most, both rounded inwards to its step, near a value."""
     digits = math.ceil(-math.log10(SLIDER_STEP * (most - least)))
     step = 10.0 ** -digits
-    low, high = (round(each * step, DIGITS) for each in (
+    low, high = (round(each * step, SHOWN_DIGITS) for each in (
         math.ceil(least / step - SLIDER_STEP), math.floor(most / step + SLIDER_STEP)))
     slider = gui.add_slider(name, low, high, step, low)
     move_slider(slider, value)
@@ -103,5 +103,5 @@ def value_of(slider: Any) -> float:
 
 def move_slider(slider: Any, value: float) -> None:
     """Move a slider as near to a value as its steps and its ends allow."""
-    at = round(round(value / slider.step) * slider.step, DIGITS)
+    at = round(round(value / slider.step) * slider.step, SHOWN_DIGITS)
     slider.value = min(max(at, slider.min), slider.max)

@@ -19,7 +19,7 @@ import viser
 from liedyn_ros.common.whole_files import write_whole
 
 MAX_DURATION = 300.0  # s; then a recording ends by itself
-START = 'Start recording'
+START_LABEL = 'Start recording'
 
 
 class ViewRecording:
@@ -38,15 +38,15 @@ class ViewRecording:
         gui = self._server.gui
         gui.add_markdown('A recording is one HTML file. It plays in any browser, without a '
                          'network and without this program.')
-        button = gui.add_button(START)
+        button = gui.add_button(START_LABEL)
 
         @button.on_click
         def _(event: viser.GuiEvent[Any]) -> None:
-            if button.label == START:
+            if button.label == START_LABEL:
                 self.start()
                 button.label = 'Stop and save'
             else:
-                button.label = START
+                button.label = START_LABEL
                 client, html = event.client, self.html()
                 if client is not None:
                     client.send_file_download('liedyn_recording.html', html.encode())

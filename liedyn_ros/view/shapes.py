@@ -21,7 +21,8 @@ from liedyn_ros.lie import so3
 from liedyn_ros.stewart.platform.picture import along
 
 PURPLE, PATH = (204, 51, 204), (30, 110, 220)  # of the covariance in RViz; of the path
-AXES = ((220, 40, 40), (30, 150, 40), (60, 110, 245))  # x, y, z; viser's blue is lost in the dark
+# x, y, z; viser's blue is lost in the dark
+AXIS_COLORS = ((220, 40, 40), (30, 150, 40), (60, 110, 245))
 ARROW_SIZE = 0.4  # of a machine's size: the arrow of the largest vector so far
 
 
@@ -45,7 +46,7 @@ def add_axes(scene: SceneApi, name: str, length: float, radius: float) -> Any:
     """Add the axes of a frame, m, hidden; return what is placed and made visible."""
     root = scene.add_frame(f'/{name}', show_axes=False, visible=False)
     ends = np.stack((np.zeros((3, 3)), length * np.eye(3)), axis=1)
-    for axis, color, center, turn, _ in zip('xyz', AXES, *along(ends, 1e-3 * radius)):
+    for axis, color, center, turn, _ in zip('xyz', AXIS_COLORS, *along(ends, 1e-3 * radius)):
         scene.add_cylinder(f'/{name}/{axis}', radius, length, color, position=center,
                            wxyz=np.roll(turn, 1))
     return root

@@ -37,7 +37,8 @@ from support.refusals import ANY, refused  # noqa: E402
 
 from liedyn_ros.bags.play import Player  # noqa: E402
 from liedyn_ros.bags.record import Recorder  # noqa: E402
-from liedyn_ros.bags.transforms import MAX_WAITING, RobotTransforms, TOPIC_TYPES  # noqa: E402
+from liedyn_ros.bags.transforms import (  # noqa: E402
+    MAX_WAITING_MESSAGES, RobotTransforms, TOPIC_TYPES)
 from liedyn_ros.bags.types import Definitions, message_class  # noqa: E402
 from liedyn_ros.common.errors import DescriptionError, LiedynError, LimitError  # noqa: E402
 from liedyn_ros.recordings.bags import Bag  # noqa: E402
@@ -337,10 +338,10 @@ def test_messages_of_any_bytes_end_no_transforms(capsys):
 def test_messages_that_wait_for_transforms_are_bounded(monkeypatch):
     transforms, go = RobotTransforms(1e9), threading.Event()
     monkeypatch.setattr(transforms, '_adopt', lambda *_: (go.wait(600.0), [])[1])
-    for _ in range(3 * MAX_WAITING):
+    for _ in range(3 * MAX_WAITING_MESSAGES):
         transforms.hear('/robot_description', 'std_msgs/msg/String', START_NS, b'')
     go.set()
-    assert len(transforms._made) == MAX_WAITING
+    assert len(transforms._made) == MAX_WAITING_MESSAGES
     assert list(transforms.made(wait=True)) == []
 
 

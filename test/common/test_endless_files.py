@@ -46,7 +46,7 @@ def test_an_endless_expansion_is_refused(
     content, bounds = ENDLESS[name]
     # One second where the processor's time is what is bounded: elsewhere a slow one needs more.
     given = {'processor_time': 1} if bounds & PROCESSOR else {}
-    monkeypatch.setattr(xacro_reader, 'LIMITS', xacro_reader.LIMITS._replace(
+    monkeypatch.setattr(xacro_reader, 'XACRO_LIMITS', xacro_reader.XACRO_LIMITS._replace(
         time=1800, memory=2**28, **given))
     path = tmp_path / 'robot.xacro'
     path.write_text(ROBOT.format(content.format(tmp_path)))
@@ -58,7 +58,7 @@ def test_an_endless_expansion_is_refused(
 def test_an_expansion_that_waits_is_refused(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip('xacro')
-    monkeypatch.setattr(xacro_reader, 'LIMITS', xacro_reader.LIMITS._replace(time=1))
+    monkeypatch.setattr(xacro_reader, 'XACRO_LIMITS', xacro_reader.XACRO_LIMITS._replace(time=1))
     path = tmp_path / 'robot.xacro'
     path.write_text(ROBOT.format(MANY))
     with refused(DescriptionError, ANY, expected=1):
@@ -88,7 +88,7 @@ def test_elements_of_xml_are_bounded(
 @pytest.mark.parametrize('line', ['k{}: 1', 'k{}: [1, 2, 3]', 'k{}: {{a: 1}}'])
 def test_values_of_yaml_are_bounded_before_they_are_kept(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
-    monkeypatch.setattr(yaml_reader, 'MAX_VALUES', 1000)
+    monkeypatch.setattr(yaml_reader, 'MAX_YAML_VALUES', 1000)
     path = tmp_path / 'robot.yaml'
     path.write_text('\n'.join(line.format(i) for i in range(1000)) + '\n[')  # no YAML at its end
     with refused(DescriptionError, str(path), expected=1000):

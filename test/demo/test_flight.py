@@ -11,7 +11,7 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.demo.aerial.demo import DURATION, judge, report, SAMPLE_RATE
+from liedyn_ros.demo.aerial.demo import FLIGHT_TIME, judge, report, STATE_RATE
 from liedyn_ros.demo.aerial.flight import RecordedFlight
 from liedyn_ros.demo.verdict import Outcome
 
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.ros
 
 def flight(*, off=0.001, tilt=0.0, states=1.0, commands=1.0):
     """Return a flight that is off by m and rad all the time; shares of it that are recorded."""
-    times = np.arange(0.0, DURATION * states, 1.0 / SAMPLE_RATE)
-    commanded = np.arange(0.0, DURATION * commands, 1.0 / SAMPLE_RATE)
+    times = np.arange(0.0, FLIGHT_TIME * states, 1.0 / STATE_RATE)
+    commanded = np.arange(0.0, FLIGHT_TIME * commands, 1.0 / STATE_RATE)
     wanted, error = np.zeros((len(times), 9)), np.zeros((len(times), 8))
     error[:, 0] = tilt
     return RecordedFlight(

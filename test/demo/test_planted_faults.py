@@ -86,7 +86,7 @@ def test_a_pose_node_that_ends_on_the_way_is_told(tmp_path, monkeypatch):
     run = lockstep.Lockstep.run
 
     def run_and_end(self, seconds):
-        run(self, STEPS / singularity.SAMPLE_RATE)
+        run(self, STEPS / singularity.CROSSING_RATE)
         kill_process(self._session._processes['stewart_pose']._process)
         run(self, seconds)
 
@@ -110,7 +110,7 @@ def test_a_pose_node_that_begins_behind_the_singularity_never_holds(tmp_path, mo
     def begin_late(self, nodes, heard):
         begin(self, nodes[1:], {})
         self._answers = ['true_pose', 'leg_states']
-        self.run(0.6 * singularity.DURATION)
+        self.run(0.6 * singularity.CROSSING_TIME)
         self._answers.append('status')
         later.pop()()
         begin(self, nodes, heard)

@@ -18,7 +18,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.demo.stewart import plots
 from liedyn_ros.demo.stewart.crossing import Crossing, WRONG_DISTANCE
 from liedyn_ros.demo.stewart.singularity import (
-    DURATION, FREQUENCY, HOME_POSITION, HOME_TURN, judge, NOISE, report, SAMPLE_RATE, SEED, TURN)
+    CROSSING_FREQUENCY, CROSSING_NOISE, CROSSING_RATE, CROSSING_TIME, CROSSING_TURN, HOME_POSITION,
+    HOME_TURN, judge, NOISE_SEED, report)
 from liedyn_ros.demo.verdict import NotShownError, Outcome
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.ros.messages.conversions import stamp_of, to_pose
@@ -27,7 +28,7 @@ from liedyn_ros.stewart import (
 from liedyn_ros.stewart.reports.health import SINGULARITY
 
 pytestmark = pytest.mark.ros
-BEGIN, STEP = 1_000_000_000, round(1e9 / SAMPLE_RATE)  # ns
+BEGIN, STEP = 1_000_000_000, round(1e9 / CROSSING_RATE)  # ns
 GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
 
 
@@ -47,14 +48,14 @@ def posed(stamp, pose):
 def recording():
     """Return what the nodes of the demo publish, computed here: truth, legs, poses, status."""
     home = se3.from_rotation_translation(so3.exp(HOME_TURN), HOME_POSITION)
-    motion = SmoothTrajectory(home, np.array([0.0, 0.0, TURN, 0.0, 0.0, 0.0]),
-                              np.full(6, FREQUENCY), np.zeros(6))
-    simulation = LegSimulation(GEOMETRY, motion, SAMPLE_RATE, length_noise=NOISE,
-                               dropout_probability=0.0, seed=SEED)
+    motion = SmoothTrajectory(home, np.array([0.0, 0.0, CROSSING_TURN, 0.0, 0.0, 0.0]),
+                              np.full(6, CROSSING_FREQUENCY), np.zeros(6))
+    simulation = LegSimulation(GEOMETRY, motion, CROSSING_RATE, length_noise=CROSSING_NOISE,
+                               dropout_probability=0.0, seed=NOISE_SEED)
     tracker = MonitoredTracker(GEOMETRY, home, config=MonitorConfig(
-        leg_noise=NOISE, hold_hypotheses=True))
+        leg_noise=CROSSING_NOISE, hold_hypotheses=True))
     truths, legs, poses, statuses = [], [], [], []
-    for k in range(round(DURATION * SAMPLE_RATE)):
+    for k in range(round(CROSSING_TIME * CROSSING_RATE)):
         stamp, sample = BEGIN + k * STEP, simulation.take()
         found = tracker.track(stamp, sample.lengths)
         truths.append(posed(stamp, sample.pose))

@@ -13,7 +13,7 @@ from liedyn_interfaces.msg import StewartStatus
 import numpy as np
 import pytest
 
-from liedyn_ros.demo.stewart.demo import DURATION, judge, report, SAMPLE_RATE
+from liedyn_ros.demo.stewart.demo import judge, LEG_RATE, report, TRACKED_TIME
 from liedyn_ros.demo.stewart.real_time import MeasuredPace
 from liedyn_ros.demo.stewart.tracking import Tracking
 from liedyn_ros.demo.verdict import Outcome
@@ -21,7 +21,7 @@ from liedyn_ros.ros.messages.conversions import stamp_of
 
 pytestmark = pytest.mark.ros
 # ns
-BEGIN, STEP, SAMPLES = 1_000_000_000_000, round(1e9 / SAMPLE_RATE), round(SAMPLE_RATE * DURATION)
+BEGIN, STEP, SAMPLES = 1_000_000_000_000, round(1e9 / LEG_RATE), round(LEG_RATE * TRACKED_TIME)
 SIGMA = 1e-4  # m and rad
 
 

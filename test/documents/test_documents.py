@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 import pytest
 
-from liedyn_ros.common.other_names import DYNAMICS
+from liedyn_ros.common.other_names import DYNAMICS_NAMES
 
 pytestmark = pytest.mark.full
 
@@ -113,7 +113,7 @@ def test_names_of_pinocchio_lead_to_the_calls_of_its_table():
     rows = map(cells, TABLE.search(BLOCK.sub('', page.read_text()))[0].splitlines()[2:])
     for first, call, *_ in rows:
         for name in re.findall(r'`(?:model\.)?(\w+)', first):
-            ours = DYNAMICS[name.lower()].partition(' of ')[0]
+            ours = DYNAMICS_NAMES[name.lower()].partition(' of ')[0]
             assert re.findall(r'\w+', ours)[-1] in re.findall(r'\w+', call), (name, ours, call)
 
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from support.c_library.c_library import require_tools, run
 
 from liedyn_ros.build.c_interface import (
-    CALLS, declaration, definition, functions, interface, method, MODULES)
+    CALLS, declaration, definition, FUNCTION_MODULES, functions, interface, method)
 from liedyn_ros.export.kernels.interface import (
     CODE, CONFIGURATION, MODEL, ORDER, ORDERS, RATES_OR_ZERO, RESULT, SQUARE, WORK)
 
@@ -50,7 +50,7 @@ def test_all_that_is_declared_is_written_once_and_exported():
     texts = dict(interface())
     header, code, exported = (texts[name] for name in (
         'include/liedyn.h', CALLS, 'exported.map'))
-    for each in (each for module in MODULES.values() for each in functions(module)):
+    for each in (each for module in FUNCTION_MODULES.values() for each in functions(module)):
         assert header.count(f'int liedyn_{each.name}(') == 1
         assert code.count(f'int liedyn_{each.name}(') == 1
         assert f'    liedyn_{each.name};\n' in exported

@@ -26,14 +26,14 @@ from liedyn_ros.export import model_bytes, write_model
 from liedyn_ros.export.command import main
 from liedyn_ros.export.functions import layout
 from liedyn_ros.export.kernels.constants import is_tree
-from liedyn_ros.export.model_file import HEADER, MAGIC
+from liedyn_ros.export.model_file import HEADER_NUMBERS, MODEL_MAGIC
 from liedyn_ros.model import load_model
 
 
 def sections_of(content: bytes) -> list[bytes]:
     """Return the sections of a model file, each as its bytes."""
     count = struct.unpack_from('<q', content, 48)[0]
-    rows = [struct.unpack_from('<4q', content, 8 * HEADER + 32 * i) for i in range(count)]
+    rows = [struct.unpack_from('<4q', content, 8 * HEADER_NUMBERS + 32 * i) for i in range(count)]
     return [content[at:at + size] for at, size, _, _ in rows]
 
 
@@ -76,10 +76,10 @@ def test_constants_with_an_index_out_of_place_are_no_tree(floating):
 
 def test_the_header_tells_format_length_and_checksum():
     content = model_bytes(random_model(0, 5, False))
-    assert content[:8] == MAGIC
+    assert content[:8] == MODEL_MAGIC
     version, digest, length, checksum, kind, _, zero = struct.unpack_from('<7q', content, 8)
     assert (version, digest, length) == (layout.VERSION, layout.TREE, len(content))
-    assert (checksum, kind, zero) == (zlib.crc32(content[8 * HEADER:]), 1, 0)
+    assert (checksum, kind, zero) == (zlib.crc32(content[8 * HEADER_NUMBERS:]), 1, 0)
     assert len(content) % 64 == 0
 
 

@@ -17,7 +17,7 @@ import pytest
 from support.c_library.c_library import object_folder, require_tools, run
 from support.refusals import refused
 
-from liedyn_ros.build.c_library import build_objects, HEADER, main
+from liedyn_ros.build.c_library import build_objects, KERNELS_HEADER, main
 from liedyn_ros.build.lowering import lowered
 from liedyn_ros.build.objects import ALLOWED_SYMBOLS, emitted, PROCESSORS, require_portable
 from liedyn_ros.build.parts import function_parts, linked, parts
@@ -66,7 +66,7 @@ def test_the_c_library_is_linked_from_the_objects_of_python():
 
 
 def test_the_header_declares_every_function():
-    text = (object_folder() / HEADER).read_text()
+    text = (object_folder() / KERNELS_HEADER).read_text()
     for processor in PROCESSORS.values():
         for part in function_parts():
             for name, *_ in part.rows():

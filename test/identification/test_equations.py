@@ -20,9 +20,9 @@ from support.recordings.recorded_motion import arm_motion, coloured, true_arm
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification import identify, Recording, Regressor
 from liedyn_ros.identification.equations import equations_of
-from liedyn_ros.identification.joints import FRICTION
+from liedyn_ros.identification.joints import FRICTION_TERMS
 from liedyn_ros.identification.motion.motion import motion_of
-from liedyn_ros.identification.motion.spectrum import decimated, ORDER, response
+from liedyn_ros.identification.motion.spectrum import decimated, FILTER_ORDER, response
 from liedyn_ros.identification.robust_fit import robust_fit
 from liedyn_ros.model import ModelBuilder, with_inertias
 
@@ -44,7 +44,8 @@ def test_the_filter_has_the_response_that_is_stated() -> None:
     frequency = np.array([0.0, 0.5, 1.5, 3.0, 4.5, 6.0, 12.0])
     half = len(weights) // 2
     gain = np.cos(2.0 * np.pi * frequency[:, None] * np.arange(-half, half + 1) / rate) @ weights
-    stated = np.abs(sosfreqz(butter(ORDER, cutoff, fs=rate, output='sos'), frequency, fs=rate)[1])
+    stated = np.abs(sosfreqz(butter(FILTER_ORDER, cutoff, fs=rate, output='sos'), frequency,
+                             fs=rate)[1])
     # What fades over T smooths the response: by its second derivative, 7.3 / cutoff^2 at most,
     # times half the variance 1 / (8 T^2) of the spectrum of what fades.
     np.testing.assert_allclose(gain, stated**2, atol=7.3 / (16.0 * 16.0**2) * 2.0)
@@ -142,7 +143,7 @@ def test_a_short_recording_has_rows_for_the_terms_that_are_added_later():
     time, q, _, _, tau = arm_motion(model, 5, 12.0, 100.0)
     motion = motion_of(model, Recording(model, time, q, tau))
     plain, more = (equations_of(model, motion, friction=each) for each in (
-        FRICTION, (*FRICTION, 'load', 'spring')))
+        FRICTION_TERMS, (*FRICTION_TERMS, 'load', 'spring')))
     assert more.names == plain.names
     unknowns = len(plain.names) + 2 * model.nv
     assert plain.forces.size < 6 * unknowns <= more.forces.size

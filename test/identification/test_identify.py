@@ -33,7 +33,7 @@ from liedyn_ros.identification.equations import equations_of
 from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.identification.held_out import HeldOutForces
 from liedyn_ros.identification.motion.motion import motion_of
-from liedyn_ros.identification.readings import likely_reading, open_zeros, STEP_WIDTH
+from liedyn_ros.identification.readings import likely_reading, OFFSET_STEP, open_zeros
 from liedyn_ros.identification.robust_fit import robust_fit
 from liedyn_ros.identification.verdict import judge
 from liedyn_ros.model import (
@@ -247,7 +247,7 @@ def test_a_last_joint_that_counts_from_elsewhere_is_a_doubt(degrees) -> None:
     assert read(q) == (None, False)
     found, must = read(q - np.radians([0.0, 0.0, degrees]))
     assert found.name == model.joint_list[2].name and not must
-    assert np.cos(found.shift - np.radians(degrees)) > np.cos(STEP_WIDTH)
+    assert np.cos(found.shift - np.radians(degrees)) > np.cos(OFFSET_STEP)
 
 
 def test_rounding_speaks_for_no_way_of_reading(tmp_path) -> None:

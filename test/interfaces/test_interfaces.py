@@ -22,9 +22,9 @@ from sensor_msgs.msg import JointState
 
 from liedyn_ros.dynamics import constrained
 from liedyn_ros.nodes.dynamics.reading import REDUNDANCIES
-from liedyn_ros.nodes.dynamics.writing import CONSTRAINTS
+from liedyn_ros.nodes.dynamics.writing import CONSTRAINT_STATUS
 from liedyn_ros.nodes.loops.machine import JointNumbers
-from liedyn_ros.nodes.loops.outputs import FAULTS
+from liedyn_ros.nodes.loops.outputs import FAULT_STATUS
 from liedyn_ros.ros.node.services import UNLIMITED
 from liedyn_ros.stewart import BranchSource, Flag, Start, Status
 
@@ -95,7 +95,7 @@ def test_constants_of_the_query_are_those_that_the_server_knows():
 
 def test_constants_of_the_loop_status_are_its_faults():
     assert constants(LoopStatus) == {'COMPLETED': 0, 'SINGULAR': 1, 'OPEN': 2, 'REJECTED': 3}
-    assert [status for _, status in FAULTS] == [1, 2, 3]
+    assert [status for _, status in FAULT_STATUS] == [1, 2, 3]
 
 
 def test_a_joint_motion_is_a_joint_state_with_accelerations():
@@ -136,8 +136,8 @@ def test_bounds_of_lists_in_lists_multiply_to_little():
 def test_constants_of_the_answer_are_the_statuses_of_constraints():
     assert constants(DynamicsAnswer) == {
         'UNCONSTRAINED' if status is None else status.name: value
-        for status, value in CONSTRAINTS.items()}
-    assert set(CONSTRAINTS) == {None, *constrained.ConstraintStatus}
+        for status, value in CONSTRAINT_STATUS.items()}
+    assert set(CONSTRAINT_STATUS) == {None, *constrained.ConstraintStatus}
 
 
 @pytest.mark.parametrize('path', [*PACKAGE.glob('srv/*'), *PACKAGE.glob('action/*')],

@@ -14,7 +14,7 @@ from matplotlib.image import imread
 import numpy as np
 import pytest
 
-from liedyn_ros.pictures import COLUMN, fill, new_figure, PAGE, save
+from liedyn_ros.pictures import COLUMN_WIDTH_MM, fill, new_figure, PAGE, save
 from liedyn_ros.pictures.style import ink
 
 INCH = 25.4  # mm
@@ -40,7 +40,7 @@ def test_a_picture_has_a_pdf_and_its_numbers_beside_it(tmp_path):
     assert (tmp_path / 'a.b.pdf').read_bytes().startswith(b'%PDF')
 
 
-@pytest.mark.parametrize('width', [COLUMN, PAGE])
+@pytest.mark.parametrize('width', [COLUMN_WIDTH_MM, PAGE])
 def test_widths_are_those_of_columns_in_print(tmp_path, width):
     figure = new_figure(40.0, width)
     figure.subplots().plot([0.0, 1.0])

@@ -54,7 +54,7 @@ def test_long_names_of_columns_take_no_time(tmp_path: Path, text: str) -> None:
     assert time.process_time() - begin < 5.0
 
 
-@pytest.mark.parametrize('suffix', tables.TABLES)
+@pytest.mark.parametrize('suffix', tables.TABLE_SUFFIXES)
 @pytest.mark.parametrize('make', [pipe, endless, one_line, wide, no_text])
 def test_a_hostile_table_is_refused(tmp_path: Path, make, suffix: str) -> None:
     if suffix == '.parquet':
@@ -78,10 +78,10 @@ def test_columns_of_parquet_are_bounded(tmp_path: Path) -> None:
     assert '10001' in str(caught.value)
 
 
-@pytest.mark.parametrize('suffix', tables.TABLES)
+@pytest.mark.parametrize('suffix', tables.TABLE_SUFFIXES)
 def test_numbers_of_a_table_are_bounded(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
-    monkeypatch.setattr(tables, 'MAX_NUMBERS', 1000)
+    monkeypatch.setattr(tables, 'MAX_TABLE_NUMBERS', 1000)
     monkeypatch.setattr(tables, 'ROWS_PER_CHECK', 100)
     path = tmp_path / f'long{suffix}'
     if suffix != '.parquet':

@@ -18,7 +18,7 @@ from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.model import load_urdf, to_urdf
 from liedyn_ros.recordings.bags.transforms import (
     description_message, ODOMETRY, robot_of_description, robot_of_file, RobotFrames, SEVERAL,
-    STORE as OURS, tf_message, TYPE, urdf_of)
+    STORE as OURS, tf_message, TRANSFORM_TYPE, urdf_of)
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 SLIDER = """<robot name="gripper"><link name="palm"/><link name="left"/><link name="right"/>
@@ -36,7 +36,7 @@ SLIDER = """<robot name="gripper"><link name="palm"/><link name="left"/><link na
 def transforms_of(data):
     """Return stamp (ns) and pose (4, 4) by parent and child, as another library reads them."""
     found = {}
-    for each in STORE.deserialize_cdr(data, TYPE).transforms:
+    for each in STORE.deserialize_cdr(data, TRANSFORM_TYPE).transforms:
         move, turn, stamp = each.transform.translation, each.transform.rotation, each.header.stamp
         found[each.header.frame_id, each.child_frame_id] = (
             stamp.sec * 10**9 + stamp.nanosec, pose_of(

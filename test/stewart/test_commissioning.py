@@ -19,7 +19,7 @@ from transforms3d.axangles import axangle2mat
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.stewart import leg_lengths
 from liedyn_ros.stewart.commissioning.check import check
-from liedyn_ros.stewart.commissioning.leg_faults import COSTS, KINDS, OTHER_LEG_COST
+from liedyn_ros.stewart.commissioning.leg_faults import COSTS, FAULT_KINDS, OTHER_LEG_COST
 
 UNKNOWN_BY = 2e-4  # m, of the readings, well within the tolerance
 
@@ -320,7 +320,7 @@ def test_one_pose_and_a_negative_length(geometry, home, poses):
 
 def test_an_explanation_of_every_leg_is_simpler_than_one_that_leaves_a_leg(geometry, home, poses):
     # Faults of all legs and of five more, against one leg that nothing explains.
-    costs = dict(zip(KINDS, COSTS))
+    costs = dict(zip(FAULT_KINDS, COSTS))
     assert costs['unexplained'] > 6.0 * (costs['dead'] + OTHER_LEG_COST)
     geometry = uneven(geometry)
     offsets = np.array([0.02, -0.03, 0.05, -0.04, 0.03, -0.02])

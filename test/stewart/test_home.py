@@ -21,14 +21,14 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, load_geometry, MonitoredTracker, OffsetStrut, PoseSolver, with_tool)
-from liedyn_ros.stewart.home import home_of, LEVEL, mirror_of_home, NOT_GIVEN, require_home
+from liedyn_ros.stewart.home import home_of, mirror_of_home, NO_TURN, NOT_GIVEN, require_home
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
 FILES = sorted(path.name for path in config_file('stewart_geometry.yaml').parent.glob(
     'stewart_*.yaml') if not path.name.endswith('_nodes.yaml'))
 
 
-def settings(position=NOT_GIVEN, orientation=LEVEL):
+def settings(position=NOT_GIVEN, orientation=NO_TURN):
     return {'home_position': position, 'home_orientation': orientation}
 
 

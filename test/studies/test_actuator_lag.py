@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from liedyn_ros.studies.actuator_lag import study as actuator_lag
-from liedyn_ros.studies.actuator_lag.flights import Flight, MAX_ERROR
+from liedyn_ros.studies.actuator_lag.flights import Flight, MAX_FLIGHT_ERROR
 
 pytestmark = pytest.mark.full
 
@@ -33,7 +33,8 @@ def test_rates_compensate_the_lag(tmp_path, capsys):
 def test_a_lost_flight_is_reported_and_drawn(tmp_path, capsys):
     flights = [
         Flight(with_rates, lag, lag, np.array([0.0, 2.5, 2.6]), np.array([[0.1] * 3] * 2 + [
-            [2.0 * MAX_ERROR if lag and not with_rates else 0.1, 0.1, 0.1]]), np.zeros((3, 1)))
+            [2.0 * MAX_FLIGHT_ERROR if lag and not with_rates else 0.1, 0.1, 0.1]]),
+            np.zeros((3, 1)))
         for lag in (0.0, 0.1) for with_rates in (False, True)]
     actuator_lag.report(flights, 'lag')
     actuator_lag.draw(flights, tmp_path / 'errors.pdf')

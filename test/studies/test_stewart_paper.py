@@ -19,18 +19,18 @@ from liedyn_ros.stewart import leg_lengths, load_geometry
 from liedyn_ros.studies.stewart_pose import figures as stewart_figures
 from liedyn_ros.studies.stewart_pose.algorithms import Chart, Form, StudyEquations
 from liedyn_ros.studies.stewart_pose.paper import (
-    CENTIMETRE, End, pose_of, STATES, Study, TABLES, UNEXPLAINED)
+    CENTIMETRE, End, PAPER_STATES, PAPER_TABLES, pose_of, Study, UNEXPLAINED_CELLS)
 
 pytestmark = pytest.mark.full
 
 ONE_SOLVE = 2.0  # percent; some starts are on the edge between two ends, where rounding decides
 DIFFERENT = {
-    **dict.fromkeys(UNEXPLAINED, pytest.mark.xfail(
+    **dict.fromkeys(UNEXPLAINED_CELLS, pytest.mark.xfail(
         strict=True, reason='no reading of the paper reproduces this cell')),
     ('GN-SE(3)', 1): pytest.mark.xfail(strict=True, reason='two solves of fifty differ')}
 CELLS = [(table, method, state, float(table.published[state, k]))
-         for table in TABLES for k, method in enumerate(table.methods)
-         for state in range(len(STATES))]
+         for table in PAPER_TABLES for k, method in enumerate(table.methods)
+         for state in range(len(PAPER_STATES))]
 
 
 @pytest.fixture(scope='module')
@@ -60,8 +60,8 @@ def test_cell_equals_the_published_one(cell, method, state, published):
 def test_jacobians_are_derivatives_along_steps(study, chart, of_lengths):
     # (Stewart 17, 18, Stewart 22 to 24, 28)
     equations = StudyEquations(study.geometry, study.lengths, Form(chart, of_lengths), CENTIMETRE)
-    x = equations.state(pose_of(*STATES[2]))
-    lengths = leg_lengths(study.geometry, pose_of(*STATES[2])) / CENTIMETRE
+    x = equations.state(pose_of(*PAPER_STATES[2]))
+    lengths = leg_lengths(study.geometry, pose_of(*PAPER_STATES[2])) / CENTIMETRE
     wanted = study.lengths / CENTIMETRE
     assert equations.residuals(x)[:6] == pytest.approx(
         lengths - wanted if of_lengths else lengths ** 2 - wanted ** 2, rel=1e-12)
@@ -85,10 +85,10 @@ def test_the_poses_are_those_of_the_paper(study):
 
 
 def test_another_yaw_of_state_2_than_printed_is_needed(study, monkeypatch):
-    printed = (*STATES[1][:5], 70.0)
-    monkeypatch.setattr('liedyn_ros.studies.stewart_pose.paper.STATES', (STATES[0], printed))
+    printed = (*PAPER_STATES[1][:5], 70.0)
+    monkeypatch.setattr('liedyn_ros.studies.stewart_pose.paper.STATES', (PAPER_STATES[0], printed))
     # LM-SE(3) reaches the true pose in 66 of 100 solves from the one and not from the other.
-    assert study.cell(TABLES[1], 'LM-SE(3)', 1).percentage != pytest.approx(66.0, abs=20.0)
+    assert study.cell(PAPER_TABLES[1], 'LM-SE(3)', 1).percentage != pytest.approx(66.0, abs=20.0)
 
 
 def test_figures_show_every_solve(study, cell, tmp_path):
@@ -96,16 +96,16 @@ def test_figures_show_every_solve(study, cell, tmp_path):
     stewart_figures.draw(study, cells, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         f'figure_{k}.{kind}' for k in range(4, 10) for kind in ('csv', 'pdf', 'png')]
-    figure = stewart_figures.comparison(6, TABLES[0], cells, (0,))
+    figure = stewart_figures.comparison(6, PAPER_TABLES[0], cells, (0,))
     [axes] = figure.axes
     shown = sum(np.isfinite(line.get_ydata()).sum() for line in axes.lines
                 if line.get_linestyle() == 'None')
-    assert shown == 3 * len(TABLES[0].values)
+    assert shown == 3 * len(PAPER_TABLES[0].values)
     true = cells['GN-Quat', 0].ends == End.TRUE_POSE
     assert np.count_nonzero(true) == 26
     assert 'GN-Quat 52 % (52 %)' in axes.get_title()
     assert '*' not in axes.get_title()
-    [axes] = stewart_figures.comparison(7, TABLES[0], cells, (3,)).axes
+    [axes] = stewart_figures.comparison(7, PAPER_TABLES[0], cells, (3,)).axes
     assert '(54 %)*\n* no reading of the paper gives this' in axes.get_title()
 
 

@@ -52,8 +52,8 @@ def test_the_reference_is_recovered(tmp_path, monkeypatch: pytest.MonkeyPatch,
 
 def test_timing_and_its_picture(tmp_path, monkeypatch: pytest.MonkeyPatch,
                                 capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr(higher_order_timing, 'LENGTHS', (1, 2))
-    monkeypatch.setattr(higher_order_timing, 'ORDERS', range(2))
+    monkeypatch.setattr(higher_order_timing, 'CHAIN_LENGTHS', (1, 2))
+    monkeypatch.setattr(higher_order_timing, 'TIMED_ORDERS', range(2))
     timing = higher_order_timing.measure()
     higher_order_figures.draw_timing(timing, tmp_path / 'timing.png')
     higher_order.report(timing)

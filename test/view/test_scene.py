@@ -23,17 +23,17 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import load_model
 from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver
 from liedyn_ros.stewart.platform.kinematics import leg_ends
-from liedyn_ros.stewart.platform.picture import BEYOND, MIDDLE
+from liedyn_ros.stewart.platform.picture import BEYOND_COLOR, MIDDLE_COLOR
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
 
 from liedyn_ros.view.page import _stand_back, describe, LivePage, write_recording  # noqa: E402
-from liedyn_ros.view.platforms.scene import MAGNIFIED, SIGMAS  # noqa: E402
+from liedyn_ros.view.platforms.scene import ELLIPSOID_SIGMAS, MAGNIFIED  # noqa: E402
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf  # noqa: E402
 from liedyn_ros.view.plots import add_slider, fitted, Plots  # noqa: E402
 from liedyn_ros.view.recording import MAX_DURATION, ViewRecording  # noqa: E402
-from liedyn_ros.view.shapes import AXES, PATH, PURPLE, rgb, solid_box  # noqa: E402
-from liedyn_ros.view.trees.scene import CENTER, EFFORT, LOOP, THRUST  # noqa: E402
+from liedyn_ros.view.shapes import AXIS_COLORS, PATH, PURPLE, rgb, solid_box  # noqa: E402
+from liedyn_ros.view.trees.scene import CENTER, EFFORT_COLOR, LOOP, THRUST  # noqa: E402
 from liedyn_ros.view_state import seen_of as seen_of_model, SolvedPose, ViewInput  # noqa: E402
 
 GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
@@ -116,8 +116,8 @@ def test_a_leg_beyond_its_travel_is_red_and_one_in_the_middle_green(page):
     lengths = 0.5 * (low + high)
     lengths[2] = 1.01 * high[2]
     page.show(seen_of(MOVED, lengths))
-    assert node(page, '/Platform/rods/1').color == rgb(MIDDLE)
-    assert node(page, '/Platform/rods/3').color == rgb(BEYOND)
+    assert node(page, '/Platform/rods/1').color == rgb(MIDDLE_COLOR)
+    assert node(page, '/Platform/rods/3').color == rgb(BEYOND_COLOR)
 
 
 def test_the_ellipsoid_has_the_deviations_of_the_position(page):
@@ -125,7 +125,7 @@ def test_the_ellipsoid_has_the_deviations_of_the_position(page):
     page.show(seen_of(MOVED))
     ball = node(page, '/Covariance (with leg_noise)')
     shape = rotation_of(ball) @ np.diag(np.square(ball.scale)) @ rotation_of(ball).T
-    np.testing.assert_allclose(shape, (SIGMAS * MAGNIFIED) ** 2 * COVARIANCE, atol=1e-12)
+    np.testing.assert_allclose(shape, (ELLIPSOID_SIGMAS * MAGNIFIED) ** 2 * COVARIANCE, atol=1e-12)
 
 
 def test_axes_grow_with_the_machine(page):
@@ -365,7 +365,7 @@ def test_what_was_computed_is_written_as_a_page_of_its_length(tmp_path, monkeypa
 
 
 def test_lines_and_arrows_stand_out_from_a_white_and_from_a_dark_background():
-    colors = (*AXES, PURPLE, PATH, EFFORT, CENTER, THRUST, LOOP)
+    colors = (*AXIS_COLORS, PURPLE, PATH, EFFORT_COLOR, CENTER, THRUST, LOOP)
     for background in ((255, 255, 255), (20, 20, 20)):
         assert min(contrast(color, background) for color in colors) > 2.9
 

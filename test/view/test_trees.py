@@ -331,7 +331,7 @@ def test_a_hostile_mesh_costs_its_shape_alone(tmp_path, name):
 def test_a_mesh_that_takes_too_long_or_too_much_is_refused(less, tmp_path, monkeypatch):
     path = tmp_path / 'many.obj'
     path.write_text('v 0 0 0\nv 1 0 0\nv 0 1 0\n' + 'f 1 2 3\n' * 2_000_000)
-    monkeypatch.setattr(meshes, 'LIMITS', meshes.LIMITS._replace(**less))
+    monkeypatch.setattr(meshes, 'MESH_LIMITS', meshes.MESH_LIMITS._replace(**less))
     surfaces.cache_clear()
     with pytest.raises(DescriptionError) as caught:
         surfaces(path)

@@ -24,7 +24,8 @@ from tools.command_line import no_arguments
 
 from liedyn_ros.commands.retiming.drawings import picture
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
-from liedyn_ros.pictures import BOUND, legend_above, new_figure, PAGE, RIGHT, save, WRONG
+from liedyn_ros.pictures import (
+    BOUND, legend_above, new_figure, PAGE, RIGHT_COLOR, save, WRONG_COLOR)
 
 DOCS = Path(__file__).parents[2] / 'docs'
 IMAGES = DOCS / 'images'
@@ -86,7 +87,7 @@ def draw(name: str, curves: Curves) -> None:
     """Write a picture of errors in time: what is wrong first, then what is right."""
     figure = new_figure(58.0)
     axes = figure.subplots()
-    for (label, values), color in zip(curves.items(), (WRONG, RIGHT)):
+    for (label, values), color in zip(curves.items(), (WRONG_COLOR, RIGHT_COLOR)):
         axes.semilogy(1e-3 * np.arange(len(values)), np.maximum(values, 1e-6), color=color,
                       label=label)
     axes.set(xlabel='time, s', ylabel='largest joint error, mrad', xlim=(0.0, 3.0),
@@ -99,8 +100,8 @@ def draw_retiming() -> None:
     """Write a picture of a run that knows limits of torque rate, and of one that does not."""
     page = scope_of('retiming.md')
     arm, path, torque, limits = (page[name] for name in ('arm', 'path', 'TORQUE', 'MotionLimits'))
-    runs = {'torque limited': (WRONG, page['torque_alone']),
-            'torque and its rate limited': (RIGHT, page['retime'](
+    runs = {'torque limited': (WRONG_COLOR, page['torque_alone']),
+            'torque and its rate limited': (RIGHT_COLOR, page['retime'](
                 arm, path, limits(torque=torque, torque_rate=15.0 * torque)))}
     figure = new_figure(110.0)
     rows = figure.subplots(3, 1, sharex=True)
@@ -132,8 +133,8 @@ def draw_calibration() -> None:
     found, drawing = (page[name] for name in ('found', 'drawing'))
     figure = new_figure(72.0, PAGE)
     errors, plan = figure.subplots(1, 2, width_ratios=(1.2, 1.0))
-    for label, held, color in (('drawing', found.held_out.before, WRONG),
-                               ('calibrated', found.held_out.after, RIGHT)):
+    for label, held, color in (('drawing', found.held_out.before, WRONG_COLOR),
+                               ('calibrated', found.held_out.after, RIGHT_COLOR)):
         errors.semilogy(np.arange(1, found.held_out.poses + 1), 1e3 * held.by_pose[0], 'o',
                         color=color, label=label)
     errors.set(xlabel='held-out pose', ylabel='error of the position, mm')
@@ -141,7 +142,7 @@ def draw_calibration() -> None:
     joints = np.stack((drawing.base_joints, drawing.platform_joints))
     corrections = LARGER * found.errors[:, :6].reshape(6, 2, 3).swapaxes(0, 1)
     ends = joints + corrections
-    for label, begin, end, color in zip(('base', 'platform'), joints, ends, ('0.3', RIGHT)):
+    for label, begin, end, color in zip(('base', 'platform'), joints, ends, ('0.3', RIGHT_COLOR)):
         plan.plot(*begin[:, :2].T, 'o', color=color, label=label)
         plan.quiver(*begin[:, :2].T, *(end - begin)[:, :2].T, color=color, angles='xy',
                     scale_units='xy', scale=1.0, width=0.006)

@@ -27,7 +27,7 @@ from tools.pictures.machine_views import Drawing, DRAWINGS, Point
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, statics
 from liedyn_ros.lie import se3
-from liedyn_ros.pictures import new_figure, PAGE, PALETTE, WRONG
+from liedyn_ros.pictures import new_figure, PAGE, PALETTE, WRONG_COLOR
 
 ROOT = Path(__file__).parents[2]
 IMAGES, PAGE_FILE = ROOT / 'docs' / 'images' / 'machines', ROOT / 'docs' / 'guides' / 'gallery.md'
@@ -35,7 +35,7 @@ TABLES = 'pins', 'parts'
 BEGIN, END = '<!-- drawings: begin -->\n', '<!-- drawings: end -->'
 MM = 1000.0  # in a metre
 WIDTHS = {'bar': 2.2, 'barrel': 5.0, 'rod': 1.0}
-GREY, RED = '0.35', WRONG
+GREY, RED = '0.35', WRONG_COLOR
 
 
 def machine(name: str) -> tuple[ConstrainedDynamics, Array]:

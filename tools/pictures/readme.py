@@ -33,7 +33,7 @@ from liedyn_ros.demo.stewart.crossing import Crossing
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import load_model, scale_masses
-from liedyn_ros.pictures import draw_machine, draw_platform, RIGHT, WRONG
+from liedyn_ros.pictures import draw_machine, draw_platform, RIGHT_COLOR, WRONG_COLOR
 from liedyn_ros.stewart import (
     Flag, LegSimulation, load_geometry, MonitorConfig, MonitoredTracker, PoseTracker,
     SmoothTrajectory, StewartGeometry)
@@ -56,15 +56,15 @@ def crossing_of(geometry: StewartGeometry) -> Crossing:
     home = se3.from_rotation_translation(
         so3.exp(singularity.HOME_TURN), singularity.HOME_POSITION)
     motion = SmoothTrajectory(
-        home, np.array([0.0, 0.0, singularity.TURN, 0.0, 0.0, 0.0]),
-        np.full(6, singularity.FREQUENCY), np.zeros(6))
-    rate = singularity.SAMPLE_RATE
-    simulation = LegSimulation(geometry, motion, rate, length_noise=singularity.NOISE,
-                               seed=singularity.SEED)
+        home, np.array([0.0, 0.0, singularity.CROSSING_TURN, 0.0, 0.0, 0.0]),
+        np.full(6, singularity.CROSSING_FREQUENCY), np.zeros(6))
+    rate = singularity.CROSSING_RATE
+    simulation = LegSimulation(geometry, motion, rate, length_noise=singularity.CROSSING_NOISE,
+                               seed=singularity.NOISE_SEED)
     ours = MonitoredTracker(geometry, home, config=MonitorConfig(
-        leg_noise=singularity.NOISE, hold_hypotheses=True))
+        leg_noise=singularity.CROSSING_NOISE, hold_hypotheses=True))
     plain, rows = PoseTracker(geometry, home), []
-    for k in range(round(singularity.DURATION * rate)):
+    for k in range(round(singularity.CROSSING_TIME * rate)):
         sample, stamp = simulation.take(), 10 ** 9 + round(1e9 * k / rate)
         found = ours.track(stamp, sample.lengths)
         rows.append((k / rate, sample.pose, plain.track(stamp, sample.lengths).pose, found.pose,
@@ -112,7 +112,7 @@ def picture(geometry: StewartGeometry, crossing: Crossing, row: int, machine: Ae
     if crossing.plain_errors[row] > 0.05:
         wrong = geometry.platform_joints @ crossing.plain[row][:3, :3].T
         wrong = (wrong + crossing.plain[row][:3, 3])[[*range(6), 0]]
-        left.plot(*wrong.T, color=WRONG, linewidth=2.5)
+        left.plot(*wrong.T, color=WRONG_COLOR, linewidth=2.5)
     draw_machine(right, machine.model, q[frame])
     right.plot(*np.append(q[:, :3], q[:1, :3], axis=0).T, color='tab:green', linewidth=0.8)
     frame_axes(left, ((-0.3, 0.3), (-0.3, 0.3), (0.0, 0.62)), 1.12)
@@ -132,18 +132,18 @@ def numbers(figure: Figure, crossing: Crossing, row: int) -> None:
     axes = figure.add_axes((0.375, 0.40, 0.27, 0.50))
     shown = slice(0, row + 1)
     for poses, style in ((crossing.truth, {'color': '0.78', 'linewidth': 5.0, 'label': 'truth'}),
-                         (crossing.plain, {'color': WRONG, 'linewidth': 2.0,
+                         (crossing.plain, {'color': WRONG_COLOR, 'linewidth': 2.0,
                                            'label': 'plain solver'}),
-                         (crossing.ours, {'color': RIGHT, 'linewidth': 1.5, 'linestyle': '--',
-                                          'label': 'liedyn_ros'})):
+                         (crossing.ours, {'color': RIGHT_COLOR, 'linewidth': 1.5,
+                                          'linestyle': '--', 'label': 'liedyn_ros'})):
         turned = so3.log(poses[:1, :3, :3].swapaxes(1, 2) @ poses[:, :3, :3])[:, 2]
         axes.plot(crossing.times[shown], np.degrees(turned[shown]), **style)
     axes.axvline(crossing.crossed_at, color='0.4', linestyle=':', linewidth=0.8)
-    axes.set(xlim=(0.0, singularity.DURATION), ylim=(0.0, 140.0), xlabel='time, s')
+    axes.set(xlim=(0.0, singularity.CROSSING_TIME), ylim=(0.0, 140.0), xlabel='time, s')
     axes.set_ylabel('yaw, degree', labelpad=1)
     axes.legend(loc='upper left', fontsize=7.5)
-    for y, name, poses, color in ((0.14, 'plain solver', crossing.plain, WRONG),
-                                  (0.06, 'liedyn_ros', crossing.ours, RIGHT)):
+    for y, name, poses, color in ((0.14, 'plain solver', crossing.plain, WRONG_COLOR),
+                                  (0.06, 'liedyn_ros', crossing.ours, RIGHT_COLOR)):
         error = se3.log(se3.compose(se3.inverse(crossing.truth[row]), poses[row]))
         degrees = np.degrees(np.linalg.norm(error[:3]))
         text = (f'{degrees:.0f} degrees off' if degrees >= 1.0 else

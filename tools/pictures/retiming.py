@@ -38,7 +38,8 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import load_model, pose
-from liedyn_ros.pictures import BOUND, legend_above, new_figure, PAGE, RIGHT, save, WRONG
+from liedyn_ros.pictures import (
+    BOUND, legend_above, new_figure, PAGE, RIGHT_COLOR, save, WRONG_COLOR)
 from liedyn_ros.retiming import MotionLimits, Path, PlatformPath, retime, SplinePath
 from liedyn_ros.stewart import (
     load_geometry, PlatformController, PlatformSimulation, StewartDynamics)
@@ -47,7 +48,7 @@ IMAGE = File(__file__).parents[2] / 'docs' / 'images' / 'retiming_simulators.png
 STEP, AFTER = 1e-3, 0.5  # s: of simulations, and for which they go on at the end of a run
 POINTS = 400  # intervals of toppra
 LOST = 1000.0  # mm of error, at which a flight ends
-COLORS = {'retime': RIGHT, 'toppra': WRONG, 'trapezoid': BOUND}
+COLORS = {'retime': RIGHT_COLOR, 'toppra': WRONG_COLOR, 'trapezoid': BOUND}
 
 
 class Motion(NamedTuple):

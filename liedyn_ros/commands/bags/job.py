@@ -24,7 +24,7 @@ import warnings
 import numpy as np
 
 from liedyn_ros.commands.inputs import settings_of
-from liedyn_ros.commands.operation.environment import PACKAGE
+from liedyn_ros.commands.operation.environment import LIEDYN_PACKAGE
 from liedyn_ros.commands.stewart.bag_processing.tracking import platform_of
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.untrusted_files import read_file
@@ -33,7 +33,7 @@ from liedyn_ros.model import load_model
 from liedyn_ros.recordings.bags import AnyBag, Bag
 
 _NUMBER = re.compile(r'[-+]?\d+(\.\d+)?(e[-+]?\d+)?')
-MAX_POINTS = 2000  # points of a curve that a report shows
+MAX_CURVE_POINTS = 2000  # points of a curve that a report shows
 Tell = Callable[[int, int], None]
 
 
@@ -56,7 +56,7 @@ class Job:
         files = sorted(self.bag.rglob('*')) if self.bag.is_dir() else [self.bag]
         told = [(str(each), each.stat().st_size, each.stat().st_mtime_ns)
                 for each in files if each.is_file()]
-        text = json.dumps([PACKAGE.__version__, told, _digest(self.settings),
+        text = json.dumps([LIEDYN_PACKAGE.__version__, told, _digest(self.settings),
                            {key: str(value) for key, value in self.settings.items()},
                            {key: str(value) for key, value in self.files.items()}])
         return hashlib.sha256(text.encode()).hexdigest()
@@ -95,7 +95,7 @@ class JobCurves:
         if values is not None and self._row % self._step == 0:
             for each, value in zip(self.points.values(), values):
                 each.append([1e-9 * (stamp_ns - self._first), value])
-            if self.points and len(next(iter(self.points.values()))) > MAX_POINTS:
+            if self.points and len(next(iter(self.points.values()))) > MAX_CURVE_POINTS:
                 self._step *= 2
                 self.points = {name: each[::2] for name, each in self.points.items()}
         self._row += 1

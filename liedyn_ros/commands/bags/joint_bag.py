@@ -34,10 +34,10 @@ float64[] velocity
 float64[] acceleration
 float64[] effort
 """
-TYPE = 'liedyn_interfaces/msg/JointMotion'
-TOPIC = '/joint_motion'
-FIELDS = {'position': 'position', 'velocity': 'velocity', 'acceleration': 'acceleration',
-          'torque': 'effort'}
+MOTION_TYPE = 'liedyn_interfaces/msg/JointMotion'
+MOTION_TOPIC = '/joint_motion'
+MOTION_FIELDS = {'position': 'position', 'velocity': 'velocity', 'acceleration': 'acceleration',
+                 'torque': 'effort'}
 
 
 class JointBagWriter:
@@ -47,14 +47,14 @@ class JointBagWriter:
                  urdf: str | None = None) -> None:
         """Take the columns; derivatives of torques have no field and are left out."""
         self._path, self._urdf = path, urdf
-        self._robot, self._pace = transforms.RobotFrames(model), Pace(transforms.TF_RATE)
+        self._robot, self._pace = transforms.RobotFrames(model), Pace(transforms.BAG_TF_RATE)
         self._names = list(dict.fromkeys(each.partition('.position')[0] for each in columns
                                          if '.position [' in each))
         at = {each.partition(' [')[0]: k for k, each in enumerate(columns, 1)}
         self._at = {into: [at[f'{name}.{kind}'] for name in self._names]
-                    for kind, into in FIELDS.items() if f'{self._names[0]}.{kind}' in at}
+                    for kind, into in MOTION_FIELDS.items() if f'{self._names[0]}.{kind}' in at}
         self._store = get_typestore(Stores.LATEST)
-        self._store.register(get_types_from_msg(JOINT_MOTION, TYPE))
+        self._store.register(get_types_from_msg(JOINT_MOTION, MOTION_TYPE))
 
     def __enter__(self) -> JointBagWriter:
         """Open the bag; its folder must not be there."""
@@ -62,8 +62,9 @@ class JointBagWriter:
         self._writer.open()
         self._connection, self._tf, self._description = (
             self._writer.add_connection(topic, kind, typestore=self._store) for topic, kind in (
-                (TOPIC, TYPE), (transforms.TOPIC, transforms.TYPE),
-                (transforms.DESCRIPTION, transforms.TEXT)))
+                (MOTION_TOPIC, MOTION_TYPE),
+                (transforms.TRANSFORM_TOPIC, transforms.TRANSFORM_TYPE),
+                (transforms.BAG_DESCRIPTION, transforms.TEXT)))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -79,14 +80,14 @@ class JointBagWriter:
         require_time_of_messages(stamp)
         make: Any = self._store.types
         fields = {into: np.array([row[k] for k in self._at.get(into, [])], dtype=float)
-                  for into in FIELDS.values()}
+                  for into in MOTION_FIELDS.values()}
         fields = {into: each if all(map(math.isfinite, each)) else np.empty(0)
                   for into, each in fields.items()}
         sec, nanosec = divmod(stamp, 10**9)
         header = make['std_msgs/msg/Header'](
             stamp=make['builtin_interfaces/msg/Time'](sec=sec, nanosec=nanosec), frame_id='')
         self._writer.write(self._connection, stamp, self._store.serialize_cdr(
-            make[TYPE](header=header, name=self._names, **fields), TYPE))
+            make[MOTION_TYPE](header=header, name=self._names, **fields), MOTION_TYPE))
         if self._pace.is_due(stamp):
             self._write_transforms(stamp, dict(zip(self._names, fields['position'].tolist())))
 

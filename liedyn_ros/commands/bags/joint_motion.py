@@ -24,7 +24,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, ConstrainedDynamics, LoopTracker)
 from liedyn_ros.identification import Motion, Recording
-from liedyn_ros.identification.motion.motion import DEGREE, END_PERIODS, motion_of
+from liedyn_ros.identification.motion.motion import END_PERIODS, motion_of, SPLINE_DEGREE
 from liedyn_ros.identification.motion.spectrum import derivative_noise, MAX_CUTOFF
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.recordings import JointSamples
@@ -34,7 +34,7 @@ from liedyn_ros.recordings.bags.joint_states import joint_state_messages, sample
 from liedyn_ros.recordings.model_samples import measured_joints, model_samples
 from liedyn_ros.recordings.samples import Stamps
 
-BLOCK = 25_000  # messages that are smoothed together
+BLOCK_MESSAGES = 25_000  # messages that are smoothed together
 OVERLAP = 4_000  # on both sides of a block, where the filter swings in
 # Steps from a row, at which a message has it; between rows it is half a step
 MAX_ROW_DISTANCE = 0.75
@@ -56,7 +56,7 @@ class Block(NamedTuple):
 
 
 def processed_motion(bag: AnyBag, model: Model, *, topic: str | None = None, arrival: bool = False,
-                     order: int = 1, cutoff: float | None = None, block: int = BLOCK,
+                     order: int = 1, cutoff: float | None = None, block: int = BLOCK_MESSAGES,
                      overlap: int = OVERLAP, start: Array | None = None) -> Iterator[Block]:
     """
     Yield smooth positions, velocities, accelerations, and the torques that they need.
@@ -185,7 +185,7 @@ def _with_torques(model: Model, motion: Motion, stamps: Stamps, chosen: slice, o
     whole = np.empty((len(motion.a), order + 1, model.nv))
     for piece in motion.pieces:
         steps = np.arange(piece.stop - piece.start) / motion.rate
-        spline = make_interp_spline(steps, motion.a[piece], k=DEGREE)
+        spline = make_interp_spline(steps, motion.a[piece], k=SPLINE_DEGREE)
         for k in range(order + 1):
             whole[piece, k] = spline(steps, k) if k else motion.a[piece]
     rates = whole[chosen]

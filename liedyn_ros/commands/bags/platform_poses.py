@@ -24,7 +24,7 @@ from liedyn_ros.commands.stewart.bag_processing.shown import Shown, written
 from liedyn_ros.commands.stewart.bag_processing.tracking import (
     actuators_of, platform_of, processed, ProcessedMessage, tracker_of)
 from liedyn_ros.commands.stewart.bag_processing.writers import (
-    BagWriter, COLUMNS, INTEGERS, row_of, TEXTS)
+    BagWriter, INTEGER_COLUMNS, POSE_COLUMNS, row_of, TEXTS)
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import whole_folder
@@ -33,7 +33,7 @@ from liedyn_ros.recordings.bags.joint_state_layout import JointStateMessage
 from liedyn_ros.recordings.bags.joint_states import joint_state_messages
 from liedyn_ros.recordings.tables import is_table
 
-TOPIC = 'leg_states'
+LEG_STATES_TOPIC = 'leg_states'
 
 
 def platform_job(job: Job, tell: Tell) -> JobOutcome:
@@ -42,9 +42,9 @@ def platform_job(job: Job, tell: Tell) -> JobOutcome:
     bag = (TableBag(job.bag, actuators_of(settings).names) if is_table(job.bag)
            else Bag(job.bag))
     topic = bag.topic(job.settings['topic'] or (
-        TOPIC if isinstance(bag, Bag) else None), 'sensor_msgs/msg/JointState')
+        LEG_STATES_TOPIC if isinstance(bag, Bag) else None), 'sensor_msgs/msg/JointState')
     counts, reasons = Counter[str](), Reasons()
-    curves, total = JobCurves(list(COLUMNS[1:4])), bag.counts[topic]
+    curves, total = JobCurves(list(POSE_COLUMNS[1:4])), bag.counts[topic]
     rows = _rows(bag, topic, settings, job.settings['arrival'], reports='mcap' in job.files)
     with ExitStack() as stack:
         writers = _writers(job, settings, stack)
@@ -133,6 +133,6 @@ def _writers(job: Job, settings: Mapping[str, Any], stack: ExitStack
         elif kind == 'html':
             found.append(stack.enter_context(written(Shown(path, settings))))
         else:
-            rows = stack.enter_context(table_writer(path, COLUMNS, TEXTS, INTEGERS))
+            rows = stack.enter_context(table_writer(path, POSE_COLUMNS, TEXTS, INTEGER_COLUMNS))
             found.append(lambda each, rows=rows: rows(row_of(each)))  # type: ignore[misc]
     return found

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from liedyn_ros.commands.bags.job import Job, JobOutcome
 
 PROGRESS_PERIOD = 2.0  # s between two lines of progress
-KINDS = 'csv', 'parquet', 'mcap'
+OUTPUT_FORMATS = 'csv', 'parquet', 'mcap'
 GOOD_COUNTS = 'with a pose', 'with all joints'
 NO_FAULT = 'at the ends'  # of a motion, where the filter swings in
-REPORT_FILE = 'report.html'
+BAG_REPORT = 'report.html'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f'{jobs[k].bag}: {_line(outcome)}', file=sys.stderr)
         if options.report is not None or options.folder is not None:
             from liedyn_ros.commands.bags.run import report
-            write_whole(options.report or options.folder / REPORT_FILE, report(jobs, outcomes))
+            write_whole(options.report or options.folder / BAG_REPORT, report(jobs, outcomes))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         print(f'liedyn bag process: {error}', file=sys.stderr)
         return 2
@@ -109,7 +109,7 @@ def _jobs(options: argparse.Namespace) -> 'list[Job]':
         'complete': options.complete, 'arrival': options.arrival, 'order': options.order,
         'smoothing': options.smoothing, 'start': dict(options.start),
         'measured': options.measured, 'agreement': options.agreement}
-    single = {kind: path for kind in (*KINDS, 'html')
+    single = {kind: path for kind in (*OUTPUT_FORMATS, 'html')
               if (path := getattr(options, kind)) is not None}
     if options.folder is None:
         if len(options.bag) > 1:
@@ -179,7 +179,7 @@ def parser() -> argparse.ArgumentParser:
     files.add_argument('--folder', type=folder, help=(
         'folder of the results of several bags with a report; bags that are done are not '
         'done again'))
-    files.add_argument('--write', nargs='+', choices=KINDS, default=['csv'],
+    files.add_argument('--write', nargs='+', choices=OUTPUT_FORMATS, default=['csv'],
                        help='kinds of files in the folder')
     add_work_options(result)
     return result

@@ -31,7 +31,7 @@ from liedyn_ros.commands.bags.platform_poses import platform_job
 from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer
 from liedyn_ros.commands.identification.options import start_of
 from liedyn_ros.commands.reports import Line, plot, ReportPage
-from liedyn_ros.commands.stewart.bag_processing.shown import STEP_NS, written
+from liedyn_ros.commands.stewart.bag_processing.shown import SHOWN_STEP_NS, written
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import whole_folder, write_whole
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
@@ -67,7 +67,7 @@ class ShownJoints:
         if not isinstance(stamp, int) or stamp < self._due_ns:
             return
         self._first_ns = self._first_ns or stamp
-        self._due_ns = stamp + STEP_NS
+        self._due_ns = stamp + SHOWN_STEP_NS
         seen = ViewInput(fault=str(row[-1])) if row[1] is None else ViewInput(
             positions=_numbers(row, self._positions), efforts=_numbers(row, self._efforts))
         self._shown.append((1e-9 * (stamp - self._first_ns), seen))
@@ -84,7 +84,7 @@ def _numbers(row: Sequence[Cell], places: dict[str, int]) -> dict[str, float]:
             if isinstance(value := row[k], (int, float)) and math.isfinite(value)}
 
 
-STAMP, REASON = 'stamp [ns]', 'reason'
+STAMP_COLUMN, REASON_COLUMN = 'stamp [ns]', 'reason'
 Rows = Iterable[tuple[int, list[float] | None, str]]  # stamps (ns), values, why there are none
 Part = tuple[Rows, Iterable[str], Mapping[str, int]]  # with remarks, and numbers of messages
 
@@ -144,8 +144,8 @@ def _joint_job(job: Job, tell: Tell) -> JobOutcome:
 
 
 def _writers(job: Job, model: Model, names: list[str], stack: ExitStack) -> list[RowWriter]:
-    columns = [STAMP, *names, REASON]
-    found = [stack.enter_context(table_writer(path, columns, [REASON], [STAMP]))
+    columns = [STAMP_COLUMN, *names, REASON_COLUMN]
+    found = [stack.enter_context(table_writer(path, columns, [REASON_COLUMN], [STAMP_COLUMN]))
              for kind, path in job.files.items() if kind not in ('mcap', 'html')]
     file = Path(job.settings['model'])
     if 'mcap' in job.files:

@@ -19,7 +19,7 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.extras import require_extra
 from liedyn_ros.common.whole_files import whole_file
 
-TABLES = '.csv', '.parquet'
+WRITTEN_SUFFIXES = '.csv', '.parquet'
 _GROUP = 20_000  # rows of a Parquet file that are in memory
 _QUOTED = frozenset('",\r\n')  # characters that a text without quotes cannot have
 Cell = float | int | str | None
@@ -42,8 +42,8 @@ def table_writer(path: Path, columns: Sequence[str], texts: Sequence[str] = (),
     written, so that an older one stays until then. Raises DescriptionError for other suffixes, and
     OSError.
     """
-    if path.suffix not in TABLES:
-        raise DescriptionError(f'{path}: expected a file {" or ".join(TABLES)}')
+    if path.suffix not in WRITTEN_SUFFIXES:
+        raise DescriptionError(f'{path}: expected a file {" or ".join(WRITTEN_SUFFIXES)}')
     with whole_file(path) as part:
         if path.suffix == '.csv':
             with part.open('w', newline='', encoding='utf-8') as stream:

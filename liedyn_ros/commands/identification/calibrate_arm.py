@@ -38,10 +38,11 @@ from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.model import load_model, Model
 from liedyn_ros.recordings import pose_table, PoseColumns
 
-POSE = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
-HEAD = ['frame', *(f'{what} {axis}, {unit}' for what, unit in (('turn', 'mrad'), ('shift', 'mm'))
-                   for axis in 'xyz'), 'offset']
-REPORT_FILE = 'report.html'
+POSE_METAVAR = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
+FRAME_HEAD = ['frame',
+              *(f'{what} {axis}, {unit}' for what, unit in (('turn', 'mrad'), ('shift', 'mm'))
+                for axis in 'xyz'), 'offset']
+ARM_REPORT = 'report.html'
 FIXED_DEVIATION = 1e-8  # rad or m: deviation of what is held fixed
 
 
@@ -160,12 +161,12 @@ def _report(found: ArmCalibration, findings: Findings, options: argparse.Namespa
     page.text('Each in the frame of its joint, with standard deviations. Those of numbers that '
               'the poses do not tell are the tolerance. The offset is the part along the axis, '
               'mrad or mm. A dash: not searched.')
-    page.table(HEAD, _corrections(found))
+    page.table(FRAME_HEAD, _corrections(found))
     page.items([*_lengths(found), *(
         [f'hardly told: {", ".join(found.unobservable)}'] if found.unobservable else [])])
     findings.end(page)
     page.settings({key: str(value) for key, value in vars(options).items()})
-    path = options.folder / REPORT_FILE
+    path = options.folder / ARM_REPORT
     write_whole(path, page.html())
     return Path(path)
 
@@ -200,7 +201,7 @@ def parser() -> argparse.ArgumentParser:
                         help='unit of reading, position or orientation, such as position=mm')
     for name, what in (('instrument', "the ground in the instrument's frame"),
                        ('target', 'the target on the body')):
-        result.add_argument(f'--{name}', type=float, nargs=6, metavar=POSE, help=(
+        result.add_argument(f'--{name}', type=float, nargs=6, metavar=POSE_METAVAR, help=(
             f'pose of {what}, m and degrees; found where it is left out'))
     for name, unit in (('position', 'm'), ('rotation', 'rad')):
         result.add_argument(f'--{name}-noise', type=float, help=(

@@ -36,8 +36,9 @@ from liedyn_ros.identification.excitation.capsules import Capsule, capsules_of, 
 from liedyn_ros.identification.verdict import MAX_CONDITION
 from liedyn_ros.model import JOINT_TYPES, load_model, Model
 
-NO_LIMIT = 1e6  # rad/s or m/s, from which a limit is none
-TABLE_FILE, TRAJECTORY_FILE, REPORT_FILE = 'excitation.csv', 'excitation.yaml', 'report.html'
+UNLIMITED_RATE = 1e6  # rad/s or m/s, from which a limit is none
+EXCITATION_TABLE, EXCITATION_TRAJECTORY, EXCITATION_REPORT = (
+    'excitation.csv', 'excitation.yaml', 'report.html')
 JOINTS_OF_PLOT = 4  # joints of a plot
 
 
@@ -52,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             model, limits_of(model, options), start=start, period=options.period,
             harmonics=options.harmonics, rate=options.rate, rounds=options.rounds,
             clearance=clearance, seed=options.seed)
-        files = [options.folder / each for each in (TABLE_FILE, TRAJECTORY_FILE, REPORT_FILE)]
+        files = [options.folder / each
+                 for each in (EXCITATION_TABLE, EXCITATION_TRAJECTORY, EXCITATION_REPORT)]
         write_csv(files[0], model, found)
         write_yaml(files[1], model, found)
         write_whole(files[2], _report(model, found, clearance, options))
@@ -85,9 +87,9 @@ def limits_of(model: Model, options: argparse.Namespace,
         speed = options.share * float(own.velocity[0])
         if options.speed is not None:
             speed = min(speed, options.speed)
-        if not 0.0 < speed < NO_LIMIT and speeds is not None:
+        if not 0.0 < speed < UNLIMITED_RATE and speeds is not None:
             speed = speeds[joint.name]
-        if not 0.0 < speed < NO_LIMIT:
+        if not 0.0 < speed < UNLIMITED_RATE:
             raise LimitError(f'the model gives no velocity limit for joint {joint.name}: give '
                              '--speed', names=(joint.name,))
         middle = 0.5 * (lower + upper)

@@ -29,7 +29,7 @@ from liedyn_ros.commands.identification.next_motion import (
     predicted_deviations, proposed, write_next)
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, measured, require_still)
-from liedyn_ros.commands.identification.report import findings, HEAD, report, summary
+from liedyn_ros.commands.identification.report import findings, report, SCALES_HEAD, summary
 from liedyn_ros.commands.inputs import about
 from liedyn_ros.commands.outputs import folder, set_aside, without_empty
 from liedyn_ros.common.errors import LiedynError
@@ -39,11 +39,11 @@ from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification import Identification, identify, NextMotion
 from liedyn_ros.identification.held_out import PRIORS
 from liedyn_ros.identification.identify import STAGES
-from liedyn_ros.identification.joints import FRICTION, MORE_TERMS
+from liedyn_ros.identification.joints import FRICTION_TERMS, MORE_TERMS
 from liedyn_ros.identification.verdict import with_held
 from liedyn_ros.model import load_model, Model
 
-REPORT_FILE, PARAMETERS_FILE = 'report.html', 'parameters.json'
+IDENTIFICATION_REPORT, RESULT_FILE = 'report.html', 'parameters.json'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = findings(result, *ahead)
     found.print_top()
     print('error on held-out parts, rms, N m or N')
-    print_table(HEAD, summary(result))
+    print_table(SCALES_HEAD, summary(result))
     found.print_further()
     for text in (*samples.remarks, *result.motion.remarks):
         print(f'- {text}')
@@ -104,7 +104,7 @@ def _write(options: argparse.Namespace, result: Identification, whole: Model,
            remarks: Sequence[str], ahead: tuple[NextMotion | None, str]) -> list[Path]:
     """Write report, numbers, the motion to record next, and where it is offered the model."""
     settings = {key: str(value) for key, value in sorted(vars(options).items())}
-    page, numbers = options.folder / REPORT_FILE, options.folder / PARAMETERS_FILE
+    page, numbers = options.folder / IDENTIFICATION_REPORT, options.folder / RESULT_FILE
     write_whole(page, report(
         f'Identification of {result.given.name}', result, settings, remarks, ahead))
     write_whole(numbers, json.dumps(_numbers(result) | {
@@ -153,8 +153,8 @@ def parser() -> argparse.ArgumentParser:
                         help='folder of the results')
     add_holding_options(result)
     fit = result.add_argument_group('the fit')
-    fit.add_argument('--friction', nargs='*', choices=(*FRICTION, *MORE_TERMS),
-                     default=list(FRICTION), help=(
+    fit.add_argument('--friction', nargs='*', choices=(*FRICTION_TERMS, *MORE_TERMS),
+                     default=list(FRICTION_TERMS), help=(
                          'terms of the joints that are fitted, and tilt, of the base'))
     fit.add_argument('--find-scale', metavar='JOINT,...', default=[],
                      type=lambda text: text.split(','), help=(

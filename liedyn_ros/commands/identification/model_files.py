@@ -21,7 +21,7 @@ from liedyn_ros.common.xml_reader import text_of
 from liedyn_ros.model import (
     Model, to_urdf, updated_urdf, updated_yaml, with_armatures, with_inertias, with_resistances)
 
-PARAMETERS = 'dynamics_server.yaml'
+SERVER_PARAMETERS = 'dynamics_server.yaml'
 YAML = '.yaml', '.yml'
 
 
@@ -29,7 +29,7 @@ def model_files(folder: Path, source: Path, *, moved: bool = False) -> tuple[Pat
     """Return the files of the model and of the parameters that write_model writes."""
     suffix = '.yaml' if source.suffix in YAML else '.urdf'
     name = f'{source.stem}_{"calibrated" if moved else "identified"}{suffix}'
-    return folder / name, folder / PARAMETERS
+    return folder / name, folder / SERVER_PARAMETERS
 
 
 def write_model(folder: Path, source: Path, before: Model, after: Model, whole: Model, *,

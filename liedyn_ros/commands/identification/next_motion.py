@@ -22,7 +22,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.identification import ExcitationLimits, Identification, next_motion, NextMotion
 from liedyn_ros.model import JOINT_TYPES
 
-TRAJECTORY_FILE, TABLE_FILE = 'next_motion.yaml', 'next_motion.csv'
+NEXT_TRAJECTORY, NEXT_TABLE = 'next_motion.yaml', 'next_motion.csv'
 MAX_UNKNOWNS = 12  # unknowns of a report
 
 
@@ -43,13 +43,13 @@ def proposed(result: Identification, options: argparse.Namespace) -> tuple[
         return None, f'no motion found: {error}'
     fast = np.abs(found.excitation.v).max()
     return found, (
-        f'{TRAJECTORY_FILE}, {found.excitation.period:g} s, up to {fast:.3g} rad/s or m/s. Run it '
+        f'{NEXT_TRAJECTORY}, {found.excitation.period:g} s, up to {fast:.3g} rad/s or m/s. Run it '
         'slowly first, and give its recording as --also')
 
 
 def write_next(folder: Path, result: Identification, found: NextMotion | None) -> list[Path]:
     """Write the motion as trajectory_msgs and as a table; return the files."""
-    files = folder / TRAJECTORY_FILE, folder / TABLE_FILE
+    files = folder / NEXT_TRAJECTORY, folder / NEXT_TABLE
     if found is None:
         for each in files:
             each.unlink(missing_ok=True)  # of an earlier run

@@ -33,9 +33,9 @@ from liedyn_ros.recordings.model_samples import measured_joints, model_samples
 from liedyn_ros.recordings.samples import joined
 from liedyn_ros.recordings.tables import is_table
 
-OPTIONS_OF_FORMAT = {'table': ('time', 'rate', 'position', 'velocity', 'effort'),
+RECORDING_OPTIONS = {'table': ('time', 'rate', 'position', 'velocity', 'effort'),
                      'bag': ('topic', 'arrival')}
-NUMBER = r'(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?'
+NUMBER_PATTERN = r'(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?'
 
 
 def add_recording_options(parser: argparse.ArgumentParser) -> None:
@@ -136,7 +136,7 @@ def angles_of(names: Sequence[str], sums: Mapping[str, str]) -> Angles:
     rows, shifts = np.eye(len(names)), np.zeros(len(names))
     word = '|'.join(sorted(map(re.escape, names), key=len, reverse=True))
     term = re.compile(
-        rf'([+-]?)(?:(?:({NUMBER})\*)?({word})|({NUMBER})(deg)?)(?![^+-])')
+        rf'([+-]?)(?:(?:({NUMBER_PATTERN})\*)?({word})|({NUMBER_PATTERN})(deg)?)(?![^+-])')
     for name, text in sums.items():
         terms = list(term.finditer(text))
         if ''.join(each.group() for each in terms) != text:
@@ -162,7 +162,7 @@ def columns_of(options: argparse.Namespace) -> Columns:
     add_recording_options(defaults)
     kinds = {'table' if is_table(each) else 'bag'
              for each in (options.recording[0], *options.also)}
-    require_taken(options, defaults, kinds, OPTIONS_OF_FORMAT)
+    require_taken(options, defaults, kinds, RECORDING_OPTIONS)
     if 'time' in dict(options.unit) and 'table' not in kinds:
         raise NameSetError('--unit time: expected a table, as stamps of a bag are in ns')
     return Columns(options.time, options.rate, options.position, options.velocity,

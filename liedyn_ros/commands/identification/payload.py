@@ -38,8 +38,8 @@ from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.payload.estimator import SCALE_DEVIATION
 from liedyn_ros.model import load_model, Model, to_urdf
 
-UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
-HEAD = ['number', 'value', 'deviation', 'unit']
+PAYLOAD_UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
+PAYLOAD_HEAD = ['number', 'value', 'deviation', 'unit']
 CAVEAT = ('deviations count noise, and a common share of 5.8 % by which efforts may be wrong, as '
           'constants of motors are stated to 10 %: a known load (--known-load) makes it smaller. '
           "A recording without load (--empty) tells what the robot's own model is wrong by")
@@ -48,7 +48,8 @@ STATED_SCALE = ('deviations count noise, and what was stated with --scale: joint
 KNOWN_LOAD = ('deviations count noise, and what the known load leaves open of the share by which '
               'efforts are wrong')
 MAX_MASS_RATIO = 10.0  # masses of the robot, which no robot carries
-PAYLOAD_FILE, LOADED_MODEL_FILE, REPORT_FILE = 'payload.json', 'with_payload.urdf', 'report.html'
+PAYLOAD_FILE, LOADED_MODEL_FILE, PAYLOAD_REPORT = (
+    'payload.json', 'with_payload.urdf', 'report.html')
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'liedyn payload: {error}', file=sys.stderr)
         return 2
     findings.print_top()
-    print_table(HEAD, _rows(found))
+    print_table(PAYLOAD_HEAD, _rows(found))
     findings.print_further()
     print('written:', ', '.join(str(each) for each in files))
     return 0 if isfinite(found.deviations[0]) and not _doubts(whole, found) else 1
@@ -140,11 +141,11 @@ def _doubts(model: Model, found: Payload) -> tuple[str, ...]:
 
 
 def _rows(found: Payload) -> list[list[object]]:
-    """Return the rows of a table of the ten numbers, under HEAD."""
+    """Return the rows of a table of the ten numbers, under PAYLOAD_HEAD."""
     return [
         [name, f'{value:.5g}', f'{deviation:.2g}' if isfinite(deviation) else 'unknown', unit]
         for name, value, deviation, unit in zip(
-            found.names, found.parameters, found.deviations, UNITS)]
+            found.names, found.parameters, found.deviations, PAYLOAD_UNITS)]
 
 
 def _findings(whole: Model, found: Payload, options: argparse.Namespace, remarks: Sequence[str]
@@ -203,14 +204,14 @@ def _report(options: argparse.Namespace, model: Model, motion: Motion, found: Pa
     findings.begin(page)
     page.heading('The ten numbers')
     page.text(f'About the origin of its frame at {options.body}, with standard deviations.')
-    page.table(HEAD, _rows(found))
+    page.table(PAYLOAD_HEAD, _rows(found))
     if known and found.mass > 0.0:
         page.heading('What the forces leave')
         page.plots(_plots(options, model, motion, found))
     findings.end(page)
     page.settings({**{key: str(value) for key, value in sorted(vars(options).items())},
                    'recording': ' '.join(map(str, options.recording))})
-    path: Path = options.folder / REPORT_FILE
+    path: Path = options.folder / PAYLOAD_REPORT
     write_whole(path, page.html())
     return path
 

@@ -24,10 +24,10 @@ from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.identification.verdict import masses_in_sums, ratios
 
 INTERVAL_LEVEL = 0.95
-ROUNDING = 1e-12  # kg, m, N: what files write for nothing
+WRITTEN_ZERO = 1e-12  # kg, m, N: what files write for nothing
 METHODS = {'given': 'given model', 'refitted friction': 'given, friction fitted',
            'least squares': 'least squares', 'consistent': 'identified'}
-HEAD = ['joint', *METHODS.values(), 'ratio', 'it is']
+SCALES_HEAD = ['joint', *METHODS.values(), 'ratio', 'it is']
 _BODY = 'mass', 'x', 'y', 'z', 'xx', 'xy', 'xz', 'yy', 'yz', 'zz'
 
 
@@ -87,7 +87,7 @@ def findings(result: Identification, ahead: NextMotion | None, text: str) -> Fin
 
 
 def summary(result: Identification) -> list[list[object]]:
-    """Return the rows of a table of held-out errors, under HEAD."""
+    """Return the rows of a table of held-out errors, under SCALES_HEAD."""
     return [[joint, *(f'{float(result.held_out[method][k]):.4g}' for method in METHODS),
              f'{ratio:.3f}', 'no better' if joint in result.verdict.worse else 'better']
             for k, (joint, ratio) in enumerate(zip(
@@ -98,7 +98,7 @@ def _errors(page: ReportPage, result: Identification) -> None:
     page.heading('Errors on parts held out')
     page.text('Root mean square of the joint forces, N m or N. Each part of the recording is '
               'predicted by a fit of the others.')
-    page.table(HEAD, summary(result))
+    page.table(SCALES_HEAD, summary(result))
 
 
 def _plots(page: ReportPage, result: Identification) -> None:
@@ -127,8 +127,8 @@ def _unknowns(page: ReportPage, result: Identification) -> None:
               f'that exist, with intervals of {100.0 * INTERVAL_LEVEL:g} % that count how far '
               'these and the given model pull them from least squares.')
     page.table(['parameter', 'given', 'identified', '±', 'least squares', ''], [
-        [name, *(f'{each:.5g}' if abs(each) > ROUNDING else '0' for each in (old, new)),
-         f'{wide * spread:.2g}', f'{x:.5g}' if abs(x) > ROUNDING else '0',
+        [name, *(f'{each:.5g}' if abs(each) > WRITTEN_ZERO else '0' for each in (old, new)),
+         f'{wide * spread:.2g}', f'{x:.5g}' if abs(x) > WRITTEN_ZERO else '0',
          '' if abs(x) > wide * s else 'may\u00a0be\u00a0zero']
         for name, old, new, spread, x, s in zip(
             equations.names[:equations.at_friction.stop], given, result.estimate.consistent,

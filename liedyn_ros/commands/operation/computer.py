@@ -28,7 +28,7 @@ MAX_DRIFT = 1e-3  # s, by which the clocks may drift apart while the doctor look
 CLOCK_SOURCE = Path('/sys/devices/system/clocksource/clocksource0/current_clocksource')
 TIMEDATECTL_TIMEOUT = 5.0  # s for timedatectl
 REAL_TIME = 'real time'
-PROCESSORS = Path('/sys/devices/system/cpu')
+PROCESSOR_FOLDER = Path('/sys/devices/system/cpu')
 QUOTA = Path('/sys/fs/cgroup/cpu.max')
 KERNELS = 'kernels'
 ROOMS = 'lie', 'model', 'dynamics', 'loops', 'stewart', 'identification', 'retiming'
@@ -42,7 +42,7 @@ class Severity(IntEnum):
     ERROR = 2
 
 
-class Finding(NamedTuple):
+class DoctorLine(NamedTuple):
     """One line of the doctor's page; cure: what to do, empty where nothing need be done."""
 
     part: str
@@ -56,51 +56,53 @@ def clock_difference() -> float:
     return time.time() - time.monotonic()
 
 
-def clock_findings(before: float) -> Iterator[Finding]:
+def clock_findings(before: float) -> Iterator[DoctorLine]:
     """Provide the state of the clocks; before: `clock_difference` some seconds ago."""
     step = clock_difference() - before
-    yield Finding(CLOCKS, Severity.OK if abs(step) < MAX_DRIFT else Severity.WARN,
-                  f'the system time moved {1e3 * step:.2f} ms against the monotonic time',
-                  '' if abs(step) < MAX_DRIFT else 'let NTP slew the clock, not step it (chrony)')
+    yield DoctorLine(CLOCKS, Severity.OK if abs(step) < MAX_DRIFT else Severity.WARN,
+                     f'the system time moved {1e3 * step:.2f} ms against the monotonic time',
+                     '' if abs(step) < MAX_DRIFT
+                     else 'let NTP slew the clock, not step it (chrony)')
     if time.time() < EARLIEST_TIME:
-        yield Finding(CLOCKS, Severity.ERROR, f'the time is {time.ctime()}', 'set the clock')
+        yield DoctorLine(CLOCKS, Severity.ERROR, f'the time is {time.ctime()}', 'set the clock')
     resolution = time.get_clock_info('time').resolution
     source = CLOCK_SOURCE.read_text().strip() if CLOCK_SOURCE.is_file() else 'unknown'
-    yield Finding(CLOCKS, Severity.OK if resolution < COARSE_RESOLUTION else Severity.WARN,
-                  f'resolution {resolution:.0e} s, clock source {source}')
+    yield DoctorLine(CLOCKS, Severity.OK if resolution < COARSE_RESOLUTION else Severity.WARN,
+                     f'resolution {resolution:.0e} s, clock source {source}')
     yield _synchronization()
 
 
-def _synchronization() -> Finding:
+def _synchronization() -> DoctorLine:
     if shutil.which('timedatectl') is None:
-        return Finding(CLOCKS, Severity.OK, 'synchronization unknown: no timedatectl')
+        return DoctorLine(CLOCKS, Severity.OK, 'synchronization unknown: no timedatectl')
     try:
         answer = subprocess.run(
             ['timedatectl', 'show', '--property=NTPSynchronized', '--value'],
             capture_output=True, text=True, timeout=TIMEDATECTL_TIMEOUT).stdout.strip()
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Finding(CLOCKS, Severity.OK, f'synchronization unknown: {error}')
+        return DoctorLine(CLOCKS, Severity.OK, f'synchronization unknown: {error}')
     if answer == 'no':
-        return Finding(CLOCKS, Severity.WARN, 'the clock is not synchronized',
-                       'start chrony or systemd-timesyncd where several computers share stamps')
-    return Finding(CLOCKS, Severity.OK, f'synchronized: {answer or "unknown"}')
+        return DoctorLine(CLOCKS, Severity.WARN, 'the clock is not synchronized',
+                          'start chrony or systemd-timesyncd where several computers share stamps')
+    return DoctorLine(CLOCKS, Severity.OK, f'synchronized: {answer or "unknown"}')
 
 
-def real_time_findings() -> Iterator[Finding]:
+def real_time_findings() -> Iterator[DoctorLine]:
     """Provide rights and settings for real time; none is needed, so none is a warning."""
     rights = ', '.join(
         f'{name} {_limit(number)}' for name, number in (
             ('rtprio', resource.RLIMIT_RTPRIO), ('memlock', resource.RLIMIT_MEMLOCK)))
-    yield Finding(REAL_TIME, Severity.OK, f'rights: {rights}; user {os.geteuid()}')
+    yield DoctorLine(REAL_TIME, Severity.OK, f'rights: {rights}; user {os.geteuid()}')
     preempts = _read(Path('/sys/kernel/realtime')) == '1' or 'PREEMPT_RT' in platform.version()
-    yield Finding(REAL_TIME, Severity.OK, f'kernel {platform.release()}, PREEMPT_RT '
-                  f'{"yes" if preempts else "no"}')
-    governors = {_read(path) for path in PROCESSORS.glob('cpu*/cpufreq/scaling_governor')}
+    yield DoctorLine(REAL_TIME, Severity.OK, f'kernel {platform.release()}, PREEMPT_RT '
+                     f'{"yes" if preempts else "no"}')
+    governors = {_read(path) for path in PROCESSOR_FOLDER.glob('cpu*/cpufreq/scaling_governor')}
     usable = len(os.sched_getaffinity(0))
-    yield Finding(REAL_TIME, Severity.OK, f'{usable} processors, load '
-                  f'{" ".join(f"{load:.1f}" for load in os.getloadavg())}, governor '
-                  f'{", ".join(sorted(governors)) or "unknown"}, isolated '
-                  f'{_read(PROCESSORS / "isolated") or "none"}, quota {_read(QUOTA) or "none"}')
+    yield DoctorLine(REAL_TIME, Severity.OK, f'{usable} processors, load '
+                     f'{" ".join(f"{load:.1f}" for load in os.getloadavg())}, governor '
+                     f'{", ".join(sorted(governors)) or "unknown"}, isolated '
+                     f'{_read(PROCESSOR_FOLDER / "isolated") or "none"}, quota '
+                     f'{_read(QUOTA) or "none"}')
 
 
 def _limit(number: int) -> str:
@@ -116,13 +118,13 @@ def _read(path: Path) -> str:
         return ''
 
 
-def kernel_findings() -> Iterator[Finding]:
+def kernel_findings() -> Iterator[DoctorLine]:
     """Provide the state of the compiled kernels that the package was built with."""
     try:
         found = [library_of(room) for room in ROOMS]
     except NotBuiltError as error:
-        yield Finding(KERNELS, Severity.ERROR, str(error), 'build or install the package again')
+        yield DoctorLine(KERNELS, Severity.ERROR, str(error), 'build or install the package again')
         return
     size = sum(path.stat().st_size for path in found)
-    yield Finding(KERNELS, Severity.OK, f'{len(found)} libraries for {found[0].parent.name}, '
-                  f'{1e-6 * size:.0f} MB; this processor is {processor_here()}')
+    yield DoctorLine(KERNELS, Severity.OK, f'{len(found)} libraries for {found[0].parent.name}, '
+                     f'{1e-6 * size:.0f} MB; this processor is {processor_here()}')

@@ -21,7 +21,7 @@ import sys
 
 from liedyn_ros.commands.operation import environment, middleware, shared_memory
 from liedyn_ros.commands.operation.computer import (
-    clock_difference, clock_findings, Finding, kernel_findings, real_time_findings, Severity)
+    clock_difference, clock_findings, DoctorLine, kernel_findings, real_time_findings, Severity)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return max(each.level for each in found)
 
 
-def findings() -> Iterator[Finding]:
+def findings() -> Iterator[DoctorLine]:
     """Provide every finding."""
     before = clock_difference()
     yield from environment.findings()
@@ -47,7 +47,7 @@ def findings() -> Iterator[Finding]:
     yield from clock_findings(before)  # at the end: the others took seconds
 
 
-def page(found: Sequence[Finding]) -> str:
+def page(found: Sequence[DoctorLine]) -> str:
     """Return the findings as text: the bad ones first, then all by part."""
     bad = [each for each in found if each.level]
     lines = [f'liedyn_ros doctor: {len(bad)} of {len(found)} findings need attention']
@@ -57,7 +57,7 @@ def page(found: Sequence[Finding]) -> str:
     return '\n'.join(lines)
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: DoctorLine) -> str:
     sign = {Severity.OK: '  ', Severity.WARN: 'W ', Severity.ERROR: 'E '}[finding.level]
     return sign + finding.text + (f'  -> {finding.cure}' if finding.cure else '')
 

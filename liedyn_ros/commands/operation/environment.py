@@ -17,10 +17,10 @@ from pathlib import Path
 import platform
 import re
 
-from liedyn_ros.commands.operation.computer import Finding, Severity
+from liedyn_ros.commands.operation.computer import DoctorLine, Severity
 
-PART = 'environment'
-PACKAGE = import_module('liedyn_ros')  # not of a layer: it has the version alone
+ENVIRONMENT_PART = 'environment'
+LIEDYN_PACKAGE = import_module('liedyn_ros')  # not of a layer: it has the version alone
 VARIABLES = ('ROS_DISTRO', 'RMW_IMPLEMENTATION', 'ROS_DOMAIN_ID', 'ROS_AUTOMATIC_DISCOVERY_RANGE',
              'ROS_STATIC_PEERS', 'ROS_SECURITY_ENABLE', 'ROS_SECURITY_STRATEGY',
              'FASTRTPS_DEFAULT_PROFILES_FILE', 'CYCLONEDDS_URI', 'LIEDYN_JIT',
@@ -31,37 +31,40 @@ _BOUND = re.compile(r'(>=|<)\s*([\d.]+)')
 _RELEASE = re.compile(r'ros-(\w+)-rclpy')  # a wheel that is named after the release
 
 
-def findings() -> Iterator[Finding]:
+def findings() -> Iterator[DoctorLine]:
     """Yield findings on this process: version, Python, ROS, variables, packages."""
     version = platform.python_version_tuple()
     good = PYTHON[0] <= (int(version[0]), int(version[1])) <= PYTHON[1]
-    yield Finding(PART, Severity.OK if good else Severity.ERROR,
-                  f'liedyn_ros {PACKAGE.__version__}, Python {platform.python_version()}, '
-                  f'{platform.platform()}', '' if good else 'use Python 3.10 to 3.14')
+    yield DoctorLine(ENVIRONMENT_PART, Severity.OK if good else Severity.ERROR,
+                     f'liedyn_ros {LIEDYN_PACKAGE.__version__}, Python '
+                     f'{platform.python_version()}, '
+                     f'{platform.platform()}', '' if good else 'use Python 3.10 to 3.14')
     yield from _ros()
     for name in VARIABLES:
         if name in os.environ:
-            yield Finding(PART, Severity.OK, f'{name}={os.environ[name]}')
+            yield DoctorLine(ENVIRONMENT_PART, Severity.OK, f'{name}={os.environ[name]}')
     for prefix in filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)):
         there = Path(prefix).is_dir()
-        yield Finding(PART, Severity.OK if there else Severity.WARN, f'prefix {prefix}',
-                      '' if there else 'it does not exist: source the workspace again')
+        yield DoctorLine(ENVIRONMENT_PART, Severity.OK if there else Severity.WARN,
+                         f'prefix {prefix}',
+                         '' if there else 'it does not exist: source the workspace again')
     for requirement in requirements():
         yield _judge(requirement)
 
 
-def _ros() -> Iterator[Finding]:
+def _ros() -> Iterator[DoctorLine]:
     if find_spec('rclpy') is None:
-        yield Finding(PART, Severity.WARN, 'no ROS 2: rclpy cannot be imported. The core works, '
-                      'the nodes do not', 'source a ROS 2, or . tools/env.sh')
+        yield DoctorLine(ENVIRONMENT_PART, Severity.WARN,
+                         'no ROS 2: rclpy cannot be imported. The core works, '
+                         'the nodes do not', 'source a ROS 2, or . tools/env.sh')
         return
     wheels = sorted(found[1] for each in metadata.distributions()
                     if (found := _RELEASE.fullmatch(each.name or '')))
     release = os.environ.get('ROS_DISTRO') or ', '.join(wheels) or 'of an unknown release'
-    yield Finding(PART, Severity.OK, f'ROS 2 {release}')
+    yield DoctorLine(ENVIRONMENT_PART, Severity.OK, f'ROS 2 {release}')
     if find_spec('liedyn_interfaces') is None:
-        yield Finding(PART, Severity.ERROR, 'liedyn_interfaces cannot be imported',
-                      'build it with colcon and source the workspace: docs/guides/install.md')
+        yield DoctorLine(ENVIRONMENT_PART, Severity.ERROR, 'liedyn_interfaces cannot be imported',
+                         'build it with colcon and source the workspace: docs/guides/install.md')
 
 
 def requirements() -> list[str]:
@@ -72,23 +75,24 @@ def requirements() -> list[str]:
         found = None
     if found:
         return [each for each in found if 'extra ==' not in each]
-    setup = Path(str(PACKAGE.__file__)).parents[1] / 'setup.py'
+    setup = Path(str(LIEDYN_PACKAGE.__file__)).parents[1] / 'setup.py'
     return next((ast.literal_eval(node.value) for node in ast.walk(ast.parse(setup.read_text()))
                  if isinstance(node, ast.keyword) and node.arg == 'install_requires'), [])
 
 
-def _judge(requirement: str) -> Finding:
+def _judge(requirement: str) -> DoctorLine:
     """Return whether a requirement such as 'scipy>=1.11.1,<2' is met."""
     match = _REQUIREMENT.match(requirement)
     name, bounds = match.groups() if match else (requirement, '')
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Finding(PART, Severity.ERROR, f'{name} is missing', f'install {requirement}')
+        return DoctorLine(ENVIRONMENT_PART, Severity.ERROR, f'{name} is missing',
+                          f'install {requirement}')
     good = all((_numbers(version) >= _numbers(bound)) == (sign == '>=')
                for sign, bound in _BOUND.findall(bounds))
-    return Finding(PART, Severity.OK if good else Severity.ERROR, f'{name} {version}',
-                   '' if good else f'install {requirement}')
+    return DoctorLine(ENVIRONMENT_PART, Severity.OK if good else Severity.ERROR,
+                      f'{name} {version}', '' if good else f'install {requirement}')
 
 
 def _numbers(version: str) -> tuple[int, ...]:

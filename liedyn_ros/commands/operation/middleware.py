@@ -16,9 +16,9 @@ import subprocess
 import sys
 from typing import Any
 
-from liedyn_ros.commands.operation.computer import Finding, Severity
+from liedyn_ros.commands.operation.computer import DoctorLine, Severity
 
-PART, GRAPH = 'middleware', 'graph'
+MIDDLEWARE_PART, GRAPH = 'middleware', 'graph'
 GROUP = '239.255.0.1'  # in which DDS discovers
 PROBE = 'liedyn_ros.ros.probe'
 PROBE_TIMEOUT = 90.0  # s for the probe
@@ -28,7 +28,7 @@ LEVELS = (Severity.OK, Severity.WARN, Severity.ERROR, Severity.WARN)
 LEVEL_NAMES = ('ok', 'warning', 'error', 'stale')
 
 
-def findings() -> Iterator[Finding]:
+def findings() -> Iterator[DoctorLine]:
     """Yield findings on multicast and the middleware, tried in a process with a time limit."""
     for address, where in (('127.0.0.1', 'loopback'), ('0.0.0.0', 'the default interface')):
         yield multicast(address, where)
@@ -43,25 +43,26 @@ def start_probe() -> subprocess.Popen[str]:
                             stderr=subprocess.PIPE, text=True)
 
 
-def judge_probe(probe: subprocess.Popen[str]) -> Iterator[Finding]:
+def judge_probe(probe: subprocess.Popen[str]) -> Iterator[DoctorLine]:
     """Provide the findings of the probe, or why there are none."""
     with probe:
         try:
             output, errors = probe.communicate(timeout=PROBE_TIMEOUT)
         except subprocess.TimeoutExpired as error:
             probe.kill()
-            yield Finding(PART, Severity.ERROR, f'the probe failed: {error}')
+            yield DoctorLine(MIDDLEWARE_PART, Severity.ERROR, f'the probe failed: {error}')
             return
     try:
         report = json.loads(output.strip().rpartition('\n')[2])
     except ValueError:
         reason = errors.strip().rpartition('\n')[2] or f'exit code {probe.returncode}'
-        yield Finding(PART, Severity.ERROR, f'the probe failed: {reason}', f'python -m {PROBE}')
+        yield DoctorLine(MIDDLEWARE_PART, Severity.ERROR, f'the probe failed: {reason}',
+                         f'python -m {PROBE}')
         return
     yield from judge(report)
 
 
-def multicast(address: str, where: str) -> Finding:
+def multicast(address: str, where: str) -> DoctorLine:
     """Return whether a datagram to DDS's group comes back on an interface."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver, socket.socket(
@@ -76,27 +77,29 @@ def multicast(address: str, where: str) -> Finding:
             sender.sendto(b'doctor', (GROUP, receiver.getsockname()[1]))
             receiver.recv(16)
     except OSError as error:
-        return Finding(PART, Severity.WARN, f'multicast on {where}: {error}', 'allow it, or name '
-                       'the other computers by ROS_STATIC_PEERS')
-    return Finding(PART, Severity.OK, f'multicast on {where} works')
+        return DoctorLine(MIDDLEWARE_PART, Severity.WARN, f'multicast on {where}: {error}',
+                          'allow it, or name ' 'the other computers by ROS_STATIC_PEERS')
+    return DoctorLine(MIDDLEWARE_PART, Severity.OK, f'multicast on {where} works')
 
 
-def judge(report: Mapping[str, Any]) -> Iterator[Finding]:
+def judge(report: Mapping[str, Any]) -> Iterator[DoctorLine]:
     """Provide the findings of the probe's report."""
-    yield Finding(PART, Severity.OK, f'{report["rmw"]}, domain {report["domain"]}')
+    yield DoctorLine(MIDDLEWARE_PART, Severity.OK, f'{report["rmw"]}, domain {report["domain"]}')
     if report['round_trip'] is None:
-        yield Finding(PART, Severity.ERROR, 'two processes of this machine do not find each other',
-                      'check the firewall, /dev/shm and the variables of ROS above')
+        yield DoctorLine(MIDDLEWARE_PART, Severity.ERROR,
+                         'two processes of this machine do not find each other',
+                         'check the firewall, /dev/shm and the variables of ROS above')
     else:
-        yield Finding(PART, Severity.OK, f'two processes found each other in '
-                      f'{report["discovery"]:.1f} s; round trip {1e3 * report["round_trip"]:.2f} '
-                      'ms at the median')
-    yield Finding(GRAPH, Severity.OK, f'nodes: {", ".join(report["nodes"]) or "none"}')
+        yield DoctorLine(MIDDLEWARE_PART, Severity.OK, f'two processes found each other in '
+                         f'{report["discovery"]:.1f} s; round trip '
+                         f'{1e3 * report["round_trip"]:.2f} '
+                         'ms at the median')
+    yield DoctorLine(GRAPH, Severity.OK, f'nodes: {", ".join(report["nodes"]) or "none"}')
     clocks = report['clocks']
     if clocks:
-        yield Finding(GRAPH, Severity.OK if len(clocks) == 1 else Severity.WARN,
-                      f'/clock is published by {", ".join(clocks)}',
-                      '' if len(clocks) == 1 else 'stop all but one: time jumps between them')
+        yield DoctorLine(GRAPH, Severity.OK if len(clocks) == 1 else Severity.WARN,
+                         f'/clock is published by {", ".join(clocks)}',
+                         '' if len(clocks) == 1 else 'stop all but one: time jumps between them')
     for name, level, message in report['diagnostics']:
-        yield Finding(GRAPH, LEVELS[level], f'{name}: {LEVEL_NAMES[level]}, {message}',
-                      'docs/operations.md' if LEVELS[level] else '')
+        yield DoctorLine(GRAPH, LEVELS[level], f'{name}: {LEVEL_NAMES[level]}, {message}',
+                         'docs/operations.md' if LEVELS[level] else '')

@@ -14,38 +14,42 @@ import fcntl
 import os
 from pathlib import Path
 
-from liedyn_ros.commands.operation.computer import Finding, Severity
+from liedyn_ros.commands.operation.computer import DoctorLine, Severity
 
-PART = 'shared memory'
-FOLDER = Path('/dev/shm')
+SHARED_MEMORY_PART = 'shared memory'
+SHARED_MEMORY = Path('/dev/shm')
 SEGMENT = 549_000  # bytes of a participant of Fast DDS by default, with its ports
 MAX_NAMES = 3  # names
 OF_LOCK = '_el'  # ends the name of the file that a participant holds locked while it is there
 
 
-def findings(folder: Path = FOLDER) -> Iterator[Finding]:
+def findings(folder: Path = SHARED_MEMORY) -> Iterator[DoctorLine]:
     """Yield findings on free shared memory, and on segments of participants that have gone."""
     try:
         room = os.statvfs(folder)
         left = sorted(left_over(folder))
     except OSError as error:
-        yield Finding(PART, Severity.WARN, f'{folder}: expected a folder that can be read, got '
-                      f'{error.strerror}: Fast DDS sends by UDP')
+        yield DoctorLine(SHARED_MEMORY_PART, Severity.WARN,
+                         f'{folder}: expected a folder that can be read, got '
+                         f'{error.strerror}: Fast DDS sends by UDP')
         return
     free, whole = (count * room.f_frsize for count in (room.f_bavail, room.f_blocks))
     text = f'{free / 1e6:.0f} of {whole / 1e6:.0f} MB of {folder} are free'
     if free < SEGMENT:
-        yield Finding(PART, Severity.ERROR, f'{text}: no further node has room, and sends '
-                      'by UDP', 'remove what is left over, or give a container more (--shm-size)')
+        yield DoctorLine(SHARED_MEMORY_PART, Severity.ERROR,
+                         f'{text}: no further node has room, and sends '
+                         'by UDP', 'remove what is left over, or give a container more '
+                                   '(--shm-size)')
     else:
-        yield Finding(PART, Severity.OK, text)
+        yield DoctorLine(SHARED_MEMORY_PART, Severity.OK, text)
     if left:
         size = sum(_size(folder / name) for name in left)
         more = f' and {len(left) - MAX_NAMES} more' if len(left) > MAX_NAMES else ''
-        yield Finding(PART, Severity.WARN, f'{len(left)} segments of participants that were '
-                      f'killed or crashed hold {size / 1e6:.1f} MB: '
-                      f'{", ".join(left[:MAX_NAMES])}{more}',
-                      'fastdds shm clean, or remove these files')
+        yield DoctorLine(SHARED_MEMORY_PART, Severity.WARN,
+                         f'{len(left)} segments of participants that were '
+                         f'killed or crashed hold {size / 1e6:.1f} MB: '
+                         f'{", ".join(left[:MAX_NAMES])}{more}',
+                         'fastdds shm clean, or remove these files')
 
 
 def left_over(folder: Path) -> Iterator[str]:

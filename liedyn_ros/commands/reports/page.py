@@ -15,11 +15,11 @@ from importlib.metadata import PackageNotFoundError, version
 import platform
 from typing import Any, NamedTuple
 
-from liedyn_ros.commands.operation.environment import PACKAGE
+from liedyn_ros.commands.operation.environment import LIEDYN_PACKAGE
 from liedyn_ros.commands.reports.plot import SCRIPT
 from liedyn_ros.common.markup import as_html
 
-STYLE = """
+PAGE_STYLE = """
 :root { color-scheme: light dark; --text: #222; --paper: #fff; --line: #ccc; --plot: #f5f5f5;
         --good: #00664b; --bad: #a03c00; }
 @media (prefers-color-scheme: dark) {
@@ -50,7 +50,7 @@ svg.plot text { font: 12px system-ui, sans-serif; fill: var(--text); }
 }
 """
 PHONE_COLUMNS = 3  # columns that fit beside each other on a phone; of more each cell has a line
-PACKAGES = 'numpy', 'scipy', 'clarabel', 'rosbags', 'mcap'
+REPORTED_PACKAGES = 'numpy', 'scipy', 'clarabel', 'rosbags', 'mcap'
 
 
 class ReportPage:
@@ -95,16 +95,16 @@ class ReportPage:
         self.table(['setting', 'value'], [
             (name, 'none' if str(value) in ('None', '[]') else value)
             for name, value in settings.items()])
-        own = [('liedyn_ros', PACKAGE.__version__), ('Python', platform.python_version())]
+        own = [('liedyn_ros', LIEDYN_PACKAGE.__version__), ('Python', platform.python_version())]
         self.table(['package', 'version'], [*own, *(
-            (name, found) for name in PACKAGES if (found := _version(name)))])
+            (name, found) for name in REPORTED_PACKAGES if (found := _version(name)))])
         self._parts.append('</details>')
 
     def html(self) -> str:
         """Return the page."""
         return ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
                 '<meta name="viewport" content="width=device-width, initial-scale=1">'
-                f'<title>{as_html(self._title)}</title><style>{STYLE}</style></head><body>'
+                f'<title>{as_html(self._title)}</title><style>{PAGE_STYLE}</style></head><body>'
                 + '\n'.join(self._parts) + f'<script>{SCRIPT}</script></body></html>\n')
 
 

@@ -19,8 +19,8 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.markup import as_html
 
-WIDTH, HEIGHT = 900, 250
-LEFT, RIGHT, TOP, BOTTOM = 80, 24, 12, 32
+PLOT_WIDTH, PLOT_HEIGHT = 900, 250
+LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = 80, 24, 12, 32
 COLOURS = '#888888', '#d55e00', '#0072b2', '#009e73'
 POINT_LIMIT = 4000  # points of a line; more are not seen, but make the page heavy
 SCRIPT = """
@@ -78,14 +78,15 @@ def plot(title: str, lines: Sequence[Line], x_label: str, y_label: str) -> str:
     drawn = [Line(each.name, *_thinned(each.x, each.y)) for each in lines]
     x0, x1 = _span([each.x for each in drawn])
     y0, y1 = _span([each.y for each in drawn])
-    width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    width, height = (
+        PLOT_WIDTH - LEFT_MARGIN - RIGHT_MARGIN, PLOT_HEIGHT - TOP_MARGIN - BOTTOM_MARGIN)
     names = ''.join(f'<span style="color:{colour}">{as_html(line.name)}</span>'
                     for colour, line in zip(COLOURS, drawn))
     parts = [f'<figure><figcaption><b>{as_html(title)}</b>, {as_html(y_label)} over '
              f'{as_html(x_label)}{names}</figcaption>'
-             f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" data-x0="{x0:.9g}" '
+             f'<svg class="plot" viewBox="0 0 {PLOT_WIDTH} {PLOT_HEIGHT}" data-x0="{x0:.9g}" '
              f'data-x1="{x1:.9g}" data-y0="{y0:.9g}" data-y1="{y1:.9g}">',
-             f'<svg x="{LEFT}" y="{TOP}" width="{width}" height="{height}" '
+             f'<svg x="{LEFT_MARGIN}" y="{TOP_MARGIN}" width="{width}" height="{height}" '
              f'viewBox="0 0 {width} {height}" preserveAspectRatio="none">']
     for colour, line in zip(COLOURS, drawn):
         points = ' '.join(f'{px:.2f},{py:.2f}' for px, py in zip(
@@ -93,10 +94,10 @@ def plot(title: str, lines: Sequence[Line], x_label: str, y_label: str) -> str:
         parts.append(f'<polyline points="{points}" stroke="{colour}"/>')
     parts.append('</svg>')
     for k in range(5):
-        x, y = LEFT + width * k / 4, TOP + height * k / 4
-        parts += [f'<text class="x{k}" x="{x:.0f}" y="{HEIGHT - 6}" text-anchor="middle">'
+        x, y = LEFT_MARGIN + width * k / 4, TOP_MARGIN + height * k / 4
+        parts += [f'<text class="x{k}" x="{x:.0f}" y="{PLOT_HEIGHT - 6}" text-anchor="middle">'
                   f'{x0 + (x1 - x0) * k / 4:.3g}</text>',
-                  f'<text class="y{k}" x="{LEFT - 6}" y="{y + 4:.0f}" text-anchor="end">'
+                  f'<text class="y{k}" x="{LEFT_MARGIN - 6}" y="{y + 4:.0f}" text-anchor="end">'
                   f'{y1 + (y0 - y1) * k / 4:.3g}</text>']
     return ''.join([*parts, '</svg></figure>'])
 

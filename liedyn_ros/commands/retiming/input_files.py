@@ -22,9 +22,9 @@ from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.retiming import ClosureLimits, FrameLimits, MotionLimits
 
-LIMITS = ('velocity', 'acceleration', 'jerk', 'torque', 'torque_rate', 'torque_per_speed', 'power',
-          'least_torque')
-FRAMES, CLOSURES, CURVES = 'frames', 'closures', 'torque_curves'
+JOINT_LIMIT_NAMES = ('velocity', 'acceleration', 'jerk', 'torque', 'torque_rate',
+                     'torque_per_speed', 'power', 'least_torque')
+FRAME_ENTRIES, NAMED_LIMITS, CURVES = 'frames', 'closures', 'torque_curves'
 _FRAME = 'velocity', 'acceleration', 'angular_velocity', 'angular_acceleration'
 _CLOSURE = 'least', 'most', 'rate'
 YAML = '.yaml', '.yml'
@@ -60,8 +60,8 @@ def read_limits(path: Path) -> MotionLimits:
     torque_curves one by joint of points. Raises DescriptionError and LimitError.
     """
     root = _read(path)
-    found = root.options({**dict.fromkeys(LIMITS, _limit), FRAMES: _frames, CLOSURES: _closures,
-                          CURVES: _curves})
+    found = root.options({**dict.fromkeys(JOINT_LIMIT_NAMES, _limit), FRAME_ENTRIES: _frames,
+                          NAMED_LIMITS: _closures, CURVES: _curves})
     return MotionLimits(**found)
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.inputs import pose_of
 from liedyn_ros.commands.retiming.input_files import (
-    CLOSURES, CURVES, FRAMES, LIMITS, read_limits, read_waypoints, Waypoints)
+    CURVES, FRAME_ENTRIES, JOINT_LIMIT_NAMES, NAMED_LIMITS, read_limits, read_waypoints, Waypoints)
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
@@ -38,9 +38,9 @@ from liedyn_ros.robot import load
 from liedyn_ros.stewart import load_geometry
 from liedyn_ros.stewart.platform.io.geometry_file import is_geometry_file
 
-POSE = 'x', 'y', 'z', 'roll', 'pitch', 'yaw'
+POSE_HEADER = 'x', 'y', 'z', 'roll', 'pitch', 'yaw'
 MAX_SAMPLES = 1_000_000
-MAX_ROWS = 15  # of the table
+MAX_SHOWN_ROWS = 15  # of the table
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,7 +71,8 @@ def parser() -> argparse.ArgumentParser:
                         'or the geometry file of a Stewart platform with masses')
     result.add_argument('waypoints', type=Path, help='waypoints: .csv, or .yaml')
     result.add_argument('--limits', type=Path, default=None, help=(
-        'YAML file of limits: ' + ', '.join((*LIMITS, CURVES, FRAMES, CLOSURES)) + "; the model's "
+        'YAML file of limits: ' + ', '.join(
+            (*JOINT_LIMIT_NAMES, CURVES, FRAME_ENTRIES, NAMED_LIMITS)) + "; the model's "
         'velocity and effort limits hold where it gives none'))
     result.add_argument('--blend', type=float, default=None, help=(
         'straight lines between waypoints, their corners rounded from so far on, rad or m; a '
@@ -103,10 +104,10 @@ def _run(options: argparse.Namespace) -> Retimed:
 
 def _poses(waypoints: Waypoints) -> Array:
     """Return the poses (K, 4, 4) of a platform."""
-    if sorted(waypoints.names) != sorted(POSE):
-        raise NameSetError(f'waypoints: expected {list(POSE)} for a Stewart platform, '
+    if sorted(waypoints.names) != sorted(POSE_HEADER):
+        raise NameSetError(f'waypoints: expected {list(POSE_HEADER)} for a Stewart platform, '
                            f'got {list(waypoints.names)}')
-    order = [waypoints.names.index(name) for name in POSE]
+    order = [waypoints.names.index(name) for name in POSE_HEADER]
     return np.array([pose_of(row) for row in waypoints.values[:, order]])
 
 
@@ -128,7 +129,7 @@ def _write(run: Retimed, options: argparse.Namespace) -> None:
     print_table(['limit', 'joint', 'most used'], [
         [limit, name, f'{most:.1%}'] for (limit, name), most in sorted(
             ((key, float(used.max())) for key, used in run.used.items()),
-            key=lambda each: -each[1])[:MAX_ROWS]])
+            key=lambda each: -each[1])[:MAX_SHOWN_ROWS]])
     print()
 
 

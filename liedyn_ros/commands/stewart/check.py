@@ -32,11 +32,11 @@ from liedyn_ros.stewart.commissioning.check import check, Commissioning
 from liedyn_ros.stewart.home import geometry_home
 from liedyn_ros.stewart.platform.architecture import architecture
 
-MM, DEGREES = [1e-3] * 3, [180.0 / np.pi] * 3
+MM, MM_AND_DEGREES = [1e-3] * 3, [180.0 / np.pi] * 3
 OTHER_UNITS = {'positions in mm (write m)': np.array([*MM, 1.0, 1.0, 1.0]),
-               'angles in rad (write degrees)': np.array([1.0, 1.0, 1.0, *DEGREES]),
+               'angles in rad (write degrees)': np.array([1.0, 1.0, 1.0, *MM_AND_DEGREES]),
                'positions in mm and angles in rad (write m and degrees)': np.array(
-                   [*MM, *DEGREES])}
+                   [*MM, *MM_AND_DEGREES])}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -39,7 +39,7 @@ def workspace_parser() -> argparse.ArgumentParser:
     result.add_argument('--steps', type=int, default=41, help='positions along each axis')
     result.add_argument('--folder', type=outputs.folder, default=WORKSPACE_FOLDER,
                         help='where to draw the picture')
-    result.add_argument('--format', choices=[suffix[1:] for suffix in outputs.SUFFIXES],
+    result.add_argument('--format', choices=[suffix[1:] for suffix in outputs.PICTURE_SUFFIXES],
                         default='png', help='of the picture')
     add_work_options(result)
     return result

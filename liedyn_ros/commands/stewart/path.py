@@ -28,7 +28,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import ForceLimits, load_geometry, PathProof, PathProver, SpeedLimits
 
-DURATION = 1.0  # s from each pose to the next, where none is given
+LEG_TIME = 1.0  # s from each pose to the next, where none is given
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,7 +68,7 @@ def report(proof: PathProof, names: Sequence[str]) -> None:
 def speeds_of(options: argparse.Namespace) -> SpeedLimits | None:
     """Return the limits of speed that the options have, or None. Raises LimitError."""
     if options.speed_limit is None:
-        if options.duration != DURATION:
+        if options.duration != LEG_TIME:
             raise LimitError('--speed-limit: expected one beside --duration, got none')
         return None
     return SpeedLimits(limits=options.speed_limit, durations=options.duration)
@@ -101,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
                         help="by how much its joints' centre may, m")
     result.add_argument('--speed-limit', type=float, metavar='V',
                         help='greatest speed of every drive, m/s, rad/s of a crank')
-    result.add_argument('--duration', type=float, default=DURATION,
+    result.add_argument('--duration', type=float, default=LEG_TIME,
                         help='from each pose to the next, s, beside --speed-limit')
     result.add_argument('--force-limit', type=float, metavar='F',
                         help='greatest force of every drive, N, N m of a crank')

@@ -33,8 +33,8 @@ from liedyn_ros.stewart.home import geometry_home
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 from liedyn_ros.stewart.simulation.trajectory import check_times, travel_share
 
-AXES = ('roll', 'pitch', 'yaw', 'x', 'y', 'z')
-SHARES = np.linspace(0.0, 1.0, 201)  # of a way from home, at which it is looked at
+MOTION_NAMES = ('roll', 'pitch', 'yaw', 'x', 'y', 'z')
+WAY_SHARES = np.linspace(0.0, 1.0, 201)  # of a way from home, at which it is looked at
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,9 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def draw(geometry: StewartGeometry, path: Path) -> None:
     """Draw the platform at home."""
-    from liedyn_ros.pictures import COLUMN, draw_platform, legend_of, new_figure, save
+    from liedyn_ros.pictures import COLUMN_WIDTH_MM, draw_platform, legend_of, new_figure, save
 
-    figure = new_figure(95.0, COLUMN, below=16.0)
+    figure = new_figure(95.0, COLUMN_WIDTH_MM, below=16.0)
     draw_platform(figure.add_subplot(projection='3d'), geometry, geometry_home(geometry),
                   f'{geometry.name} at home, horns at 0')
     figure.legend(handles=legend_of(geometry), loc='lower center', ncols=2)
@@ -134,7 +134,7 @@ def report(geometry: StewartGeometry, horn: float) -> None:
           f'(0 is singular; the nodes warn below {SINGULARITY_WARNING:g})')
     still = SmoothTrajectory(home, np.zeros(6), np.ones(6), np.zeros(6))
     found = []
-    for k, name in enumerate(AXES):
+    for k, name in enumerate(MOTION_NAMES):
         most = np.zeros(6)
         most[k] = 0.5 * math.pi if k < 3 else 4.0 * horn
         motion = SmoothTrajectory(home, most, still.frequencies, still.phases)
@@ -148,11 +148,11 @@ def report(geometry: StewartGeometry, horn: float) -> None:
 
 def regular_share(meter: PlatformMeter, home: Array, way: Array) -> float:
     """Return the share of a way (6,), rad and m, that nears no singularity to both sides."""
-    sign, near = meter.measure(home).determinant_sign, np.zeros(len(SHARES), dtype=bool)
+    sign, near = meter.measure(home).determinant_sign, np.zeros(len(WAY_SHARES), dtype=bool)
     for end in (way, -way):
-        poses = home @ se3.exp(np.multiply.outer(SHARES, end))
+        poses = home @ se3.exp(np.multiply.outer(WAY_SHARES, end))
         near |= sign * meter.signed_values(poses) < SINGULARITY_WARNING
-    return float(SHARES[max(int(near.argmax()) - 1, 0)]) if near.any() else 1.0
+    return float(WAY_SHARES[max(int(near.argmax()) - 1, 0)]) if near.any() else 1.0
 
 
 if __name__ == '__main__':

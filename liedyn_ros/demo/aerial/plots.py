@@ -18,10 +18,10 @@ from liedyn_ros.aerial import AerialManipulator
 from liedyn_ros.common.checks import Array
 from liedyn_ros.demo.aerial.flight import RecordedFlight
 from liedyn_ros.pictures import (
-    BOUND, draw_machine, fill, legend_beside, new_figure, PAGE, PALETTE, RIGHT, save)
+    BOUND, draw_machine, fill, legend_beside, new_figure, PAGE, PALETTE, RIGHT_COLOR, save)
 
-MAX_POINTS = 1500  # points of a line that is drawn; more cannot be seen
-POSES = 4  # of the machine along its path
+MAX_FLIGHT_POINTS = 1500  # points of a line that is drawn; more cannot be seen
+DRAWN_POSES = 4  # of the machine along its path
 TRANSIENT = 2.0  # s after which errors set the scale; the start is at rest, without error
 
 
@@ -36,7 +36,7 @@ def draw(flight: RecordedFlight, machine: AerialManipulator, folder: Path) -> No
 def _trajectory(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
     figure = new_figure(120.0, PAGE)
     panels = figure.subplots(3, 1, sharex=True)
-    every = max(1, len(flight.times) // MAX_POINTS)
+    every = max(1, len(flight.times) // MAX_FLIGHT_POINTS)
     times, flown, wanted = flight.times[::every], flight.q[::every], flight.wanted[::every]
     columns = (
         (panels[0], 'position, m', 'xyz', flown[:, :3], wanted[:, :3]),
@@ -64,7 +64,7 @@ def _errors(flight: RecordedFlight) -> Figure:
             (panels[0], 1e3 * flight.position_errors, 'position, mm'),
             (panels[1], np.degrees(flight.attitude_errors), 'attitude, degree'),
             (panels[2], np.degrees(flight.joint_errors), 'worst joint, degree')):
-        axes.semilogy(flight.times[begun], errors[begun], color=RIGHT)
+        axes.semilogy(flight.times[begun], errors[begun], color=RIGHT_COLOR)
         axes.set_ylim(bottom=0.5 * errors[flight.times > TRANSIENT].min())
         axes.set_ylabel(label)
     panels[2].set_xlabel('time, s')
@@ -74,7 +74,7 @@ def _errors(flight: RecordedFlight) -> Figure:
 def _commands(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
     figure = new_figure(120.0, PAGE)
     upper, middle, lower = figure.subplots(3, 1)
-    every = max(1, len(flight.command_times) // MAX_POINTS)
+    every = max(1, len(flight.command_times) // MAX_FLIGHT_POINTS)
     times = flight.command_times[::every]
     for axes, names, values, label in (
             (upper, machine.rotors, flight.speeds, 'rotor speed, rad/s'),
@@ -85,7 +85,7 @@ def _commands(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
         axes.set(xlabel='time, s', ylabel=label)
     periods = 1e3 * np.diff(flight.command_times)
     lower.hist(periods, bins=np.arange(0.0, max(periods.max(), 12.0) + 0.5, 0.5), log=True,
-               color=RIGHT, label='commands')
+               color=RIGHT_COLOR, label='commands')
     lower.axvline(5.0, color=BOUND, linestyle='--', label='5 ms: 200 Hz')
     legend_beside(lower)
     lower.set(xlabel='time between two commands, ms', ylabel='commands')
@@ -95,13 +95,13 @@ def _commands(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
 def _machine(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
     figure = new_figure(92.0, 140.0)
     axes: Any = figure.add_subplot(projection='3d')
-    every = max(1, len(flight.times) // MAX_POINTS)
+    every = max(1, len(flight.times) // MAX_FLIGHT_POINTS)
     axes.plot(*flight.wanted[::every, :3].T, color='0.75', linewidth=3.5, label='reference')
     axes.plot(*flight.q[::every, :3].T, color=PALETTE[2], label='flight')
     last = float(flight.times[-1])
-    for k, t in enumerate(np.linspace(0.0, last * (POSES - 1) / POSES, POSES)):
+    for k, t in enumerate(np.linspace(0.0, last * (DRAWN_POSES - 1) / DRAWN_POSES, DRAWN_POSES)):
         row = int(np.searchsorted(flight.times, t))
-        draw_machine(axes, machine.model, flight.q[row], alpha=0.4 + 0.6 * (k + 1) / POSES)
+        draw_machine(axes, machine.model, flight.q[row], alpha=0.4 + 0.6 * (k + 1) / DRAWN_POSES)
         axes.text(*(1.9 * flight.q[row, :2]), flight.q[row, 2] - 0.2, f'{t:.0f} s', ha='center')
     axes.set(xlabel='x, m', ylabel='y, m', zlabel='z, m')
     axes.set_zlim(0.0, None)

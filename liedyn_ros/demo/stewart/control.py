@@ -22,18 +22,19 @@ from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
 from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 
 # Hz; s of motion before the controller knows the lag, and after
-SAMPLE_RATE, PHASE_DURATION = 200.0, 5.0
+CONTROL_RATE, PHASE_DURATION = 200.0, 5.0
 LAG = 0.02  # s, of the forces of all legs
-FREQUENCY = 0.4  # Hz, of all coordinates, so that both phases hold the same motion
+MOTION_FREQUENCY = 0.4  # Hz, of all coordinates, so that both phases hold the same motion
 TRANSIENT = 2.0  # s of a phase after which its errors count
-MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR = 3.0, 0.5  # mm, degree; with the lag made up for
+CONTROL_POSITION_ERROR, CONTROL_ATTITUDE_ERROR = 3.0, 0.5  # mm, degree; with the lag made up for
 MIN_GAIN = 3.0  # of both errors by force rates
-MAX_POSE_ERROR = 1e-9  # rad and m, of the pose that the controller is given
-NODES = 'stewart_pose', 'stewart_controller', 'stewart_dynamics_simulator'
-TOPIC_PUBLISHERS = {'leg_states': ['stewart_pose'], 'pose': ['stewart_controller'],
-                    'twist': ['stewart_controller'], 'leg_forces': ['stewart_dynamics_simulator']}
-TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'reference': PoseStamped,
-          'leg_forces': JointState}
+MAX_GIVEN_ERROR = 1e-9  # rad and m, of the pose that the controller is given
+CONTROL_NODES = 'stewart_pose', 'stewart_controller', 'stewart_dynamics_simulator'
+CONTROL_PUBLISHERS = {'leg_states': ['stewart_pose'], 'pose': ['stewart_controller'],
+                      'twist': ['stewart_controller'],
+                      'leg_forces': ['stewart_dynamics_simulator']}
+CONTROL_TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'reference': PoseStamped,
+                  'leg_forces': JointState}
 
 
 def run(stage: DemoStage) -> DemoVerdict:
@@ -53,17 +54,17 @@ def run(stage: DemoStage) -> DemoVerdict:
 
 def record(stage: DemoStage) -> tuple[DemoRecorder, int]:
     """Run both phases; return the recording, and the time (ns) at which the second began."""
-    with Session(TOPICS, stage) as session:
-        lockstep = Lockstep(session, SAMPLE_RATE, ('true_pose', 'leg_forces', 'reference'))
+    with Session(CONTROL_TOPICS, stage) as session:
+        lockstep = Lockstep(session, CONTROL_RATE, ('true_pose', 'leg_forces', 'reference'))
         session.start('stewart.pose', 'stewart_pose', 'stewart_control_pose', use_sim_time=True,
                       **deep('pose'))
         session.start('stewart.controller', 'stewart_controller', 'stewart_control_controller',
-                      use_sim_time=True, frequencies=[FREQUENCY] * 6,
+                      use_sim_time=True, frequencies=[MOTION_FREQUENCY] * 6,
                       **deep('leg_forces', 'reference'))
         session.start('stewart.dynamics_simulator', 'stewart_dynamics_simulator',
-                      'stewart_control_dynamics_simulator', use_sim_time=True, rate=SAMPLE_RATE,
+                      'stewart_control_dynamics_simulator', use_sim_time=True, rate=CONTROL_RATE,
                       leg_lag=LAG, simulator=PHYSICS, **deep('true_pose'))
-        lockstep.begin(NODES, TOPIC_PUBLISHERS)
+        lockstep.begin(CONTROL_NODES, CONTROL_PUBLISHERS)
         lockstep.run(PHASE_DURATION)
         set_lag(session)
         known_ns = lockstep.now_ns
@@ -83,7 +84,7 @@ def set_lag(session: Session) -> None:
 
 def judge(motion: ControlledMotion) -> DemoVerdict:
     """Return the verdict: errors are small once the lag is known, and much smaller than before."""
-    expected = round(2.0 * PHASE_DURATION * SAMPLE_RATE)
+    expected = round(2.0 * PHASE_DURATION * CONTROL_RATE)
     missing = [too_few('true poses', motion.states, expected),
                too_few('commands', len(motion.command_times), expected),
                too_few('references', len(motion.times), expected)]
@@ -91,10 +92,10 @@ def judge(motion: ControlledMotion) -> DemoVerdict:
         return DemoVerdict.of('an incomplete motion', {}, missing)
     unknown, known = motion.largest(known=False), motion.largest(known=True)
     faults = {f'a pose was wrong by {motion.pose_error:.2g} rad or m':
-              motion.pose_error > MAX_POSE_ERROR}
+              motion.pose_error > MAX_GIVEN_ERROR}
     for name, u, k, bound in zip(
             ('position, mm', 'attitude, deg'), unknown, known,
-            (MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR)):
+            (CONTROL_POSITION_ERROR, CONTROL_ATTITUDE_ERROR)):
         faults[f'the error of {name}, is {k:.3g}, more than {bound:g}'] = k > bound
         faults[f'the error of {name}, became smaller by {u / k:.1f}, less than {MIN_GAIN:g}'] = (
             u < MIN_GAIN * k)
@@ -113,5 +114,6 @@ def report(motion: ControlledMotion) -> None:
                 [[name, f'{u:.3g}', f'{t:.3g}', f'{u / t:.1f}', f'{bound:g}']
                  for name, u, t, bound in zip(
                      ('position, mm', 'attitude, deg'), motion.largest(known=False),
-                     motion.largest(known=True), (MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR))])
+                     motion.largest(known=True),
+                     (CONTROL_POSITION_ERROR, CONTROL_ATTITUDE_ERROR))])
     print(f'  poses within {motion.pose_error:.2g} rad and m')

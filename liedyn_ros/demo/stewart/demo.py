@@ -24,24 +24,24 @@ from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver, StewartGeometry
 
-SAMPLE_RATE, DURATION = 500.0, 6.0  # Hz, s of simulated time
-NOISE = 20e-6  # m, of the encoders; the pose node does not know it, and estimates it
-TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus,
-          'pose_with_covariance': PoseWithCovarianceStamped}
-MAX_ERROR = 8e-4  # rad and m; six standard deviations or so
+LEG_RATE, TRACKED_TIME = 500.0, 6.0  # Hz, s of simulated time
+ENCODER_NOISE = 20e-6  # m, of the encoders; the pose node does not know it, and estimates it
+TRACKED_TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus,
+                  'pose_with_covariance': PoseWithCovarianceStamped}
+MAX_TRACKED_ERROR = 8e-4  # rad and m; six standard deviations or so
 # Of the errors within the predicted three sigma, which hold 99.7 % of them
 MIN_WITHIN_BOUNDS = 0.99
 
 ROUNDED_LENGTHS = 0.01 * np.array([55.8558, 62.5313, 52.7436, 55.1457, 44.7972, 51.9910])
-Q_C = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in degrees
+CENTRE_POSE = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in degrees
 
 
 def run(stage: DemoStage) -> DemoVerdict:
     """Run the demo, write its pictures, tell the pace of this machine, and return the verdict."""
     geometry = load_geometry(config_file('stewart_geometry.yaml'))
     paper_case(geometry)
-    print(f'\nStewart platform: simulator and pose node as two processes, {DURATION:g} s of '
-          f'simulated time at {SAMPLE_RATE:g} Hz, encoder noise of {1e6 * NOISE:g} um')
+    print(f'\nStewart platform: simulator and pose node as two processes, {TRACKED_TIME:g} s of '
+          f'simulated time at {LEG_RATE:g} Hz, encoder noise of {1e6 * ENCODER_NOISE:g} um')
     tracking = record(stage)
     report(tracking)
     verdict, pace = judge(tracking), real_time.measure(stage)
@@ -52,7 +52,7 @@ def run(stage: DemoStage) -> DemoVerdict:
 
 def judge(tracking: Tracking) -> DemoVerdict:
     """Return the verdict: no pose was wrong, and errors are as large as predicted."""
-    expected = round(SAMPLE_RATE * DURATION)
+    expected = round(LEG_RATE * TRACKED_TIME)
     missing = [too_few('true poses', tracking.sampled, expected),
                too_few('their poses', tracking.solved, expected)]
     if not tracking.solved:
@@ -65,19 +65,20 @@ def judge(tracking: Tracking) -> DemoVerdict:
         f'were within {error:.2g} rad and m'
         + (f', and {within:.1f} % of the errors of {judged} within the predicted three sigma'
            if judged else ''), {
-            f'a pose was wrong by {error:.3g} rad or m, more than {MAX_ERROR:g}':
-                bool(error > MAX_ERROR),
+            f'a pose was wrong by {error:.3g} rad or m, more than {MAX_TRACKED_ERROR:g}':
+                bool(error > MAX_TRACKED_ERROR),
             f'{within:.1f} % of the errors lie within the predicted three sigma, fewer than '
             f'{100.0 * MIN_WITHIN_BOUNDS:g} %': bool(tracking.within < MIN_WITHIN_BOUNDS),
             f'{tracking.failed} solves failed': tracking.failed > 0,
-        }, [*missing, '' if moved > MAX_ERROR else 'a motion of the platform',
+        }, [*missing, '' if moved > MAX_TRACKED_ERROR else 'a motion of the platform',
             '' if judged else 'poses with a covariance'])
 
 
 def paper_case(geometry: StewartGeometry) -> None:
     """Solve the paper's example from home and print it beside the true pose."""
-    truth = SE3.from_rotation_translation(SO3.from_rpy(*np.radians(Q_C[1])), Q_C[0])
-    home = SE3.from_rotation_translation(SO3.identity(), Q_C[0]).matrix
+    truth = SE3.from_rotation_translation(SO3.from_rpy(*np.radians(CENTRE_POSE[1])),
+                                          CENTRE_POSE[0])
+    home = SE3.from_rotation_translation(SO3.identity(), CENTRE_POSE[0]).matrix
     solver = PoseSolver(geometry)
     exact = solver.solve(leg_lengths(geometry, truth.matrix), home)
     rounded = solver.solve(ROUNDED_LENGTHS, home)
@@ -98,14 +99,14 @@ def coordinates(pose: Array) -> Array:
 
 def record(stage: DemoStage) -> Tracking:
     """Run the two nodes in lockstep and return the recording."""
-    with Session(TOPICS, stage) as session:
-        lockstep = Lockstep(session, SAMPLE_RATE, ('true_pose', 'status'))
+    with Session(TRACKED_TOPICS, stage) as session:
+        lockstep = Lockstep(session, LEG_RATE, ('true_pose', 'status'))
         session.start('stewart.pose', 'stewart_pose', use_sim_time=True, **deep('pose', 'status'))
         session.start('stewart.simulator', 'stewart_simulator', use_sim_time=True,
-                      rate=SAMPLE_RATE, length_noise=NOISE, **deep('true_pose'))
+                      rate=LEG_RATE, length_noise=ENCODER_NOISE, **deep('true_pose'))
         lockstep.begin(('stewart_pose', 'stewart_simulator'), {'leg_states': ['stewart_pose']})
-        lockstep.run(DURATION)
-    return Tracking.of(*(session.recorder.messages(topic) for topic in TOPICS))
+        lockstep.run(TRACKED_TIME)
+    return Tracking.of(*(session.recorder.messages(topic) for topic in TRACKED_TOPICS))
 
 
 def report(tracking: Tracking) -> None:

@@ -18,13 +18,14 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
 from liedyn_ros.demo.stewart.crossing import Crossing
 from liedyn_ros.demo.stewart.real_time import MeasuredPace
-from liedyn_ros.demo.stewart.tracking import SIGMAS, Tracking
+from liedyn_ros.demo.stewart.tracking import ERROR_SIGMAS, Tracking
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.pictures import (
-    BOUND, draw_platform, fill, legend_above, new_figure, PAGE, PALETTE, RIGHT, save, WRONG)
+    BOUND, draw_platform, fill, legend_above, new_figure, PAGE, PALETTE, RIGHT_COLOR, save,
+    WRONG_COLOR)
 from liedyn_ros.stewart import StewartGeometry
 
-MAX_POINTS = 2000  # points of a line that is drawn; more cannot be seen
+MAX_LINE_POINTS = 2000  # points of a line that is drawn; more cannot be seen
 PICTURE_HEIGHT = 78.0  # mm, a picture of a platform
 MIN_SHOWN_SHARE = 0.05  # of the largest error, shown: the start at rest is without error
 MIN_SHOWN_ERROR = 1e-5  # rad or m, error that is shown
@@ -45,7 +46,7 @@ def draw_tracking(
 def _trajectory(tracking: Tracking) -> Figure:
     figure = new_figure(95.0)
     upper, lower = figure.subplots(2, 1, sharex=True)
-    every = max(1, len(tracking.times) // MAX_POINTS)
+    every = max(1, len(tracking.times) // MAX_LINE_POINTS)
     times = tracking.times[::every]
     relative = [se3.log(se3.compose(se3.inverse(tracking.truth[0]), poses[::every]))
                 for poses in (tracking.truth, tracking.estimate)]
@@ -67,15 +68,15 @@ def _error(tracking: Tracking) -> Figure:
     figure = new_figure(90.0, PAGE)
     panels = figure.subplots(2, 3, sharex=True, sharey='row')
     times, errors = tracking.judged_times, tracking.judged_errors
-    bounds = SIGMAS * tracking.deviations
-    every = max(1, len(times) // MAX_POINTS)
+    bounds = ERROR_SIGMAS * tracking.deviations
+    every = max(1, len(times) // MAX_LINE_POINTS)
     for k, axes in enumerate(panels.ravel()):
         unit = 1e3 if k < 3 else np.degrees(1.0)
         for sign in (1.0, -1.0):
             axes.plot(times[::every], sign * unit * bounds[::every, k], color='0.2',
                       linewidth=0.8, label='predicted three sigma' if sign > 0.0 else '')
-        axes.plot(times[::every], unit * errors[::every, k], '.', color=RIGHT, markersize=1.5,
-                  label='error of the published pose')
+        axes.plot(times[::every], unit * errors[::every, k], '.', color=RIGHT_COLOR,
+                  markersize=1.5, label='error of the published pose')
         axes.set_title(f'{"position" if k < 3 else "rotation"} {"xyz"[k % 3]}')
     panels[0, 0].set_ylabel('error, mm')
     panels[1, 0].set_ylabel('error, degree')
@@ -90,7 +91,7 @@ def _latency(pace: MeasuredPace) -> Figure:
     figure = new_figure(50.0)
     axes = figure.subplots()
     latencies = 1e3 * np.sort(pace.latencies)
-    axes.plot(latencies, np.linspace(0.0, 100.0, len(latencies)), color=RIGHT)
+    axes.plot(latencies, np.linspace(0.0, 100.0, len(latencies)), color=RIGHT_COLOR)
     axes.set(xscale='log', xlabel='latency from sample to published pose, ms',
              ylabel='share of poses, %')
     return figure
@@ -100,7 +101,7 @@ def _platform(pose: Array, geometry: StewartGeometry, tracking: Tracking) -> Fig
     figure = new_figure(PICTURE_HEIGHT)
     axes = figure.add_subplot(projection='3d')
     draw_platform(axes, geometry, pose, 'the farthest pose, and the path of the centre')
-    path = tracking.estimate[::max(1, len(tracking.times) // MAX_POINTS), :3, 3]
+    path = tracking.estimate[::max(1, len(tracking.times) // MAX_LINE_POINTS), :3, 3]
     axes.plot(*path.T, color=PALETTE[3], linewidth=0.8, label='path')
     fill(axes, above=5.0)
     return figure
@@ -114,11 +115,11 @@ def draw_control(motion: ControlledMotion, folder: Path) -> None:
     for axes, errors, label in (
             (panels[0], motion.position_errors, 'position error, mm'),
             (panels[1], motion.attitude_errors, 'attitude error, degree')):
-        axes.semilogy(motion.times, errors, color=RIGHT)
+        axes.semilogy(motion.times, errors, color=RIGHT_COLOR)
         for known in (False, True):
             rows = motion.counts & (motion.known == known)
             span = motion.times[rows][[0, -1]]
-            axes.plot(span, [errors[rows].max()] * 2, color=WRONG, linestyle='--',
+            axes.plot(span, [errors[rows].max()] * 2, color=WRONG_COLOR, linestyle='--',
                       label='' if known else 'largest, once settled')
         least = min(errors[motion.counts & (motion.known == known)].max()
                     for known in (False, True))
@@ -148,13 +149,14 @@ def draw_crossing(crossing: Crossing, folder: Path) -> None:
     panels[0].set_title('through a singularity', loc='left')
     panels[1].plot(crossing.times, _yaw(crossing.truth), color='0.75', linewidth=4.0,
                    label='truth')
-    panels[1].plot(crossing.times, _yaw(crossing.plain), color=WRONG, label='plain solver')
-    panels[1].plot(crossing.ours_times, _yaw(crossing.ours), '--', color=RIGHT, label='pose node')
+    panels[1].plot(crossing.times, _yaw(crossing.plain), color=WRONG_COLOR, label='plain solver')
+    panels[1].plot(crossing.ours_times, _yaw(crossing.ours), '--', color=RIGHT_COLOR,
+                   label='pose node')
     panels[1].set_ylabel('yaw, degree')
     legend_above(panels[1], 3)
     for times, errors, color in (
-            (crossing.times, crossing.plain_errors, WRONG),
-            (crossing.ours_times, crossing.our_errors, RIGHT)):
+            (crossing.times, crossing.plain_errors, WRONG_COLOR),
+            (crossing.ours_times, crossing.our_errors, RIGHT_COLOR)):
         panels[2].semilogy(times, np.maximum(errors, MIN_SHOWN_ERROR), color=color)
     panels[2].set_ylabel('error, rad or m')
     _warnings(panels[3], crossing)

@@ -20,10 +20,10 @@ from liedyn_ros.demo.session import DemoStage, Session
 from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.ros.messages.conversions import nanoseconds
 
-SAMPLE_RATE, DURATION = 1000.0, 3.0  # Hz, s
-START_LIMIT = 120.0  # s; what needs longer to start follows nothing in real time
+REAL_RATE, REAL_DURATION = 1000.0, 3.0  # Hz, s
+REAL_START_LIMIT = 120.0  # s; what needs longer to start follows nothing in real time
 SILENCE_TIME = 1.0  # s without a message, after which nothing more is on its way
-TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped}
+REAL_TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped}
 
 
 class MeasuredPace(NamedTuple):
@@ -48,33 +48,33 @@ class MeasuredPace(NamedTuple):
         """Return the fact in a sentence."""
         if not (self.sampled and self.published):
             return '  This machine followed no poses in real time.'
-        share = self.published / max(self.sampled, round(SAMPLE_RATE * DURATION))
+        share = self.published / max(self.sampled, round(REAL_RATE * REAL_DURATION))
         middle, late = 1e3 * np.percentile(self.latencies, (50, 99))
-        return (f'  This machine follows {share * SAMPLE_RATE:.0f} of {SAMPLE_RATE:g} poses a '
+        return (f'  This machine follows {share * REAL_RATE:.0f} of {REAL_RATE:g} poses a '
                 f'second; from sample to pose {middle:.2g} ms at the median, {late:.2g} ms at the '
                 '99th percentile.')
 
 
 def measure(stage: DemoStage) -> MeasuredPace:
     """Run the two nodes in real time, and tell what came."""
-    with Session(TOPICS, stage) as session:
+    with Session(REAL_TOPICS, stage) as session:
         recorder = session.recorder
         try:
             session.start('stewart.pose', 'stewart_pose', 'stewart_pose_in_real_time',
                           **deep('pose'))
             session.wait_until_active('stewart_pose')  # it subscribes before, and takes nothing
             session.start('stewart.simulator', 'stewart_simulator',
-                          'stewart_simulator_in_real_time', rate=SAMPLE_RATE, duration=DURATION,
+                          'stewart_simulator_in_real_time', rate=REAL_RATE, duration=REAL_DURATION,
                           wait_for_nodes=['stewart_pose', recorder.get_name()],
                           **deep('true_pose'))
             session.wait_for(
-                lambda: '' if recorder.count('pose') else 'a pose in real time', START_LIMIT)
+                lambda: '' if recorder.count('pose') else 'a pose in real time', REAL_START_LIMIT)
             seen = -1
             while seen != (seen := recorder.count('true_pose') + recorder.count('pose')):
                 session.require_time()
                 recorder.spin_for(SILENCE_TIME)
         except NotShownError as error:
             print(f'  {error}')
-        pace = MeasuredPace.of(*(recorder.messages(topic) for topic in TOPICS))
+        pace = MeasuredPace.of(*(recorder.messages(topic) for topic in REAL_TOPICS))
     print(pace)
     return pace

@@ -24,21 +24,22 @@ from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 from liedyn_ros.lie import so3
 from liedyn_ros.stewart import load_geometry
 
-SAMPLE_RATE, DURATION = 200.0, 5.0  # Hz, s of simulated time
-NOISE = 20e-6  # m, of the encoders
+CROSSING_RATE, CROSSING_TIME = 200.0, 5.0  # Hz, s of simulated time
+CROSSING_NOISE = 20e-6  # m, of the encoders
 # A turn about the platform's own axis, which is singular at a right angle; a little askew.
 HOME_TURN, HOME_POSITION = (0.05, 0.03, 0.0), (0.02, 0.01, 0.5)  # rotation vector, rad; m
-TURN, FREQUENCY = 2.27, 0.05  # rad, Hz: a quarter of a period in the duration
-SEED = 6  # of the noise
+CROSSING_TURN, CROSSING_FREQUENCY = 2.27, 0.05  # rad, Hz: a quarter of a period in the duration
+NOISE_SEED = 6  # of the noise
 RELIABLE = 'qos_overrides./leg_states.publisher.reliability'  # so that the recorder hears
-TOPICS = {'true_pose': PoseStamped, 'leg_states': JointState, 'pose': PoseStamped,
-          'status': StewartStatus}
+CROSSING_TOPICS = {'true_pose': PoseStamped, 'leg_states': JointState, 'pose': PoseStamped,
+                   'status': StewartStatus}
 
 
 def run(stage: DemoStage) -> DemoVerdict:
     """Run the demo, write its picture, and return the verdict."""
-    print(f'\nStewart platform through a singularity: a turn by {np.degrees(TURN):.0f} degrees, '
-          f'encoder noise of {1e6 * NOISE:g} um')
+    print(f'\nStewart platform through a singularity: a turn by {np.degrees(CROSSING_TURN):.0f} '
+          f'degrees, '
+          f'encoder noise of {1e6 * CROSSING_NOISE:g} um')
     crossing = record(stage)
     report(crossing)
     verdict = judge(crossing)
@@ -51,28 +52,30 @@ def record(stage: DemoStage) -> Crossing:
     """Run the two nodes through the singularity, in lockstep, and return the recording."""
     home = {'home_position': list(HOME_POSITION),
             'home_orientation': so3.to_quaternion(so3.exp(HOME_TURN)).tolist()}
-    with Session(TOPICS, stage) as session:
-        lockstep = Lockstep(session, SAMPLE_RATE, ('true_pose', 'leg_states', 'status'))
+    with Session(CROSSING_TOPICS, stage) as session:
+        lockstep = Lockstep(session, CROSSING_RATE, ('true_pose', 'leg_states', 'status'))
         session.start('stewart.pose', 'stewart_pose', 'stewart_singularity_pose',
-                      use_sim_time=True, leg_noise=NOISE, hold_hypotheses=True, **home,
+                      use_sim_time=True, leg_noise=CROSSING_NOISE, hold_hypotheses=True, **home,
                       **deep('pose', 'status'))
         session.start('stewart.simulator', 'stewart_simulator', 'stewart_singularity_simulator',
-                      use_sim_time=True, rate=SAMPLE_RATE, length_noise=NOISE, seed=SEED,
-                      publish_leg_rates=False, amplitudes=[0.0, 0.0, TURN, 0.0, 0.0, 0.0],
-                      frequencies=[FREQUENCY] * 6, phases=[0.0] * 6, **home,
+                      use_sim_time=True, rate=CROSSING_RATE, length_noise=CROSSING_NOISE,
+                      seed=NOISE_SEED,
+                      publish_leg_rates=False, amplitudes=[0.0, 0.0, CROSSING_TURN, 0.0, 0.0, 0.0],
+                      frequencies=[CROSSING_FREQUENCY] * 6, phases=[0.0] * 6, **home,
                       **{RELIABLE: 'reliable'}, **deep('true_pose', 'leg_states'))
         lockstep.begin(('stewart_pose', 'stewart_simulator'), {'leg_states': ['stewart_pose']})
-        lockstep.run(DURATION)
+        lockstep.run(CROSSING_TIME)
     return Crossing.of(load_geometry(config_file('stewart_geometry.yaml')),
-                       *(session.recorder.messages(topic) for topic in TOPICS))
+                       *(session.recorder.messages(topic) for topic in CROSSING_TOPICS))
 
 
 def judge(crossing: Crossing) -> DemoVerdict:
     """Return the verdict: the node was right behind the singularity, and never silently wrong."""
     plain, ours, unsaid = crossing.plain_errors, crossing.our_errors, crossing.unsaid()
-    expected, crossed = round(SAMPLE_RATE * DURATION), bool(np.isfinite(crossing.crossed_at))
+    expected, crossed = round(CROSSING_RATE *
+                              CROSSING_TIME), bool(np.isfinite(crossing.crossed_at))
     behind = np.flatnonzero(crossing.ours_times > crossing.crossed_at)
-    to_the_end = crossing.ours_times[-1] > DURATION - 2.0 / SAMPLE_RATE
+    to_the_end = crossing.ours_times[-1] > CROSSING_TIME - 2.0 / CROSSING_RATE
     return DemoVerdict.of(
         f'{len(ours)} poses of {len(plain)}, {len(behind)} of them behind the singularity; at the '
         f'end the pose node is off by {1e3 * ours[-1]:.3g} mrad or mm, the plain solver by '

@@ -17,7 +17,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.ros.messages.conversions import from_pose, nanoseconds
 
-SIGMAS = 3.0  # standard deviations of an error, within which 99.7 % of all lie
+ERROR_SIGMAS = 3.0  # standard deviations of an error, within which 99.7 % of all lie
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Tracking:
         """Return the share of errors within the predicted three sigma, 0 to 1; NaN without any."""
         if not len(self.deviations):
             return float('nan')
-        return float(np.mean(np.abs(self.judged_errors) <= SIGMAS * self.deviations))
+        return float(np.mean(np.abs(self.judged_errors) <= ERROR_SIGMAS * self.deviations))
 
     @property
     def displacements(self) -> tuple[Array, Array]:

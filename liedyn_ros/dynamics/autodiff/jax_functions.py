@@ -43,7 +43,14 @@ class JaxFunctions(DynamicsFunctions):
 
     def __init__(self, dynamics: Dynamics | ConstrainedDynamics, *,
                  prescribed: ArrayLike | None = None, forward_mode: bool = False) -> None:
-        """Take the dynamics of a tree, or of closed loops and what their hybrid prescribes."""
+        """
+        Take the dynamics of a tree, or of closed loops and what their hybrid prescribes.
+
+        Args:
+            dynamics: of a tree, or of closed loops.
+            prescribed: mask (nv,) of the accelerations that hybrid of loops prescribes.
+            forward_mode: whether jvp and jacfwd take the functions.
+        """
         require_module('jax', "install it with 'pip install jax'")
         super().__init__(
             dynamics, prescribed, _differentiable if forward_mode else _function)

@@ -40,7 +40,13 @@ class TorchFunctions(DynamicsFunctions):
 
     def __init__(self, dynamics: Dynamics | ConstrainedDynamics, *,
                  prescribed: ArrayLike | None = None) -> None:
-        """Take the dynamics of a tree, or of closed loops and what their hybrid prescribes."""
+        """
+        Take the dynamics of a tree, or of closed loops and what their hybrid prescribes.
+
+        Args:
+            dynamics: of a tree, or of closed loops.
+            prescribed: mask (nv,) of the accelerations that hybrid of loops prescribes.
+        """
         require_module('torch', "install it as on pytorch.org, or 'pip install torch'")
         super().__init__(dynamics, prescribed, _function)
 

@@ -29,7 +29,7 @@ from liedyn_ros.jit.simd import LANES
 
 # Shares of a batch per core: a busy core then does not hold up the rest. And the fewest states
 # worth a share.
-SHARES, SMALLEST = 4, 4 * LANES
+SHARES_PER_CORE, SMALLEST_SHARE = 4, 4 * LANES
 
 
 def usable_cores() -> int:
@@ -96,7 +96,7 @@ class BatchPool:
             ) -> tuple[int, int]:
         """Run a task on shares of all arrays; return the first state to fail, and its code."""
         states, cores = len(arrays[0]), usable_cores()
-        count = max(1, min(SHARES * cores, states // SMALLEST))
+        count = max(1, min(SHARES_PER_CORE * cores, states // SMALLEST_SHARE))
         bounds = np.linspace(0, -(-states // LANES), count + 1).astype(int) * LANES
         shares = iter(list(pairwise(bounds)))
 

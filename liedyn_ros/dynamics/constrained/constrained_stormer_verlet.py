@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
 from liedyn_ros.dynamics.integrators.stormer_verlet import Flow
 
-ITERATIONS = 50
+CONSTRAINED_ITERATIONS = 50
 
 
 def step(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
@@ -64,7 +64,7 @@ def _closed(dynamics: ConstrainedDynamics, flow: Flow, rows: NDArray[np.int64], 
     before = dynamics.jacobian(q)[rows]
     response, rate, last = _responses(flow, q, before), v, np.inf
     impulse: Array = np.zeros(len(rows))
-    for _ in range(ITERATIONS):
+    for _ in range(CONSTRAINED_ITERATIONS):
         enough = last if last > STALLED_RESIDUAL else 0.0
         rate, arrived = flow.drift(q, rate, momentum + before.T @ impulse, enough)
         q1 = flow.arrival(q, rate)
@@ -74,7 +74,8 @@ def _closed(dynamics: ConstrainedDynamics, flow: Flow, rows: NDArray[np.int64], 
             return q1, arrived
         impulse = impulse - _solve(dt * (jacobian[rows] @ response), residual[rows])
         last = open_by
-    raise ConvergenceError(f'step: expected {ITERATIONS} iterations to close the loops, they are '
+    raise ConvergenceError(f'step: expected {CONSTRAINED_ITERATIONS} iterations to close the '
+                           f'loops, they are '
                            f'open by {last:.3g}; take a shorter step than {dt} s')
 
 

@@ -31,9 +31,9 @@ from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_facto
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.model.parts.geometry import axis_frame, perpendicular
 
-PROGRAM_TOLERANCE = 1e-10  # of programs whose numbers are near 1
-MAX_ROUNDS = 100  # of the fixed point
-STEP_TOLERANCE = 1e-9  # of the largest speed: a change of sliding speeds that ends the rounds
+CONTACT_TOLERANCE = 1e-10  # of programs whose numbers are near 1
+MAX_FIXED_POINT_ROUNDS = 100  # of the fixed point
+SLIDING_TOLERANCE = 1e-9  # of the largest speed: a change of sliding speeds that ends the rounds
 STALLED_STEP = 1e-6  # accepted where changes fall no more: of many contacts programs end near 1e-7
 
 
@@ -81,7 +81,7 @@ def least_efforts(rows: Array, driven: NDArray[np.bool_], multipliers: Array, ta
     force = max(float(np.abs(multipliers).max(initial=0.0)), 1e-300)
     arm = max(float(np.abs(change).max(initial=0.0)), 1e-300)
     found = _solve(
-        change.T @ change / arm**2 + PROGRAM_TOLERANCE * np.eye(idle.shape[1]),
+        change.T @ change / arm**2 + CONTACT_TOLERANCE * np.eye(idle.shape[1]),
         -change.T @ tau[driven] / (arm**2 * force),
         [(cone, cone.matrix @ idle[cone.rows], cone.matrix @ multipliers[cone.rows] / force)
          for cone in cones], np.zeros(len(cones)))
@@ -133,7 +133,7 @@ def _pressed_impulses(matrix: Array, before: Array, cones: Sequence[Cone], least
                 1e-300)
     sliding: Array = np.zeros(len(cones))
     last = math.inf
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MAX_FIXED_POINT_ROUNDS):
         linear = before / speed
         for cone, slid in zip(cones, sliding):
             linear[cone.rows] += cone.matrix.T @ cone.normal * cone.friction * slid / speed
@@ -148,13 +148,13 @@ def _pressed_impulses(matrix: Array, before: Array, cones: Sequence[Cone], least
         slides = np.array([np.linalg.norm(u - (u @ cone.normal) * cone.normal)
                            for u, cone in zip(along, cones)])
         change = np.abs(slides - sliding).max(initial=0.0) / speed
-        if change <= STEP_TOLERANCE or last <= change <= STALLED_STEP:
+        if change <= SLIDING_TOLERANCE or last <= change <= STALLED_STEP:
             return impulses
         sliding, last = slides, change
     if last <= STALLED_STEP:
         return impulses
     raise ConvergenceError('impact: expected contacts of which each leaves, slides or sticks, got '
-                           f'none that settled in {MAX_ROUNDS} rounds')
+                           f'none that settled in {MAX_FIXED_POINT_ROUNDS} rounds')
 
 
 def _frame(cone: Cone) -> Array:
@@ -201,7 +201,7 @@ def _solve(quadratic: Array, linear: Array, forces: Sequence[tuple[Cone, Array, 
         sides.append(offset)
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = PROGRAM_TOLERANCE
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = CONTACT_TOLERANCE
     found = clarabel.DefaultSolver(
         sparse.csc_matrix(np.triu(quadratic)), linear, sparse.csc_matrix(np.vstack(rows)),
         np.concatenate(sides), cones, settings).solve()

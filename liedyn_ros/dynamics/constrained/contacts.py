@@ -35,8 +35,10 @@ from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE
 from liedyn_ros.model import Closure, Model
 from liedyn_ros.model.parts.geometry import axis_frame, IDENTITY, perpendicular, unit_axis
 
-POINT, LINE, SURFACE, SLIDING = 'point', 'line', 'surface', 'sliding'
-_CLOSURES = {POINT: 'spherical', LINE: 'revolute', SURFACE: 'weld', SLIDING: 'point_on_plane'}
+POINT_CONTACT, LINE_CONTACT, SURFACE_CONTACT, SLIDING_CONTACT = (
+    'point', 'line', 'surface', 'sliding')
+_CLOSURES = {POINT_CONTACT: 'spherical', LINE_CONTACT: 'revolute', SURFACE_CONTACT: 'weld',
+             SLIDING_CONTACT: 'point_on_plane'}
 MAX_HELD_SPEED = 1e-6  # of the largest before an impact: what slides faster does not hold
 _UP, _ACROSS = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 
@@ -46,11 +48,11 @@ class Contact:
     """
     A place of a machine that can touch the ground.
 
-    frame is a body or a frame of it. POINT holds the origin of the frame, LINE all but a turn
-    about axis (3,) of the frame, SURFACE the whole frame. SLIDING holds the origin on the plane
-    normal to normal (3,), which is in the ground frame and points off the ground. friction is the
-    coefficient by which a force slips. Raises ModelError for another kind, LimitError for a
-    friction below 0, and the errors of a direction.
+    frame is a body or a frame of it. POINT_CONTACT holds the origin of the frame, LINE_CONTACT all
+    but a turn about axis (3,) of the frame, SURFACE_CONTACT the whole frame. SLIDING_CONTACT holds
+    the origin on the plane normal to normal (3,), which is in the ground frame and points off the
+    ground. friction is the coefficient by which a force slips. Raises ModelError for another kind,
+    LimitError for a friction below 0, and the errors of a direction.
 
     >>> foot = Contact('tool', 'surface', friction=0.6)
     >>> Contacts(model, {'foot': foot}).names
@@ -58,7 +60,7 @@ class Contact:
     """
 
     frame: str
-    kind: str = POINT
+    kind: str = POINT_CONTACT
     normal: ArrayLike = _UP
     axis: ArrayLike = _ACROSS
     friction: float = math.inf
@@ -159,7 +161,17 @@ class Contacts:
 
     def __init__(self, model: Model, contacts: Mapping[str, Contact], *,
                  dissipation: bool = True) -> None:
-        """Take a model and its contacts by name; raises ModelError for a wrong one."""
+        """
+        Take a model and its contacts by name.
+
+        Args:
+            model: a Model.
+            contacts: a Contact by name.
+            dissipation: whether damping and friction of the joints act.
+
+        Raises:
+            ModelError: for a contact on an unknown body or frame.
+        """
         require_kind('model', model, Model, 'as load_model returns')
         require_kind('contacts', contacts, Mapping,  # type: ignore[type-abstract]
                      'such as a dict of Contact by name')
@@ -403,7 +415,7 @@ class Contacts:
                 normal = np.asarray(contact.normal)
                 found[closure.name] = (
                     Cone(slice(first, end), normal[:, None], normal, 0.0)
-                    if contact.kind == SLIDING else  # the closure acts on the ground
+                    if contact.kind == SLIDING_CONTACT else  # the closure acts on the ground
                     Cone(slice(end - 3, end), -closure.frame_b[:3, :3], normal, contact.friction))
             first = end
         return found
@@ -444,14 +456,14 @@ class Contacts:
         body, placement = self.model.place(contact.frame)
         ground, frame = self._touching(name, self.model.neutral()), placement @ turned
         kind = _CLOSURES[contact.kind]
-        return (Closure(name, kind, None, body, ground, frame) if contact.kind == SLIDING
+        return (Closure(name, kind, None, body, ground, frame) if contact.kind == SLIDING_CONTACT
                 else Closure(name, kind, body, None, frame, ground))
 
     def _touching(self, name: str, q: Array) -> Array:
         """Return the ground frame (4, 4) of a contact that touches at q (nq,)."""
         contact, turned = self._places[name]
         pose = self.free.frames.pose(q, contact.frame) @ turned
-        if contact.kind == SLIDING:
+        if contact.kind == SLIDING_CONTACT:
             normal = np.asarray(contact.normal)
             pose[:3, :3] = axis_frame(normal, perpendicular(normal))
         return pose
@@ -466,7 +478,7 @@ def _checked(model: Model, name: str, contact: Contact, used: set[str]) -> _Plac
     if model.place(contact.frame)[0] is None:
         raise ModelError(f'{where}: expected a frame that moves, got {contact.frame}')
     turned = IDENTITY
-    if contact.kind == LINE:
+    if contact.kind == LINE_CONTACT:
         axis, turned = np.asarray(contact.axis), np.eye(4)
         turned[:3, :3] = axis_frame(axis, perpendicular(axis))
     return _Place(contact, turned)

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, require_kind, unknown_name
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.common.other_names import DYNAMICS, missing
+from liedyn_ros.common.other_names import DYNAMICS_NAMES, missing
 from liedyn_ros.dynamics.bearing_loads import joint_wrenches
 from liedyn_ros.dynamics.constrained.algorithms.forward import ConstrainedForward
 from liedyn_ros.dynamics.constrained.algorithms.hybrid import ConstrainedHybrid
@@ -64,7 +64,17 @@ class ConstrainedDynamics(Constraints):
 
     def __init__(self, model: Model, *, dissipation: bool = True,
                  functions: Sequence[ConstraintFunction] = ()) -> None:
-        """Lay out the tables of a model. Raises LiedynError for anything but a Model."""
+        """
+        Lay out the tables of a model.
+
+        Args:
+            model: a Model.
+            dissipation: whether damping and friction of the joints act.
+            functions: further constraints.
+
+        Raises:
+            LiedynError: for anything but a Model.
+        """
         require_kind('model', model, Model, 'as load_model returns')
         super().__init__(relaxed(model, functions), dissipation=dissipation, functions=functions)
         self._solver = Solver(self)
@@ -173,7 +183,7 @@ class ConstrainedDynamics(Constraints):
         """
         if not name.startswith('_') and hasattr(Dynamics, name):
             return getattr(self.tree, name)
-        raise missing(self, f'{type(self).__name__!r} object', name, DYNAMICS)
+        raise missing(self, f'{type(self).__name__!r} object', name, DYNAMICS_NAMES)
 
     def __repr__(self) -> str:
         """Return the model, and the number of its constraints."""

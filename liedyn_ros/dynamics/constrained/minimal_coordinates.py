@@ -26,7 +26,7 @@ from liedyn_ros.common.checks import Array, as_array, require_kind
 from liedyn_ros.common.errors import ConvergenceError, LimitError, ModelError
 from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
-    assemble, MAX_STEP, refuse_free, STEP_GROWTH)
+    assemble, MAX_PROJECTION_STEP, refuse_free, STEP_GROWTH)
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
 from liedyn_ros.dynamics.constrained.configurations.mobility import assemblies_near
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
@@ -107,7 +107,8 @@ class MinimalModel:
             motions, inverse = _follow(least, rows)
             step, before = motions @ left, size
             step[passive] -= inverse @ f
-            step /= max(1.0, np.abs(step).max(initial=0.0) / (MAX_STEP * STEP_GROWTH**k))
+            step /= max(1.0, np.abs(step).max(initial=0.0) /
+                        (MAX_PROJECTION_STEP * STEP_GROWTH**k))
             ended = whole.integrate(ended, step)
         all_motions(least, start, np.zeros(whole.nv))  # says where these are too many
         raise ConvergenceError(
@@ -132,7 +133,13 @@ class MinimalCoordinates:
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, by: ArrayLike | None = None) -> None:
-        """Take a machine and its independent coordinates."""
+        """
+        Take a machine and its independent coordinates.
+
+        Args:
+            dynamics: of the machine with loops.
+            by: joints or coordinates that decide the motion, or a mask (nv,).
+        """
         self.dynamics = require_kind(
             'dynamics', dynamics, ConstrainedDynamics, 'as load returns of a machine with loops')
         whole = dynamics.model

@@ -73,7 +73,17 @@ class MomentumObserver:
 
     def __init__(self, robot: Dynamics | ConstrainedDynamics | MinimalCoordinates, *,
                  gain: float = 50.0, by: Sequence[str] | None = None) -> None:
-        """Take a robot; raises LimitError for a gain that is not above 0."""
+        """
+        Take a robot.
+
+        Args:
+            robot: of a tree, of closed loops, or of their minimal coordinates.
+            gain: 1/s, the inverse of the estimate's time constant.
+            by: joints of loops at which forces are seen, motors by default.
+
+        Raises:
+            LimitError: for a gain that is not above 0.
+        """
         self._gain, self._lifts = as_positive('gain', gain), isinstance(robot, MinimalCoordinates)
         self._least = None if isinstance(robot, Dynamics) else robot if isinstance(
             robot, MinimalCoordinates) else MinimalCoordinates(robot, by)

@@ -25,8 +25,9 @@ from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_TORQUE
 
-STEPS, HALVINGS = 300, 8  # of the search for an equilibrium
-MAX_STEP, REST_STEP = 0.3, 1e-9  # its longest step, and the one that counts as none, rad or m
+SEARCH_STEPS, SEARCH_HALVINGS = 300, 8  # of the search for an equilibrium
+# Its longest step, and the one that counts as none, rad or m
+MAX_SEARCH_STEP, REST_STEP = 0.3, 1e-9
 MIN_STIFFNESS_SHARE = 1e-3  # of the largest stiffness: less counts as this in a step
 _PASSIVE_WEIGHT = 1e3  # passive coordinates follow, unless a driven one decides so much less
 
@@ -138,22 +139,22 @@ def equilibrium(dynamics: ConstrainedDynamics, start: ArrayLike | None = None,
         found = statics(dynamics, at, external, by=names, tau=forces, actuated=by)
         return np.where(fixed, 0.0, found.solution.tau - forces)[by], found
 
-    for _ in range(STEPS):
+    for _ in range(SEARCH_STEPS):
         known = independent_coordinates(dynamics, q, fixed)
         excess, found = standing(q, known)
         step = _towards_rest(found.stiffness, excess, ~fixed[known])
         size = float(np.abs(found.motions @ step).max(initial=0.0))
         if size < REST_STEP:
             return q
-        step *= min(1.0, MAX_STEP / size)
-        for _ in range(HALVINGS):  # until the machine would not be driven back as hard
+        step *= min(1.0, MAX_SEARCH_STEP / size)
+        for _ in range(SEARCH_HALVINGS):  # until the machine would not be driven back as hard
             ahead = assemble(dynamics, model.integrate(q, found.motions @ step), held=kept)
             if standing(ahead, known)[0] @ step <= 0.5 * abs(excess @ step):
                 break
             step *= 0.5
         q = ahead
     raise ConvergenceError(f'q: expected a machine that comes to rest, got one that still moves '
-                           f'by {size:.3g} after {STEPS} steps')
+                           f'by {size:.3g} after {SEARCH_STEPS} steps')
 
 
 def _towards_rest(stiffness: Array, excess: Array, moving: NDArray[np.bool_]) -> Array:

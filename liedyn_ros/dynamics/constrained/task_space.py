@@ -133,7 +133,16 @@ class TaskSpace:
 
     def __init__(self, robot: Dynamics | ConstrainedDynamics,
                  frames: Mapping[str, str] | Sequence[str] | str) -> None:
-        """Take a robot and its frames."""
+        """
+        Take a robot and its frames.
+
+        Args:
+            robot: a Dynamics or a ConstrainedDynamics.
+            frames: names, or what counts by name: POSE, POINT or ORIENTATION.
+
+        Raises:
+            ModelError: for an unknown frame.
+        """
         self.robot, self._names = robot, Names(robot.model)
         self._least = None if isinstance(robot, Dynamics) else MinimalCoordinates(robot)
         self.frames = ({frames: POSE} if isinstance(frames, str) else dict(frames) if isinstance(

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import (
     Array, as_array, as_trailing, output, require_kind, unknown_name)
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.common.other_names import FRAMES, missing
+from liedyn_ros.common.other_names import FRAMES_NAMES, missing
 from liedyn_ros.dynamics.frames.kernels.jacobians import (
     frame_jacobian, frame_jacobian_rates, frame_jacobians, jacobians_of_states)
 from liedyn_ros.dynamics.frames.kernels.motion import (
@@ -56,7 +56,12 @@ class Frames(Direct):
     """
 
     def __init__(self, constants: Constants) -> None:
-        """Bind the kernels to the constants of a model."""
+        """
+        Bind the kernels to a model.
+
+        Args:
+            constants: of the model; a Dynamics has its frames as `frames`.
+        """
         self._constants, model = constants, constants.model
         self._places: dict[Any, int] = {i: i for i in range(len(model.frames))}
         for name in (*model.joints, *model.frames):
@@ -104,7 +109,7 @@ class Frames(Direct):
     if not TYPE_CHECKING:
         def __getattr__(self, name):
             """Raise AttributeError, which leads from a name of another library to ours."""
-            raise missing(self, f'{type(self).__name__!r} object', name, FRAMES)
+            raise missing(self, f'{type(self).__name__!r} object', name, FRAMES_NAMES)
 
     @direct
     def poses(self, q: ArrayLike, out: Array | None = None) -> Array:

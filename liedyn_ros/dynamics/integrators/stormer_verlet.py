@@ -44,7 +44,7 @@ from liedyn_ros.model.link_table import LinkTable
 
 # Corrections of the velocity, relative to it, shrink until rounding stops them below this.
 ROUNDED_CORRECTION = 1e-9
-ITERATIONS = 100
+STEP_ITERATIONS = 100
 
 
 def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
@@ -149,7 +149,7 @@ class Flow:
         momenta, dt, v = _momenta(self._dynamics), self._dt, v.copy()  # one type: writable
         start, end = np.empty_like(v), np.empty_like(v)
         before, scale = np.inf, 1.0 + _largest(v)
-        for _ in range(ITERATIONS):
+        for _ in range(STEP_ITERATIONS):
             if not momenta.call(q, v, dt, start, end):
                 refuse(self._dynamics.model, '', q, v=v)
             left = momentum - start
@@ -160,7 +160,8 @@ class Flow:
             v, before = v + correction, size
             if size <= enough:
                 return v, end
-        raise ConvergenceError(f'step: expected {ITERATIONS} iterations to find the velocity, the '
+        raise ConvergenceError(f'step: expected {STEP_ITERATIONS} iterations to find the '
+                               f'velocity, the '
                                f'last correction was {size:.3g}; take a shorter step than {dt} s')
 
 

@@ -11,9 +11,10 @@
 from liedyn_ros.dynamics.linearization.linear_models import (
     linearize, linearize_along, LinearModel, transition)
 from liedyn_ros.dynamics.linearization.motions import (
-    Motion, motion_gradient, MotionGradient, simulate)
+    motion_gradient, MotionGradient, simulate, SimulatedMotion)
 from liedyn_ros.dynamics.linearization.steps import linearize_step, RUNGE_KUTTA, STORMER_VERLET
 
 __all__ = [
-    'linearize', 'linearize_along', 'linearize_step', 'LinearModel', 'Motion', 'motion_gradient',
-    'MotionGradient', 'RUNGE_KUTTA', 'simulate', 'STORMER_VERLET', 'transition']
+    'linearize', 'linearize_along', 'linearize_step', 'LinearModel', 'motion_gradient',
+    'MotionGradient', 'RUNGE_KUTTA', 'simulate', 'SimulatedMotion', 'STORMER_VERLET',
+    'transition']

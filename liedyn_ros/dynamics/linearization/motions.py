@@ -35,7 +35,7 @@ _STEPS: dict[str, tuple[Callable[..., tuple[Array, Array]], ...]] = {  # of tree
     STORMER_VERLET: (stormer_verlet.step, constrained_stormer_verlet.step)}
 
 
-class Motion(NamedTuple):
+class SimulatedMotion(NamedTuple):
     """
     The states of a motion, t (K + 1,), s, q (K + 1, nq), v (K + 1, nv), and its tau (K, nv).
 
@@ -68,7 +68,7 @@ class MotionGradient(NamedTuple):
 
 def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controller, dt: float,
              steps: int, *, external: ArrayLike | None = None, scheme: str = RUNGE_KUTTA
-             ) -> Motion:
+             ) -> SimulatedMotion:
     """
     Return the motion of a robot under joint forces; loops stay closed.
 
@@ -86,7 +86,7 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
         scheme: RUNGE_KUTTA or STORMER_VERLET.
 
     Returns:
-        a Motion of steps + 1 states.
+        a SimulatedMotion of steps + 1 states.
 
     Raises:
         LimitError: for another scheme.
@@ -105,8 +105,8 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
     step = _STEPS[scheme][isinstance(robot, ConstrainedDynamics)]
     dt, steps, model = as_positive('dt', dt), _count('steps', steps, 0), robot.model
     times = np.asarray(dt * np.arange(steps + 1), np.float64)
-    made = Motion(times, np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)),
-                  np.empty((steps, model.nv)))
+    made = SimulatedMotion(times, np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)),
+                           np.empty((steps, model.nv)))
     made.q[0], made.v[0] = model.check_configuration(q), as_array('v', v, (model.nv,))
     if isinstance(robot, ConstrainedDynamics):
         robot.require_closed_state(made.q[0], made.v[0])

@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels import parameters as column
 from liedyn_ros.model import Model
 
 Shapes = tuple[tuple[int, int], ...]
-BODIES = 2  # the part of shapes_of
+BODY_SHAPES = 2  # the part of shapes_of
 
 
 class Parameters:
@@ -52,7 +52,16 @@ class Parameters:
     """
 
     def __init__(self, model: Model, vector: ArrayLike | None = None) -> None:
-        """Take a copy of a vector, or zeros."""
+        """
+        Take a copy of a vector, or zeros.
+
+        Args:
+            model: a Model.
+            vector: (P,), which is copied; zeros by default.
+
+        Raises:
+            LiedynError, ShapeError: for a vector of another size.
+        """
         shapes = shapes_of(model)
         size = (sum(rows * width for rows, width in shapes),)
         self.__setstate__((shapes, np.zeros(size) if vector is None else np.array(
@@ -183,5 +192,5 @@ def kinematic_jacobians(model: Model, rows: Callable[[Array, Array, int, Array],
     shapes = shapes_of(model)
     sizes = [rows * width for rows, width in shapes]
     out = np.empty((model.nv, len(model.bodies), 10))
-    rows(np.zeros(model.nv), np.zeros(sum(sizes)), sum(sizes[:BODIES]), out)
+    rows(np.zeros(model.nv), np.zeros(sum(sizes)), sum(sizes[:BODY_SHAPES]), out)
     return KinematicJacobians(out[..., :6], out[..., 6:9], out[..., 9])

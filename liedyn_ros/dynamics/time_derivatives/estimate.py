@@ -33,7 +33,7 @@ from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
 NO_DIGIT = 0.1  # of the largest entry: an order with that error has no digit left
-UNITS = 3.0, 1.0 / 3.0  # kg; no powers of two, which round as 1 does
+TRIED_MASS_UNITS = 3.0, 1.0 / 3.0  # kg; no powers of two, which round as 1 does
 ERROR_ADVICE = ', or set max_error'
 
 
@@ -43,7 +43,7 @@ class ErrorEstimator:
     def __init__(self, constants: Constants) -> None:
         """Lay out the constants in each unit."""
         self._constants = [
-            Constants(constants.model, constants.dissipation, unit) for unit in UNITS]
+            Constants(constants.model, constants.dissipation, unit) for unit in TRIED_MASS_UNITS]
         self._data = Data(constants)
         self._kernels: tuple[int, list[BoundKernel]] = -1, []  # and the order they are for
         self._lanes = [BatchPool(partial(LaneTables, other)) for other in self._constants]
@@ -67,12 +67,13 @@ class ErrorEstimator:
                  external: Array) -> tuple[Array, float]:
         """Return the square of the error of each order, and the largest error."""
         squares, largest = np.zeros(len(a)), 0.0
-        for unit, solve in zip(UNITS, self._for_order(len(a) - 1)):
+        for unit, solve in zip(TRIED_MASS_UNITS, self._for_order(len(a) - 1)):
             other_a, other_tau = a.copy(), unit * tau
             loads = unit * external if len(external) else external
             if solve.call(q, v, prescribed, other_a, other_tau, loads) != DONE:
                 return np.full(len(a), math.inf), math.inf
-            largest = compare(a, tau, other_a, other_tau, unit, 1.0 / len(UNITS), squares)
+            largest = compare(a, tau, other_a, other_tau, unit, 1.0 / len(TRIED_MASS_UNITS),
+                              squares)
         return squares, largest
 
     def _for_order(self, order: int) -> list[BoundKernel]:
@@ -89,7 +90,7 @@ class ErrorEstimator:
                              tau: Array, external: Array, max_error: float) -> None:
         """Raise LimitError for the first order of the first state (K, ...) that exceeds it."""
         squares: Array = np.zeros(a.shape[:2])
-        for unit, lanes in zip(UNITS, self._lanes):
+        for unit, lanes in zip(TRIED_MASS_UNITS, self._lanes):
             other_a, other_tau = a.copy(), unit * tau
 
             def task(tables: LaneTables, *arrays: Array) -> tuple[int, int]:
@@ -100,7 +101,7 @@ class ErrorEstimator:
                 squares[state] = math.inf
             squares += np.maximum(
                 relative_difference(a, other_a),
-                relative_difference(tau, other_tau / unit))**2 / len(UNITS)
+                relative_difference(tau, other_tau / unit))**2 / len(TRIED_MASS_UNITS)
         error = np.sqrt(squares)
         lost = np.flatnonzero(~(error <= max_error).all(axis=1))
         if len(lost):

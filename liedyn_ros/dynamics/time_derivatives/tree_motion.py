@@ -67,7 +67,17 @@ class TreeMotion:
     screws: Array
 
     def __init__(self, model: Model, q: ArrayLike, motion: ArrayLike) -> None:
-        """Compute the series."""
+        """
+        Compute the series.
+
+        Args:
+            model: a Model.
+            q: configuration (nq,).
+            motion: (r + 1, nv), v and its time derivatives.
+
+        Raises:
+            ShapeError, NotFiniteError, NotInGroupError; LimitError: r above 30.
+        """
         self.model, self._tree = model, ScrewTree(model, q)
         rates = as_array('motion', motion, (-1, model.nv))
         if not 0 < len(rates) <= MAX_ORDER + 1:

@@ -45,7 +45,12 @@ class Data:
     """
 
     def __init__(self, constants: Constants) -> None:
-        """Allocate the tables."""
+        """
+        Allocate the tables.
+
+        Args:
+            constants: of the model; a Dynamics has its data as `data`.
+        """
         self.constants = constants
         self.table = np.zeros((constants.rows, tables.DATA_WIDTH))
         self.series: Array = np.zeros((0, series.WIDTH))

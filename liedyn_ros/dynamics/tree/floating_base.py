@@ -39,7 +39,15 @@ class FloatingBase:
     """
 
     def __init__(self, model: Model) -> None:
-        """Find the base, or raise ModelError where it is fixed."""
+        """
+        Find the base, or raise ModelError where it is fixed.
+
+        Args:
+            model: a Model whose first moving joint is free.
+
+        Raises:
+            ModelError: where the base is fixed.
+        """
         joint = base_joint(model)
         if joint is None:
             raise ModelError(f'{model.name}: expected a floating base, got one that is fixed')

@@ -53,7 +53,15 @@ class Names:
     """
 
     def __init__(self, model: Model) -> None:
-        """Tell the base from the other joints. Raises LiedynError for anything but a Model."""
+        """
+        Tell the base from the other joints.
+
+        Args:
+            model: a Model.
+
+        Raises:
+            LiedynError: for anything but a Model.
+        """
         require_kind('model', model, Model, 'as load_model returns')
         self.model, self.base = model, base_joint(model)
         self.base_body = '' if self.base is None else self.base.child

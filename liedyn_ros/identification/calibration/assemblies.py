@@ -25,8 +25,8 @@ from liedyn_ros.identification.calibration.loops import is_looped
 from liedyn_ros.identification.calibration.problem import ArmSamples
 from liedyn_ros.model import Model
 
-STARTS = 12  # of the search for other assemblies of a pose
-MAX_ROUNDS = 10
+SEARCH_STARTS = 12  # of the search for other assemblies of a pose
+MAX_ASSEMBLY_ROUNDS = 10
 ASSEMBLY_GAIN = 0.5  # of the error of an assembly, below which another is taken
 TRUSTED_ERRORS = 3.0  # middle errors: poses within them tell the unknown frames
 MAX_MEDIAN_ERROR = 0.1  # of a machine's size: errors in the middle that no calibration mends
@@ -50,7 +50,7 @@ def nearest_assemblies(model: Model, body: str, samples: ArmSamples, q: Array,
     poses = [np.array([kinematics(each).poses[at] for each in some]) for some in choices]
     some = samples.rows(rows)
     chosen, trusted = np.zeros(len(rows), dtype=int), np.ones(len(rows), dtype=bool)
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MAX_ASSEMBLY_ROUNDS):
         now = np.array([each[k] for each, k in zip(poses, chosen)])
         told = some.rows(trusted)
         frames = frames_of(now[trusted], told.positions, told.rotations, *known)
@@ -79,7 +79,7 @@ def _choices(loops: Constraints | None, samples: ArmSamples, k: int, q: Array) -
         return [q]
     held = dict(zip(samples.names, samples.readings[k].tolist()))
     try:
-        return [q, *assemblies(loops, q, held=held, attempts=STARTS)]
+        return [q, *assemblies(loops, q, held=held, attempts=SEARCH_STARTS)]
     except ConvergenceError:
         return [q]
 

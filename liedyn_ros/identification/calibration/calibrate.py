@@ -35,7 +35,7 @@ from liedyn_ros.identification.calibration.loops import (
     accepted, closed_configurations, is_looped, with_closed_loops)
 from liedyn_ros.identification.calibration.problem import ArmProblem, ArmSamples
 from liedyn_ros.identification.calibration.unknowns import (
-    FRAMES, read_joints, Unknowns, unknowns_of)
+    CALIBRATED_FRAMES, read_joints, Unknowns, unknowns_of)
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import JOINT_TYPES, Model
 
@@ -43,7 +43,7 @@ PRIOR_DEVIATIONS = 5e-3, 1e-2  # m and rad: deviations of placements before
 ASSUMED_DEVIATION = 1e-4  # m and rad, where no deviations are given
 MAX_ERRORS = 0.02, 0.1  # of the machine's size, and rad: errors that no calibration leaves
 OUTLIER_RATIO = 5.0  # times the greatest error of poses that were used
-NOISE_DEVIATIONS = 3.0  # deviations given, within which errors are never large
+GIVEN_DEVIATIONS = 3.0  # deviations given, within which errors are never large
 MAX_READING = 4.0 * np.pi  # rad: greater readings are in another unit
 
 
@@ -125,7 +125,7 @@ class ArmCalibration:
                            MAX_ERRORS[1]])
         if self.deviations_given:
             given = np.array(self.problem.samples.deviations)
-            limits = np.maximum(limits, NOISE_DEVIATIONS * given)
+            limits = np.maximum(limits, GIVEN_DEVIATIONS * given)
         for what, error, limit in zip(('m', 'rad'), held.after, limits):
             if error > limit:  # nan where it was not measured
                 result.append(f'errors of {error:.3g} {what} at held-out poses are large for this '
@@ -258,14 +258,15 @@ def calibrate_arm(
     >>> calibrate_arm(model, 'tool', readings, seen).used.all().item()
     True
     """
-    frames = tuple(name for name, given in zip(FRAMES, (instrument, target)) if given is None)
+    frames = tuple(name for name, given in zip(CALIBRATED_FRAMES, (instrument, target))
+                   if given is None)
     limits = tuple(as_positive('tolerance', each) for each in tolerance)
     measured = read_joints(model, body) if names is None else tuple(names)
     samples = _samples(model, measured, readings, positions, rotations, deviations)
     unknowns = unknowns_of(model, body, (limits[0], limits[1]), offsets=offsets, frames=frames,
                            names=measured, further=samples.further)
     known = tuple(None if each is None else se3.require_pose(name, each, (4, 4))
-                  for name, each in zip(FRAMES, (instrument, target)))
+                  for name, each in zip(CALIBRATED_FRAMES, (instrument, target)))
     q, closed = _configurations(model, samples, start)
     _require_enough(samples, unknowns.size - unknowns.of_machine)
     require_different('poses', np.hstack([samples.readings, samples.positions]))

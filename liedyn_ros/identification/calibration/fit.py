@@ -31,12 +31,12 @@ GAIN_DEVIATIONS = 2.0  # deviations of the mean gain, by which the new geometry 
 MAX_VARIANCE_SHARE = 0.25  # of the variance before: above it a combination was hardly measured
 ERROR_CHANCE = 1e-3  # chance that right deviations give such errors
 CLEAN_VARIANCE = 1e-10  # of errors of clean samples, by the assumed deviations
-WEIGHT_ROUNDS = 10  # of weights
+MAX_WEIGHT_ROUNDS = 10  # of weights
 TAIL_CHANCE = 0.05  # of right poses, beyond which an error counts linearly
 REJECTION_CHANCE = 0.01  # that a pose is left out though all are right
 # Of MINPACK, relative: of the result, and of what is far from it in deviations anyway, as
 # rounds of weights and fits without some poses.
-STEP_TOLERANCE, ROUGH_TOLERANCE = 1e-10, 1e-6
+FIT_TOLERANCE, ROUGH_TOLERANCE = 1e-10, 1e-6
 DEVIATION_TOLERANCE = 1e-4  # of a deviation before the calibration: change of a round
 
 
@@ -100,7 +100,7 @@ def fit(problem: FitProblem, start: Array, least: float,
     free = np.ones(len(start), dtype=bool)
     z, d = _bounded(problem, start, free, least, trusted), problem.at(start).errors.shape[1]
     used: NDArray[np.bool_] = np.ones(len(problem.settled), dtype=bool)
-    for _ in range(WEIGHT_ROUNDS):
+    for _ in range(MAX_WEIGHT_ROUNDS):
         squares = (problem.at(z).errors ** 2).sum(axis=1)
         now = problem.settled & (
             squares <= _variance(squares, d, least) * chdtri(d, REJECTION_CHANCE / len(squares)))
@@ -127,7 +127,7 @@ def _bounded(
         trusted: NDArray[np.bool_]) -> Array:
     """Return the numbers (size,) where great errors of a pose count linearly (Huber)."""
     z, weights = start, trusted.astype(float)
-    for _ in range(WEIGHT_ROUNDS):
+    for _ in range(MAX_WEIGHT_ROUNDS):
         last, z = z, _least_squares(problem, z, weights, free, ROUGH_TOLERANCE)
         errors = problem.at(z).errors
         squares, d = (errors ** 2).sum(axis=1), errors.shape[1]
@@ -145,7 +145,7 @@ def _variance(squares: Array, d: int, least: float) -> float:
 
 def _least_squares(
         problem: FitProblem, start: Array, weights: Array, free: NDArray[np.bool_],
-        tolerance: float = STEP_TOLERANCE) -> Array:
+        tolerance: float = FIT_TOLERANCE) -> Array:
     """Return the numbers z of the least squares with weights (n,) of the poses' errors."""
     prior, z = problem.prior, start.copy()
 

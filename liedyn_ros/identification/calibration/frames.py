@@ -16,7 +16,7 @@ from scipy.optimize import least_squares
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 
-MAX_ROUNDS = 100
+MAX_FRAME_ROUNDS = 100
 
 
 def frames_of(poses: Array, positions: Array, rotations: Array | None, base: Array | None,
@@ -41,7 +41,7 @@ def frames_of(poses: Array, positions: Array, rotations: Array | None, base: Arr
     first = positions[:, :3]
     place = np.zeros(3) if target is None else target[:3, 3]
     shift = np.zeros(3) if base is None else base[:3, 3]
-    for _ in range(1 if rotations is not None else MAX_ROUNDS):
+    for _ in range(1 if rotations is not None else MAX_FRAME_ROUNDS):
         if rotations is None and base is None:
             turn_base = _turn_between(poses[:, :3, :3] @ place + poses[:, :3, 3], first)
         shift, place = _places(poses, first, turn_base, base, target)

@@ -30,7 +30,7 @@ from liedyn_ros.identification.calibration.unknowns import involved, Unknowns
 from liedyn_ros.model import Model
 
 SAMPLE_POSES = 10  # poses, at which loops show what they allow
-RANK_TOLERANCE = 1e-7  # of a number before: gaps below it are rounding
+GAP_RANK_TOLERANCE = 1e-7  # of a number before: gaps below it are rounding
 BRANCH_STEP = 0.1  # rad or m: of joints that are read, between configurations of one branch
 GAP_MARGIN = 2.0  # of a tolerance above the gaps at the poses
 
@@ -107,7 +107,7 @@ def with_closed_loops(unknowns: Unknowns, names: tuple[str, ...], body: str, q: 
         u, values, _ = np.linalg.svd(rows)
         blocks.append(u[:, rank_of(values, USUAL_RANK):].T @ gaps @ unknowns.basis)
     _, values, vt = np.linalg.svd(np.concatenate(blocks))
-    rank = int((values > RANK_TOLERANCE * np.abs(unknowns.basis).max()).sum())
+    rank = int((values > GAP_RANK_TOLERANCE * np.abs(unknowns.basis).max()).sum())
     return held if rank == 0 else replace(held, kept=vt[rank:].T)
 
 

@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
 from liedyn_ros.identification.calibration.fit import LinearizedErrors
 from liedyn_ros.identification.calibration.loops import (
     following, following_twists, free_coordinates, is_looped)
-from liedyn_ros.identification.calibration.unknowns import chain_of, FRAMES, Unknowns
+from liedyn_ros.identification.calibration.unknowns import CALIBRATED_FRAMES, chain_of, Unknowns
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 
@@ -135,7 +135,7 @@ class ArmProblem:
     def frames(self, z: Array) -> tuple[Array, Array]:
         """Return where instrument and target are, (4, 4) each."""
         base, target = (self.start[name] @ se3.exp(self.unknowns.frame(name, z))
-                        for name in FRAMES)
+                        for name in CALIBRATED_FRAMES)
         return se3.normalize(base), se3.normalize(target)
 
     def further(self, z: Array) -> Array:

@@ -19,11 +19,11 @@ from liedyn_ros.common.errors import ModelError
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Closure, CLOSURE_TYPES, Joint, JOINT_TYPES, Model, with_placements
 
-PARTS = ('turn x', 'turn y', 'turn z', 'shift x', 'shift y', 'shift z')
+FRAME_PARTS = ('turn x', 'turn y', 'turn z', 'shift x', 'shift y', 'shift z')
 UNKNOWN_PLACE = 1e3  # m: deviation of a place that nobody knows
 # Rad: that of a turn by any angle, which many targets hide
 UNKNOWN_TURN = np.pi / np.sqrt(3.0)
-FRAMES = 'instrument', 'target'
+CALIBRATED_FRAMES = 'instrument', 'target'
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class Unknowns:
         """Return the names of the numbers of the machine."""
         if self.offsets:
             return tuple(f'{joint.name} offset' for joint in self.joints)
-        return (*(f'{name} {part}' for name in self.places for part in PARTS),
+        return (*(f'{name} {part}' for name in self.places for part in FRAME_PARTS),
                 *(f'{rod.name} length' for rod in self.rods))
 
     def shares(self, covariance: Array) -> Array:

@@ -9,6 +9,6 @@
 """Coordinates of a model's parameters in which an optimiser may take any step."""
 
 from liedyn_ros.identification.charts.inertia import INERTIA_CHARTS, InertiaChart
-from liedyn_ros.identification.charts.parameter_chart import ParameterChart, PARTS
+from liedyn_ros.identification.charts.parameter_chart import CHART_PARTS, ParameterChart
 
-__all__ = ['INERTIA_CHARTS', 'InertiaChart', 'ParameterChart', 'PARTS']
+__all__ = ['INERTIA_CHARTS', 'InertiaChart', 'ParameterChart', 'CHART_PARTS']

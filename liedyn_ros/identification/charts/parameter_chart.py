@@ -30,7 +30,7 @@ from liedyn_ros.model import inertia_of, Model
 from liedyn_ros.model.expansion import expand
 from liedyn_ros.model.parts.inertia import stacked_parameters
 
-PARTS = 'inertia', 'damping', 'friction', 'rotor_inertia', 'placement'
+CHART_PARTS = 'inertia', 'damping', 'friction', 'rotor_inertia', 'placement'
 _FIELDS = {'damping': 'damping', 'friction': 'friction', 'rotor_inertia': 'armature'}
 _COLUMNS = {'damping': tables.DAMPING, 'friction': tables.FRICTION,
             'rotor_inertia': tables.ARMATURE}
@@ -59,12 +59,23 @@ class ParameterChart:
 
     def __init__(self, model: Model, parts: Sequence[str] = ('inertia',), *,
                  inertia: str = 'log_cholesky', dissipation: bool = True) -> None:
-        """Lay the numbers out, and start at those of the model."""
-        require_known(ModelError, 'parts', PARTS, parts, 'parts')
+        """
+        Lay the numbers out, and start at those of the model.
+
+        Args:
+            model: a Model.
+            parts: of inertia, damping, friction, rotor_inertia, placement.
+            inertia: a key of INERTIA_CHARTS.
+            dissipation: whether damping and friction of the joints act.
+
+        Raises:
+            ModelError: for a part or chart that does not fit; InertiaError: a body outside it.
+        """
+        require_known(ModelError, 'parts', CHART_PARTS, parts, 'parts')
         require_known(ModelError, 'inertia', INERTIA_CHARTS, [inertia], 'charts')
         if 'placement' in parts and model.closures:
             raise ModelError('parts: expected no placement for a model with closures, got it')
-        self.model, self.parts = model, tuple(part for part in PARTS if part in parts)
+        self.model, self.parts = model, tuple(part for part in CHART_PARTS if part in parts)
         self.dynamics: Dynamics | ConstrainedDynamics
         if model.closures or model.couplings:
             loops = ConstrainedDynamics(model, dissipation=dissipation)

@@ -29,7 +29,7 @@ SAMPLES_PER_PERIOD = 20  # of each period of the highest harmonic, at which limi
 SHRINK_FACTOR = 0.85
 MAX_SHRINKS = 30
 RANDOM_MOTIONS = 20  # random motions, the best of which is made better
-SEED = 31
+EXCITATION_SEED = 31
 _IDLE_LIMIT_RATIO = 100.0  # times the torque of a motion, from which a limit tells nothing
 _MIN_SINGULAR = 1e-7  # singular value of normalised columns, below which it is rounding
 _MIN_EFFECT = 1e-9  # of the largest column, below which a parameter has no effect
@@ -100,8 +100,8 @@ class _Trial(NamedTuple):
 
 def excite(model: Model, limits: ExcitationLimits, *, start: ArrayLike | None = None,
            period: float = 10.0, harmonics: int = 5, rate: float = 100.0, rounds: int = 150,
-           clearance: Clearance | None = None, seed: int = SEED, told: Prior | None = None
-           ) -> Excitation:
+           clearance: Clearance | None = None, seed: int = EXCITATION_SEED,
+           told: Prior | None = None) -> Excitation:
     """
     Return a periodic motion of the actuated joints that tells inertial parameters and friction.
 
@@ -203,7 +203,7 @@ class _Task:
         self._regressor: Regressor | LoopRegressor = (
             LoopRegressor(model, dissipation=True) if self._looped
             else Regressor(model, dissipation=True))
-        self._base = base_parameters(self._regressor, np.random.default_rng(SEED))
+        self._base = base_parameters(self._regressor, np.random.default_rng(EXCITATION_SEED))
         self._dynamics = Dynamics(model)
         self._closed = ConstrainedDynamics(model) if self._looped else None
         self._start = self._from(start)

@@ -21,7 +21,7 @@ from liedyn_ros.identification.equations import rows_along
 from liedyn_ros.identification.excitation.capsules import Clearance
 from liedyn_ros.identification.excitation.excite import Excitation, ExcitationLimits, excite
 from liedyn_ros.identification.identify import Identification
-from liedyn_ros.identification.robust_fit import RANK_TOLERANCE
+from liedyn_ros.identification.robust_fit import COLUMN_RANK_TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +114,9 @@ class _Information:
 def _deviations(rows: Array) -> Array:
     """Return the standard deviations (p,) of unknowns, infinite for those that have no effect."""
     size = np.linalg.norm(rows, axis=0)
-    size[size <= RANK_TOLERANCE * size.max(initial=0.0)] = np.inf
+    size[size <= COLUMN_RANK_TOLERANCE * size.max(initial=0.0)] = np.inf
     _, values, vt = np.linalg.svd(rows / size, full_matrices=False)
-    seen = values > RANK_TOLERANCE * values.max(initial=0.0)
+    seen = values > COLUMN_RANK_TOLERANCE * values.max(initial=0.0)
     root = vt[seen].T / values[seen]
     blind = np.abs(vt[~seen]).max(axis=0, initial=0.0) > 1e-6
     return np.where(blind | np.isinf(size), np.inf, np.linalg.norm(root, axis=1) / size)

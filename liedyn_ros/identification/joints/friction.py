@@ -24,7 +24,7 @@ from liedyn_ros.model import Model
 GRID_SPEEDS = 10  # of a joint, that a search tries
 REFINED_SPEEDS = 6  # between the neighbours of the best one
 REFINEMENTS = 3
-SWEEPS = 3  # over all joints
+FRICTION_SWEEPS = 3  # over all joints
 LOAD_ROUNDS = 4  # rounds of the load that joints bear
 _MIN_SPEED_RATIO = 8.0  # times the noise of a rate, the least speed of a Stribeck term
 _MAX_SPEED_SHARE = 0.5  # of the greatest rate
@@ -94,7 +94,7 @@ def _search(model: Model, motion: Motion, equations: Equations, grids: Mapping[i
     count = len(equations.names)
     firsts = dict(zip(grids, count + np.cumsum([0, *map(len, grids.values())])))
     best = {i: len(grid) // 2 for i, grid in grids.items()}
-    for _ in range(SWEEPS):
+    for _ in range(FRICTION_SWEEPS):
         before = dict(best)
         for i, grid in grids.items():
             others = [*range(count), *(firsts[j] + best[j] for j in grids if j != i)]

@@ -17,12 +17,12 @@ import numpy as np
 from liedyn_ros.common.checks import Array, listed, require_known
 from liedyn_ros.common.errors import ConvergenceError, LimitError, NameSetError
 from liedyn_ros.identification.equations import Equations
-from liedyn_ros.identification.joints.terms import SCALE, Term
-from liedyn_ros.identification.robust_fit import RANK_TOLERANCE, reduced, robust_fit
+from liedyn_ros.identification.joints.terms import SCALE_TERM, Term
+from liedyn_ros.identification.robust_fit import COLUMN_RANK_TOLERANCE, reduced, robust_fit
 from liedyn_ros.model import Model
 
-MAX_ROUNDS = 40
-STEP_TOLERANCE = 1e-6  # relative step of a scale
+MAX_SCALE_ROUNDS = 40
+SCALE_STEP_TOLERANCE = 1e-6  # relative step of a scale
 _FIXED_WEIGHTS_STEP = 1e-2  # relative step, from which on weights stay
 _MAX_STEP = 0.5  # greatest relative step
 _MAX_DEVIATION = 0.5  # relative deviation, above which a recording does not tell a scale
@@ -52,24 +52,25 @@ def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], sta
     fit = robust_fit(found.rows, found.forces)
     steps: Array = np.full(len(at), np.inf)
     x, count = fit.x, len(equations.names)
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MAX_SCALE_ROUNDS):
         wide = _with_errors(model, found, at, x)
         if (np.abs(steps) > _FIXED_WEIGHTS_STEP).any():
             fit = robust_fit(wide.rows, wide.forces)
             new = fit.x
         else:  # by the last weights, as new ones would jump a little each time
             triangle, target = reduced(wide.rows, wide.forces, fit)
-            new = np.asarray(np.linalg.lstsq(triangle, target, rcond=RANK_TOLERANCE)[0])
+            new = np.asarray(np.linalg.lstsq(triangle, target, rcond=COLUMN_RANK_TOLERANCE)[0])
         x = new[:count]
         steps = np.clip(new[count:], -_MAX_STEP, _MAX_STEP)
-        if (np.abs(steps) <= STEP_TOLERANCE).all():
+        if (np.abs(steps) <= SCALE_STEP_TOLERANCE).all():
             _require_told(equations, at, fit.deviations[count:])
             return wide
         scales = found.scales.copy()
         scales[at] *= 1.0 + steps
         found = scaled(equations, scales)
     raise ConvergenceError(
-        f'scales: expected steps below {STEP_TOLERANCE:g} after {MAX_ROUNDS} rounds, got {steps}: '
+        f'scales: expected steps below {SCALE_STEP_TOLERANCE:g} after {MAX_SCALE_ROUNDS} rounds, '
+        f'got {steps}: '
         'leave out joints that carry little')
 
 
@@ -84,7 +85,7 @@ def _with_errors(model: Model, equations: Equations, at: list[int], x: Array) ->
     needed = equations.rows @ x + equations.known
     columns = np.zeros((*needed.shape, len(at)))
     columns[:, at, range(len(at))] = needed[:, at]
-    terms = tuple(Term(SCALE, model.coordinate_names.index(equations.joints[k])) for k in at)
+    terms = tuple(Term(SCALE_TERM, model.coordinate_names.index(equations.joints[k])) for k in at)
     return replace(
         equations, rows=np.concatenate([equations.rows, columns], axis=2),
         names=(*equations.names, *(each.name(model) for each in terms)),

@@ -17,9 +17,9 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import JOINT_TYPES, Model
 
-OFFSET, STRIBECK, LOAD, SCALE = 'offset', 'stribeck', 'load', 'scale'
+OFFSET_TERM, STRIBECK, LOAD, SCALE_TERM = 'offset', 'stribeck', 'load', 'scale'
 TILT, SPRING = 'tilt', 'spring'
-FRICTION = ('damping', 'friction', OFFSET)
+FRICTION_TERMS = ('damping', 'friction', OFFSET_TERM)
 MORE_TERMS = (STRIBECK, LOAD, TILT, SPRING)  # that few joints have
 
 
@@ -93,7 +93,7 @@ class Term(NamedTuple):
     @property
     def positive(self) -> bool:
         """Return whether the unknown cannot be negative."""
-        return self.kind not in (OFFSET, SCALE, TILT, SPRING)
+        return self.kind not in (OFFSET_TERM, SCALE_TERM, TILT, SPRING)
 
 
 def terms_of(model: Model, kinds: tuple[str, ...]) -> tuple[Term, ...]:
@@ -104,7 +104,7 @@ def terms_of(model: Model, kinds: tuple[str, ...]) -> tuple[Term, ...]:
 
     Args:
         model: a Model.
-        kinds: of FRICTION and MORE_TERMS.
+        kinds: of FRICTION_TERMS and MORE_TERMS.
 
     Returns:
         the terms.
@@ -120,6 +120,6 @@ def terms_of(model: Model, kinds: tuple[str, ...]) -> tuple[Term, ...]:
             continue
         for joint in model.joint_list:
             spec = JOINT_TYPES[joint.type_name]
-            if spec.nq == spec.nv and (joint.actuated or kind not in (OFFSET, LOAD)):
+            if spec.nq == spec.nv and (joint.actuated or kind not in (OFFSET_TERM, LOAD)):
                 found += [Term(kind, joint.vi + k, qi=joint.qi + k) for k in range(spec.nv)]
     return tuple(found)

@@ -28,7 +28,7 @@ from liedyn_ros.identification.motion.spectrum import (
 from liedyn_ros.lie import so3
 from liedyn_ros.model import JOINT_TYPES, Model
 
-DEGREE = 7  # of the splines through the samples
+SPLINE_DEGREE = 7  # of the splines through the samples
 MIN_SPECTRUM_TIME = 5.0  # s, from which a piece beside the longest has a spectrum
 END_PERIODS = 2.0  # periods of the cut-off, at which the ends of a recording disturb the filter
 _CLOCK_ERROR = 1e-6  # of a step, by which stamps of a uniform clock may differ
@@ -136,7 +136,7 @@ def _smooth(model: Model, recording: Recording, q: Array, time: Array, by: _Filt
     kept = _without_ends(len(time), rate, chosen)
     q = np.column_stack([smoothed(each, fc, rate) for each, fc in zip(q.T, chosen)])
     steps = np.arange(len(time)) / rate
-    spline = make_interp_spline(steps, q, k=DEGREE)
+    spline = make_interp_spline(steps, q, k=SPLINE_DEGREE)
     rates, second = spline(steps, 1), spline(steps, 2)
     q, v, a, at = _on_groups(model, q, rates, second)
     noise = np.array([[derivative_noise(by.spectra[i].noise, chosen[i], rate, order) for i in at]
@@ -179,7 +179,7 @@ def _gaps(time: Array, parts: Sequence[slice], smoothed_ones: int) -> str:
 def _without_ends(count: int, rate: float, cutoff: Array) -> slice:
     """Return the samples at which the ends of the recording are not felt any more."""
     filtered = cutoff[cutoff < MAX_CUTOFF * rate]
-    end = int(max(END_PERIODS * rate / filtered.min(initial=np.inf), 3 * DEGREE))
+    end = int(max(END_PERIODS * rate / filtered.min(initial=np.inf), 3 * SPLINE_DEGREE))
     if count <= 3 * end:
         raise ShapeError(f'recording: expected more than {3.0 * end / rate:.3g} s for a cut-off '
                          f'of {filtered.min(initial=np.inf):.3g} Hz, got {count / rate:.3g} s')
@@ -298,7 +298,7 @@ def _take_measured(model: Model, stamps: Array, measured: Array, time: Array, ra
             continue
         sigma = spectrum_of(given, rate).noise
         if derivative_noise(sigma, cutoff[i], rate, 1) < noise[2, i]:
-            spline = make_interp_spline(time, fine, k=DEGREE)
+            spline = make_interp_spline(time, fine, k=SPLINE_DEGREE)
             v[:, i], a[:, i] = fine, spline(time, 1)
             noise[1:, i] = [derivative_noise(sigma, cutoff[i], rate, k) for k in range(2)]
             taken.append(name)

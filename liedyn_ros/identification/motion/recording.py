@@ -19,7 +19,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ShapeError, StampError
 from liedyn_ros.model import Model
 
-MIN_SAMPLES = 50  # samples; fewer have no spectrum
+MIN_SPECTRUM_SAMPLES = 50  # samples; fewer have no spectrum
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -46,11 +46,25 @@ class Recording:
 
     def __init__(self, model: Model, time: ArrayLike, q: ArrayLike, tau: ArrayLike,
                  v: ArrayLike | None = None, starts: ArrayLike | None = None) -> None:
-        """Check the samples against the model."""
+        """
+        Check the samples against the model.
+
+        Args:
+            model: a Model.
+            time: (n,) s, which increases.
+            q: (n, nq), rad and m.
+            tau: (n, nv), N m and N.
+            v: (n, nv), rad/s and m/s, if it was measured.
+            starts: (r,) s, of recordings that were joined.
+
+        Raises:
+            ShapeError, NotFiniteError, StampError, NotInGroupError.
+        """
         time = as_array('time', time, (-1,))
         count = len(time)
-        if count < MIN_SAMPLES:
-            raise ShapeError(f'time: expected at least {MIN_SAMPLES} samples, got {count}')
+        if count < MIN_SPECTRUM_SAMPLES:
+            raise ShapeError(
+                f'time: expected at least {MIN_SPECTRUM_SAMPLES} samples, got {count}')
         steps = np.diff(time)
         if not (steps > 0.0).all():
             at = int(np.argmin(steps > 0.0)) + 1
@@ -75,15 +89,15 @@ class Recording:
             the recording.
 
         Raises:
-            ShapeError: for fewer than MIN_SAMPLES.
+            ShapeError: for fewer than MIN_SPECTRUM_SAMPLES.
 
         >>> t = np.linspace(0.0, 1.0, 200)
         >>> long = Recording(model, t, np.zeros((200, 6)), np.zeros((200, 6)))
         >>> len(long.part(slice(0, 100)).time)
         100
         """
-        if len(self.time[chosen]) < MIN_SAMPLES:
-            raise ShapeError(f'time: expected at least {MIN_SAMPLES} samples, got '
+        if len(self.time[chosen]) < MIN_SPECTRUM_SAMPLES:
+            raise ShapeError(f'time: expected at least {MIN_SPECTRUM_SAMPLES} samples, got '
                              f'{len(self.time[chosen])}')
         result = object.__new__(Recording)
         vars(result).update({name: None if each is None else each[chosen]

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 
-ORDER = 4  # of the Butterworth filter, run forwards and backwards
+FILTER_ORDER = 4  # of the Butterworth filter, run forwards and backwards
 MAX_CUTOFF = 0.4  # of the rate; a cut-off above it is none
-ROUNDING = 1e-10  # of the samples; noise below it is no encoder's
+READING_ROUNDING = 1e-10  # of the samples; noise below it is no encoder's
 _WINDOW = ('general_cosine', [0.375, 0.5, 0.125])  # its side lobes fall by 30 dB an octave
 _AVERAGED_BINS = 25  # bins of the spectrum that are averaged
 _MOTION_RATIO = 4.0  # times the noise, above which a bin is motion
@@ -54,7 +54,8 @@ def spectrum_of(samples: Array, rate: float) -> Spectrum:
 
     What is left of a joint that stands still, or moves evenly, is rounding and no motion.
     """
-    moving, rounding = _without_trend(samples), ROUNDING * float(np.abs(samples).max(initial=0.0))
+    moving, rounding = (
+        _without_trend(samples), READING_ROUNDING * float(np.abs(samples).max(initial=0.0)))
     if np.abs(moving).max(initial=0.0) <= rounding:
         return Spectrum(rounding, MAX_CUTOFF * rate, 0.0, 0.0, 0.0)
     frequency, density = _density(moving, rate)
@@ -76,7 +77,7 @@ def spectrum_of(samples: Array, rate: float) -> Spectrum:
     choices = np.geomspace(max(band, 4.0 * frequency[0]), MAX_CUTOFF * rate, 60)
     power = (motion * (2.0 * np.pi * frequency)**4)[moves]
     stopped = (frequency[moves] / choices[:, None])**2
-    for _ in range(int(math.log2(ORDER))):
+    for _ in range(int(math.log2(FILTER_ORDER))):
         stopped *= stopped
     stopped /= 1.0 + stopped  # 1 - F of (16.2)
     lost = (stopped**2 @ power) * frequency[0]
@@ -155,7 +156,7 @@ def smoothed(samples: Array, cutoff: float, rate: float) -> Array:
 @lru_cache(maxsize=64)
 def _sections(cutoff: float) -> Array:
     from scipy.signal import butter
-    return np.asarray(butter(ORDER, cutoff, output='sos'))
+    return np.asarray(butter(FILTER_ORDER, cutoff, output='sos'))
 
 
 def response(cutoff: float, rate: float, half: int) -> Array:
@@ -165,7 +166,8 @@ def response(cutoff: float, rate: float, half: int) -> Array:
     (2 half + 1,). It is the sum over the poles of 1/(1 + (f/fc)^8) in the upper half plane, faded
     out to the ends, and its sum is 1.
     """
-    poles = 2.0 * np.pi * cutoff * np.exp(1j * np.pi * (np.arange(ORDER) + 0.5) / ORDER)
+    poles = 2.0 * np.pi * cutoff * np.exp(1j * np.pi * (np.arange(FILTER_ORDER) + 0.5) /
+                                          FILTER_ORDER)
     time = np.abs(np.arange(-half, half + 1)) / rate
     ringing = np.imag(poles[:, None] * np.exp(1j * poles[:, None] * time)).sum(axis=0)
     faded = ringing * np.cos(0.5 * np.pi * np.arange(-half, half + 1) / (half + 1.0))**2

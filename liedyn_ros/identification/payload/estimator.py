@@ -24,14 +24,14 @@ from liedyn_ros.identification.regressors.loop_regressor import LoopRegressor
 from liedyn_ros.identification.regressors.regressor import BODY_PARAMETERS, Regressor
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia, with_inertias
 
-EPSILON = float(np.finfo(np.float64).eps)
+MACHINE_EPSILON = float(np.finfo(np.float64).eps)
 PAYLOAD_NAME = 'payload'
-BLOCK_TIME = 0.5  # s, over which errors of the forces may be alike
+ERROR_TIME = 0.5  # s, over which errors of the forces may be alike
 MAX_BLOCKS = 256  # in memory; then two become one
 CORRELATED_BLOCKS = 3  # blocks, over which errors may be alike
-MIN_BLOCKS = 8  # blocks, from which a covariance follows
-RANK_TOLERANCE = 1e-6  # of the largest singular value, normalised
-WEIGHT_ROUNDS = 3
+MIN_COVARIANCE_BLOCKS = 8  # blocks, from which a covariance follows
+PAYLOAD_RANK_TOLERANCE = 1e-6  # of the largest singular value, normalised
+PAYLOAD_WEIGHT_ROUNDS = 3
 # Makers state constants of motors to 10 % or so: an even chance within has this deviation.
 SCALE_DEVIATION = 0.1 / 3.0**0.5
 # Of mass times length^2, the least second moment of a body that is written
@@ -194,15 +194,21 @@ class PayloadEstimator:
     """
 
     def __init__(self, model: Model, body: str, *, placement: ArrayLike | None = None,
-                 offsets: bool = False, block: float = BLOCK_TIME, dissipation: bool = True
+                 offsets: bool = False, block: float = ERROR_TIME, dissipation: bool = True
                  ) -> None:
         """
         Take a model without the payload, and the body that carries it.
 
-        placement (4, 4) is the payload's frame in the body's. offsets: whether the forces have
-        constant errors, which are estimated too. dissipation: whether they have the damping and
-        the friction of the model. joint_names are those of the forces. Raises ModelError for an
-        unknown body.
+        Args:
+            model: a Model without the payload.
+            body: that carries it.
+            placement: (4, 4) of the payload's frame in the body's.
+            offsets: whether forces have constant errors, which are estimated too.
+            block: s, over which errors of forces may be alike.
+            dissipation: whether forces have damping and friction of the model.
+
+        Raises:
+            ModelError: for an unknown body.
         """
         self._block = as_positive('block', block)
         loaded = _attached(model, body, placement, None)
@@ -276,19 +282,21 @@ class PayloadEstimator:
     @property
     def estimate(self) -> Payload:
         """Return the payload. Raises ShapeError for too few samples, LimitError for no effect."""
-        if len(self._blocks) < MIN_BLOCKS:
-            raise ShapeError(f'payload: expected samples over {MIN_BLOCKS * self._block:g} s or '
+        if len(self._blocks) < MIN_COVARIANCE_BLOCKS:
+            raise ShapeError(f'payload: expected samples over '
+                             f'{MIN_COVARIANCE_BLOCKS * self._block:g} s or '
                              f'more, got {self._last - self._first:.3g} s')
         blocks, p = np.array(self._blocks), self._size
         total = blocks.sum(axis=0)
         count = self.samples
         weight = np.ones(self._joints)
-        for _ in range(WEIGHT_ROUNDS):
+        for _ in range(PAYLOAD_WEIGHT_ROUNDS):
             x, root = _solved(np.einsum('j,jkl->kl', weight, total), p)
             full = np.append(-x, 1.0)
             squares = np.maximum(np.einsum('k,jkl,l->j', full, total, full), 0.0) / count
             # Smaller sums are rounding of the triple product.
-            least = p * EPSILON * float(total[:, p, p].max()) / count or 1.0  # of no force at all
+            # Of no force at all
+            least = p * MACHINE_EPSILON * float(total[:, p, p].max()) / count or 1.0
             weight = 1.0 / np.maximum(squares, least)
         scores = np.einsum('j,bjk->bk', weight, blocks[:, :, :p, p] - blocks[:, :, :p, :p] @ x)
         inverse = root @ root.T
@@ -304,7 +312,7 @@ class PayloadEstimator:
         load = np.append(x[:10], np.zeros(p - 10))
         pull = weight[:, None] * (total[:, :p, :p] @ load)  # (f, p)
         own = np.einsum('k,jkl,l->j', load, total[:, :p, :p], load)
-        felt = own > RANK_TOLERANCE * max(float(own.max()), 1e-300)
+        felt = own > PAYLOAD_RANK_TOLERANCE * max(float(own.max()), 1e-300)
         left = np.einsum('k,bjk->bj', load, blocks[:, :, :p, p] - blocks[:, :, :p, :p] @ x)
         size = np.where(felt, own, 1.0)
         noise = np.where(felt, np.sqrt((left**2).sum(axis=0)) / size, np.inf)
@@ -352,8 +360,8 @@ def _solved(matrix: Array, p: int) -> tuple[Array, Array]:
     size = np.sqrt(np.diag(normal))
     if not size.any():
         raise LimitError('payload: expected motions in which it has an effect, got none')
-    size[size <= RANK_TOLERANCE * size.max()] = np.inf
+    size[size <= PAYLOAD_RANK_TOLERANCE * size.max()] = np.inf
     values, vectors = np.linalg.eigh(normal / np.outer(size, size))
-    seen = values > RANK_TOLERANCE**2 * values.max()
+    seen = values > PAYLOAD_RANK_TOLERANCE**2 * values.max()
     root = (vectors[:, seen] / np.sqrt(values[seen])) / size[:, None]
     return root @ (root.T @ right), root

@@ -24,9 +24,9 @@ from liedyn_ros.identification.payload.estimator import Payload, PayloadEstimato
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.followers import Followers
 
-DEGREE = 4
-SAMPLE_RATE = 100.0  # Hz, at which samples are used; more of them tell little that is new
-WINDOW_SAMPLES = 21  # samples that a derivative follows from: 0.2 s
+POLYNOMIAL_DEGREE = 4
+PAYLOAD_RATE = 100.0  # Hz, at which samples are used; more of them tell little that is new
+DERIVATIVE_SAMPLES = 21  # samples that a derivative follows from: 0.2 s
 MAX_GAP_PERIODS = 5.0  # periods without a sample, after which derivatives begin again
 RESTART_JUMP = 1.0  # s, by which a clock that was set back makes a new recording
 _TURN = 2.0 * np.pi
@@ -53,8 +53,9 @@ class MotionWindow:
 
     def __init__(self, size: int = 21) -> None:
         """Take the number of samples, odd and at least 7."""
-        if size < DEGREE + 3 or size % 2 == 0:
-            raise LimitError(f'size: expected an odd number of at least {DEGREE + 3}, got {size}')
+        if size < POLYNOMIAL_DEGREE + 3 or size % 2 == 0:
+            raise LimitError(f'size: expected an odd number of at least {POLYNOMIAL_DEGREE + 3}, '
+                             f'got {size}')
         self._kept: deque[tuple[float, Array]] = deque(maxlen=size)
 
     def take(self, time: float, q: ArrayLike, tau: ArrayLike) -> WindowSample | None:
@@ -75,7 +76,7 @@ class MotionWindow:
         stamps = np.array([each[0] for each in kept])
         middle = float(stamps[len(kept) // 2])
         reach = float(np.abs(stamps - middle).max())
-        powers = np.vander((stamps - middle) / reach, DEGREE + 1, increasing=True)
+        powers = np.vander((stamps - middle) / reach, POLYNOMIAL_DEGREE + 1, increasing=True)
         values = np.array([each[1] for each in kept]).reshape(len(kept), -1)
         found = np.linalg.lstsq(powers, values, rcond=None)[0].reshape(-1, 2, len(q))
         return WindowSample(middle, found[0, 0], found[1, 0] / reach, 2.0 * found[2, 0] / reach**2,
@@ -86,7 +87,7 @@ class PayloadStream:
     """
     Estimates a payload from named positions (rad or m) and forces (N m or N) with stamps (ns).
 
-    Samples beyond RATE are left out. Angles that start over go on. After a gap the derivatives
+    Samples beyond PAYLOAD_RATE are left out. Angles that start over go on. After a gap derivatives
     begin again, and after a clock was set back the estimate too. Joints that couplings decide may
     be left out; of closed loops all are needed, as loop_state_publisher completes them.
 
@@ -96,7 +97,18 @@ class PayloadStream:
 
     def __init__(self, model: Model, body: str, *, offsets: bool = False,
                  dissipation: bool = True) -> None:
-        """Take the arguments of PayloadEstimator. Raises ModelError, also for several numbers."""
+        """
+        Take the arguments of PayloadEstimator.
+
+        Args:
+            model: a Model without the payload.
+            body: that carries it.
+            offsets: whether forces have constant errors, which are estimated too.
+            dissipation: whether forces have damping and friction of the model.
+
+        Raises:
+            ModelError: an unknown body, or joints of several numbers.
+        """
         several = [joint.name for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv > 1]
         if several:
             raise ModelError('model: expected joints of one number, as joint states have them, '
@@ -155,7 +167,7 @@ class PayloadStream:
         return self._last_ns
 
     def _begin_again(self) -> None:
-        self._window = MotionWindow(WINDOW_SAMPLES)
+        self._window = MotionWindow(DERIVATIVE_SAMPLES)
         self._before: Array | None = None  # the last positions
         self._period = 1.0  # s, the least one; no gap before it is known
 
@@ -175,7 +187,7 @@ class PayloadStream:
             passed = 1e-9 * (stamp_ns - self._last_ns)
             if passed <= 0.0:
                 raise StampError(f'stamp: expected one after {self._last_ns} ns, got {stamp_ns}')
-            if passed < (1.0 - _STAMP_TOLERANCE) / SAMPLE_RATE:
+            if passed < (1.0 - _STAMP_TOLERANCE) / PAYLOAD_RATE:
                 return
             if passed > MAX_GAP_PERIODS * self._period:
                 self._begin_again()

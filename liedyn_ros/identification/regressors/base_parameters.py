@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array, as_trailing
 from liedyn_ros.identification.regressors.loop_regressor import LoopRegressor
 from liedyn_ros.identification.regressors.regressor import Regressor
 
-RANK_TOLERANCE = 1e-9  # of the largest pivot; smaller ones are rounding
+PIVOT_TOLERANCE = 1e-9  # of the largest pivot; smaller ones are rounding
 _ROWS_PER_PARAMETER = 3  # times as many rows as parameters
 _MIN_FACTOR = 1e-9  # a smaller factor is rounding, and left out of a name
 
@@ -98,7 +98,7 @@ def base_parameters(regressor: Regressor | LoopRegressor, rng: np.random.Generat
     """
     Return the base parameters of the joint forces, from random states (6.24).
 
-    The rank is the number of pivots of a column-pivoted QR above RANK_TOLERANCE of the largest.
+    The rank is the number of pivots of a column-pivoted QR above PIVOT_TOLERANCE of the largest.
     Motions that a machine cannot make, for want of range or rate, may tell fewer apart. Loops tie
     motions together, so that a machine with loops has fewer base parameters than its open tree.
 
@@ -121,7 +121,7 @@ def base_parameters(regressor: Regressor | LoopRegressor, rng: np.random.Generat
         regressor.random_rows(rng) for _ in range(_ROWS_PER_PARAMETER * count // len(first)))])
     _, r, order = qr(rows, mode='economic', pivoting=True)
     pivots = np.abs(np.diag(r))
-    rank = int((pivots > RANK_TOLERANCE * pivots[0]).sum()) if pivots[0] > 0.0 else 0
+    rank = int((pivots > PIVOT_TOLERANCE * pivots[0]).sum()) if pivots[0] > 0.0 else 0
     kept, place = np.sort(order[:rank]), np.argsort(order[:rank])
     dropped, aside = np.sort(order[rank:]), np.argsort(order[rank:])
     grouping = solve_triangular(r[:rank, :rank], r[:rank, rank:])[place][:, aside]

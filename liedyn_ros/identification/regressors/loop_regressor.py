@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.identification.regressors.regressor import Regressor
 from liedyn_ros.model import Model
 
-STARTS = 100  # random configurations from which assembly starts
+LOOP_STARTS = 100  # random configurations from which assembly starts
 
 
 class LoopRegressor:
@@ -47,7 +47,16 @@ class LoopRegressor:
     def __init__(self, model: Model, *, independent: ArrayLike | None = None,
                  dissipation: bool = False, rotor_inertia: bool = False,
                  merged: bool = False) -> None:
-        """Take the tree's parameters."""
+        """
+        Take the tree's parameters.
+
+        Args:
+            model: a Model with closures or couplings.
+            independent: mask (nv,) of coordinates, actuated ones by default.
+            dissipation: whether damping and friction are parameters.
+            rotor_inertia: whether the inertias of motors are.
+            merged: whether bodies fixed to each other count as one.
+        """
         self.model = model
         self.tree = Regressor(model, dissipation=dissipation, rotor_inertia=rotor_inertia,
                               merged=merged)
@@ -162,9 +171,9 @@ class LoopRegressor:
         return basis.T @ self.tree.torque(q, v, a)
 
     def _random_assembly(self, rng: np.random.Generator) -> Array:
-        for _ in range(STARTS - 1):
+        for _ in range(LOOP_STARTS - 1):
             try:
                 return assemble(self._dynamics, self.model.random(rng), attempts=1)
             except ConvergenceError:
                 continue  # few starts of some machines lead to an assembly
-        return assemble(self._dynamics, attempts=STARTS)
+        return assemble(self._dynamics, attempts=LOOP_STARTS)

@@ -53,7 +53,15 @@ class Regressor:
 
     def __init__(self, model: Model, *, dissipation: bool = False,
                  rotor_inertia: bool = False, merged: bool = False) -> None:
-        """Collect names and values of the parameters."""
+        """
+        Collect names and values of the parameters.
+
+        Args:
+            model: a Model.
+            dissipation: whether damping and friction are parameters.
+            rotor_inertia: whether the inertias of motors are.
+            merged: whether bodies fixed to each other count as one.
+        """
         self.model = model
         self._dynamics = Dynamics(model, dissipation=False)
         self._full = Dynamics(model, dissipation=dissipation)

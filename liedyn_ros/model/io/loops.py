@@ -33,11 +33,11 @@ from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES
 from liedyn_ros.model.parts.geometry import IDENTITY, pose
 
 _X, _Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
-CLOSURES = {name: name for name in CLOSURE_TYPES} | {  # by the names of others
+CLOSURE_NAMES = {name: name for name in CLOSURE_TYPES} | {  # by the names of others
     'fixed': 'weld', 'continuous': 'revolute', 'ball': 'spherical', 'revolute2': 'universal',
     'screw': 'helical'}
 _CLOSURE_NUMBERS = 'pitch', 'length', 'tolerance'
-FORCES = (  # of <dynamics>, all read
+DYNAMICS_TAGS = (  # of <dynamics>, all read
     'damping', 'friction', 'stiffness', 'rest', 'armature', 'stop_stiffness', 'stop_width')
 # Words of names and files of plugins that put no force on a link by themselves.
 _FORCELESS_PLUGINS = re.compile(
@@ -126,7 +126,7 @@ def write_loop(loop: XML, closure: Closure) -> None:
 
 def _type(element: Element) -> str:
     kind = element.text('type')
-    return CLOSURES.get(kind) or element.fail(f'a type of {sorted(CLOSURES)}', kind)
+    return CLOSURE_NAMES.get(kind) or element.fail(f'a type of {sorted(CLOSURE_NAMES)}', kind)
 
 
 def _add_coupling(coupling: Element, builder: ModelBuilder) -> None:

@@ -28,7 +28,7 @@ from liedyn_ros.model.parts.joints import GROUND, Joint, JOINT_TYPES
 from liedyn_ros.model.replacement import inertia_of
 
 LEAST_MOMENT = 1e-9  # kg m^2, of a body that has none: that of a gram within a millimetre
-ROUNDING = 1e-9
+PLACEMENT_ROUNDING = 1e-9
 _LINEAR_COORDINATES = 'x', 'y', 'travel'  # coordinates of joints
 _FORCE_ATTRIBUTES = {'damping': 'damping', 'friction': 'frictionloss', 'stiffness': 'stiffness',
                      'rest': 'springref', 'armature': 'armature'}
@@ -313,7 +313,8 @@ def _inertias(model: Model, nearest: Remarks | None) -> dict[str, SpatialInertia
                         name)
             moments, turn = np.linalg.eigh(about)
             moments = np.maximum(moments, LEAST_MOMENT)
-            moments[:2] += 0.5 * max(moments[2] * (1.0 + ROUNDING) - moments[0] - moments[1], 0.0)
+            moments[:2] += 0.5 * max(moments[2] * (1.0 + PLACEMENT_ROUNDING) - moments[0] -
+                                     moments[1], 0.0)
             found[name] = SpatialInertia(inertia.mass, inertia.center_of_mass,
                                          turn * moments @ turn.T, physical=False)
     return found

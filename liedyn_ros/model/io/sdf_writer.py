@@ -26,15 +26,15 @@ from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure
 from liedyn_ros.model.parts.joints import GROUND, Joint, JOINT_TYPES
 
-TYPES = {  # to the types of this package
+SDF_TYPES = {  # to the types of this package
     'revolute': 'revolute', 'continuous': 'continuous', 'prismatic': 'prismatic',
     'fixed': 'fixed', 'ball': 'spherical', 'universal': 'universal', 'revolute2': 'universal',
     'screw': 'helical'}
-_TYPES = {ours: theirs for theirs, ours in TYPES.items() if theirs != 'revolute2'}
+_TYPES = {ours: theirs for theirs, ours in SDF_TYPES.items() if theirs != 'revolute2'}
 _CLOSURES = {**_TYPES, 'weld': 'fixed'}
 _LIMIT_TAGS = 'lower', 'upper'
-FORCES = {'damping': 'damping', 'friction': 'friction', 'stiffness': 'spring_stiffness',
-          'rest': 'spring_reference'}
+DYNAMICS_OF_SDF = {'damping': 'damping', 'friction': 'friction', 'stiffness': 'spring_stiffness',
+                   'rest': 'spring_reference'}
 _MAX_GAP = 1e-6  # m and rad, by which a closure may be open where a model is drawn
 
 
@@ -188,7 +188,7 @@ class _Writer:
             add(part, 'limit', {
                 bound: getattr(joint.limits, bound)[i] - (zero if bound in _LIMIT_TAGS else 0.0)
                 for bound in (*_LIMIT_TAGS, 'velocity', 'effort')})
-            forces = {theirs: getattr(joint, ours)[i] for ours, theirs in FORCES.items()}
+            forces = {theirs: getattr(joint, ours)[i] for ours, theirs in DYNAMICS_OF_SDF.items()}
             forces['spring_reference'] -= zero if forces['spring_stiffness'] else 0.0
             add(part, 'dynamics', forces)
 

@@ -22,10 +22,10 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_edits import Edits, Placed
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.io.loops import add_loops, add_plugins, FORCES, link_of, write_loop
+from liedyn_ros.model.io.loops import add_loops, add_plugins, DYNAMICS_TAGS, link_of, write_loop
 from liedyn_ros.model.io.xml_parts import (
     add, add_origin, add_shape, changes, document, drawn, given_limits, inertia_in, is_off, joined,
-    model_of_file, MOMENTS, origin, Remarks, said, shapes_of, unused, Vocabulary,
+    model_of_file, MOMENT_TAGS, origin, Remarks, said, shapes_of, unused, Vocabulary,
     write_inertial)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body
@@ -35,8 +35,8 @@ from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.parts.joints import GROUND, Joint
 
 ROOT_JOINT = 'root_joint'
-NEWEST = '1.2'  # version of the format
-WORDS = Vocabulary('urdf')
+NEWEST_URDF = '1.2'  # version of the format
+URDF_WORDS = Vocabulary('urdf')
 _LIMITED_TYPES = 'revolute', 'prismatic', 'continuous'
 
 URDF_TYPES = {  # to the types of this package
@@ -87,7 +87,7 @@ def load_urdf(
 
 def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike) -> Model:
     builder, remarks = ModelBuilder(robot.text('name'), gravity), Remarks()
-    version = robot.version('1.0', NEWEST, builder.add_warning)
+    version = robot.version('1.0', NEWEST_URDF, builder.add_warning)
     early = [] if version >= (1, 1) else [  # which urdfdom ignores, so it is taken out
         each for each in robot.value.iter('origin') if each.attrib.pop('quat_xyzw', None)]
     if early:
@@ -116,7 +116,7 @@ def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike) -> 
     add_plugins([plugin for gazebo in robot.each('gazebo') for plugin in gazebo.each('plugin')],
                 builder, links, robot.text('name'), mimics=[
                     joint.get('name', '') for joint in robot.value.findall('joint[mimic]')])
-    builder.add_warning(*remarks, *WORDS.unread(robot.value))
+    builder.add_warning(*remarks, *URDF_WORDS.unread(robot.value))
     return builder.build()
 
 
@@ -127,7 +127,7 @@ def _inertia(link: Element, strict: bool, remarks: Remarks) -> SpatialInertia | 
         return None
     mass = inertial.take('mass').number('value')
     inertia = inertial.take('inertia')
-    moments = [inertia.number(name) for name in MOMENTS]
+    moments = [inertia.number(name) for name in MOMENT_TAGS]
     if not mass and not any(moments):
         return None
     return inertia_in(inertial, link.text('name'), mass, moments, origin(inertial), strict,
@@ -195,7 +195,7 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str],
     child = joint.take('child').text('link')
     dynamics = None if urdf_type == 'fixed' else joint.optional('dynamics')
     forces = {} if dynamics is None else {
-        key: value for key in FORCES if (value := dynamics.number(key, 0.0))}
+        key: value for key in DYNAMICS_TAGS if (value := dynamics.number(key, 0.0))}
     if dynamics is not None and forces and urdf_type in ('planar', 'floating'):
         dynamics.fail(f'no {" and ".join(forces)} for type {urdf_type}', str(forces))
     builder.add_joint(
@@ -334,7 +334,7 @@ def _write_joint(robot: XML, joint: Joint, coupling: Coupling | None) -> XML:
         key: np.clip(value, -_NO_LIMIT, _NO_LIMIT) for key in (*needed, 'acceleration', 'jerk')
         if np.isfinite(value := getattr(joint.limits, key)[0]) or key in needed})
     add(element, 'dynamics', **{
-        key: value for key in FORCES
+        key: value for key in DYNAMICS_TAGS
         if (value := float(getattr(joint, key)[0])) or key in ('damping', 'friction')})
     if coupling is not None:
         add(element, 'mimic', joint=coupling.leader, multiplier=coupling.multiplier,

@@ -32,7 +32,7 @@ from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body, SHAPES, Visual
 from liedyn_ros.model.parts.geometry import pose, quaternion_pose
 from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
-from liedyn_ros.model.plausibility import implausible, NO_LIMIT, Shape
+from liedyn_ros.model.plausibility import implausible, Shape, UNLIMITED_VALUE
 
 _WORDS = Path(__file__).with_name('vocabulary.txt')
 _DRIVER_ELEMENTS = 'param', 'plugin', 'hardware'  # of a block: each driver has its own words there
@@ -157,7 +157,7 @@ def unused(name: str, *taken: Container[str | None]) -> str:
     return name
 
 
-MOMENTS = 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'
+MOMENT_TAGS = 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'
 RECORDED = 'damping', 'friction', 'armature'  # forces of joints, that recordings tell
 _CHANGES = {  # parts of a model by kind: where they are, and their attributes that may differ
     'bodies': ('body_list', 'inertia'), 'joints': ('joint_list', *RECORDED, 'placement'),
@@ -192,7 +192,7 @@ class Remarks:
 def inertia_in(inertial: Element, link: str, mass: float, moments: Sequence[float],
                placement: Array, strict: bool, remarks: Remarks) -> SpatialInertia:
     """
-    Return the inertia of MOMENTS in the frame of a placement (4, 4) on its link.
+    Return the inertia of MOMENT_TAGS in the frame of a placement (4, 4) on its link.
 
     Mass properties that no rigid body has are a remark; strict refuses them.
     """
@@ -221,7 +221,7 @@ def given_limits(joint: str, bounds: dict[str, float], remarks: Remarks, turns: 
     is below 0; that is a remark. One that turns for ever has no bounds of position.
     """
     lost = [bounds.pop(key, 0.0) for key in ('lower', 'upper')] if turns else []
-    if any(0.0 < abs(each) < NO_LIMIT for each in lost):
+    if any(0.0 < abs(each) < UNLIMITED_VALUE for each in lost):
         remarks.add('joint', 'lower and upper of a continuous joint, which has none, not read',
                     joint)
     below, zeros = ([key for key in ('velocity', 'effort') if key in bounds and wrong(bounds[key])]
@@ -347,8 +347,8 @@ def joined(numbers: ArrayLike) -> str:
 
 
 def moments_of(inertia: SpatialInertia) -> dict[str, float]:
-    """Return the moments about the centre of mass, by MOMENTS."""
-    return dict(zip(MOMENTS, inertia.inertia_about_com[np.triu_indices(3)].tolist()))
+    """Return the moments about the centre of mass, by MOMENT_TAGS."""
+    return dict(zip(MOMENT_TAGS, inertia.inertia_about_com[np.triu_indices(3)].tolist()))
 
 
 def write_inertial(link: XML, inertia: SpatialInertia) -> None:

@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.yaml_reader import Node, read, read_text, write_text
 from liedyn_ros.lie import so3
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.io.loops import FORCES
+from liedyn_ros.model.io.loops import DYNAMICS_TAGS
 from liedyn_ros.model.io.xml_parts import changes, model_of_file, moments_of, reading
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import SHAPES, Visual
@@ -255,7 +255,7 @@ _BOUNDS: dict[str, Callable[[Node], Any]] = dict.fromkeys(
 _JOINT_OPTIONS: dict[str, Callable[[Node], Any]] = {
     'placement': _placement, 'axis': _triple, 'second_axis': _triple, 'pitch': Node.number,
     'limits': partial(Node.options, readers=_BOUNDS),
-    **dict.fromkeys(FORCES, Node.number_or_numbers), 'actuated': Node.truth}
+    **dict.fromkeys(DYNAMICS_TAGS, Node.number_or_numbers), 'actuated': Node.truth}
 _CLOSURE_OPTIONS: dict[str, Callable[[Node], Any]] = {
     'placement_a': _placement, 'placement_b': _placement, 'axis': _triple,
     'second_axis': _triple, 'pitch': Node.number, 'length': Node.number,

@@ -44,7 +44,18 @@ class Visual:
 
     def __init__(self, shape: str, size: ArrayLike, placement: ArrayLike | None = None,
                  color: ArrayLike = _GREY) -> None:
-        """Check the shape; raises ModelError, ShapeError, NotFiniteError or NotInGroupError."""
+        """
+        Check the shape.
+
+        Args:
+            shape: a key of SHAPES.
+            size: its sizes, m.
+            placement: (4, 4) of its centre in the body.
+            color: (4,) red, green, blue, opacity, 0 to 1.
+
+        Raises:
+            ModelError, ShapeError, NotFiniteError, NotInGroupError.
+        """
         if shape not in SHAPES:
             raise unknown_name(ModelError, 'visual', SHAPES, shape, 'a shape')
         size = np.array(as_array(f'visual {shape} size', size, (len(SHAPES[shape]),)))
@@ -91,7 +102,17 @@ class Frame:
     placement: Array
 
     def __init__(self, name: str, body: str | None, placement: ArrayLike | None = None) -> None:
-        """Check the placement; raises ShapeError, NotFiniteError or NotInGroupError."""
+        """
+        Check the placement.
+
+        Args:
+            name: of the frame.
+            body: that carries it; None for the ground.
+            placement: (4, 4) in the body, m; the body's own by default.
+
+        Raises:
+            ShapeError, NotFiniteError, NotInGroupError: of the placement.
+        """
         object.__setattr__(self, 'name', name)
         object.__setattr__(self, 'body', body)
         object.__setattr__(self, 'placement', IDENTITY if placement is None else checked_pose(

@@ -47,7 +47,18 @@ class SpatialInertia:
 
     def __init__(self, mass: float, center_of_mass: ArrayLike, inertia_about_com: ArrayLike,
                  physical: bool = True) -> None:
-        """Check the ten numbers and make them read-only."""
+        """
+        Check the ten numbers and make them read-only.
+
+        Args:
+            mass: kg.
+            center_of_mass: (3,), m, in the body frame.
+            inertia_about_com: (3, 3), kg m^2, in the axes of the body.
+            physical: whether impossible numbers are refused.
+
+        Raises:
+            InertiaError, ShapeError, NotFiniteError.
+        """
         mass = as_number('mass', mass)
         center = np.array(as_triple('center_of_mass', center_of_mass))
         inertia = np.array(as_array('inertia_about_com', inertia_about_com, (3, 3)))

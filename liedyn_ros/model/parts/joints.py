@@ -100,7 +100,22 @@ class Limits:
                  velocity: ArrayLike = _INF, effort: ArrayLike = _INF,
                  acceleration: ArrayLike = _INF, jerk: ArrayLike = _INF, nv: int = 1,
                  name: str = 'limits') -> None:
-        """Check the bounds and make them read-only; the name is for messages."""
+        """
+        Check the bounds and make them read-only; the name is for messages.
+
+        Args:
+            lower: (nv,) or one number, rad or m.
+            upper: the same, above lower.
+            velocity: rad/s or m/s.
+            effort: N m or N.
+            acceleration: by s^2.
+            jerk: by s^3.
+            nv: degrees of freedom.
+            name: of the joint, for messages.
+
+        Raises:
+            LimitError, ShapeError, LiedynError.
+        """
         given: dict[str, ArrayLike | float] = {
             'lower': lower, 'upper': upper, 'velocity': velocity, 'effort': effort,
             'acceleration': acceleration, 'jerk': jerk}

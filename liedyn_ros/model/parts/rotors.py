@@ -26,7 +26,7 @@ from liedyn_ros.model.parts.geometry import checked_pose
 # Share of the rotors' largest wrench within which a wrench counts as reached.
 _REACHED = 1e-9
 # Weight of what comes second over the first, which loses the square of it to the second.
-LEVEL = 1e-3
+SECOND_WEIGHT = 1e-3
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -58,7 +58,23 @@ class Rotor:
     def __init__(self, name: str, body: str, placement: ArrayLike, *, force_coefficient: float,
                  moment_coefficient: float, spin: int, max_speed: float, min_speed: float = 0.0,
                  visuals: Sequence[Visual] = ()) -> None:
-        """Check the numbers; raises ModelError, LimitError, NotFiniteError or NotInGroupError."""
+        """
+        Check the numbers.
+
+        Args:
+            name: in commands.
+            body: that carries it.
+            placement: (4, 4) of the rotor's frame in the body.
+            force_coefficient: N s^2/rad^2.
+            moment_coefficient: N m s^2/rad^2.
+            spin: +1 or -1 about z.
+            max_speed: rad/s.
+            min_speed: rad/s.
+            visuals: in the rotor's frame.
+
+        Raises:
+            ModelError, LimitError, NotFiniteError, NotInGroupError.
+        """
         if spin not in (1, -1):
             raise ModelError(f'rotor {name}: expected a spin of 1 or -1, got {spin}')
         numbers = {'force_coefficient': force_coefficient,
@@ -130,9 +146,13 @@ class RotorAllocation:
         """
         Take all rotors of one body.
 
-        length (m) makes forces comparable to moments where a wrench is out of reach. By default it
-        is the root mean square distance of the rotors from the body origin. Raises ModelError
-        without rotors, with rotors of two bodies, or without a length above 0.
+        Args:
+            rotors: all of one body.
+            length: m, makes forces comparable to moments where a wrench is out of reach; by
+              default the root mean square distance of the rotors from the body's origin.
+
+        Raises:
+            ModelError: without rotors, with rotors of two bodies, or without a length above 0.
         """
         bodies = sorted({rotor.body for rotor in rotors})
         if len(bodies) != 1:
@@ -155,7 +175,8 @@ class RotorAllocation:
         self._inverse = np.linalg.pinv(self._scaled)
         # Attitude first: no vehicle stays aloft without it. Then thrust, then yaw and reach.
         self._order = [0, 1, 5, 2, 3, 4]
-        self._priority = np.array([1.0, 1.0, LEVEL, LEVEL**2, LEVEL**2, LEVEL**2])
+        self._priority = np.array(
+            [1.0, 1.0, SECOND_WEIGHT, SECOND_WEIGHT**2, SECOND_WEIGHT**2, SECOND_WEIGHT**2])
 
     def wrench(self, speeds: ArrayLike) -> Array:
         """

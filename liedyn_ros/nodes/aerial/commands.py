@@ -22,7 +22,7 @@ from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.nodes.aerial.parameters import BASE_WRENCH
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.ros.qos import DEPTH
+from liedyn_ros.ros.qos import TOPIC_DEPTH
 from liedyn_ros.ros.streams.stream import Stream
 
 JOINT_TORQUES = 'joint_torques'
@@ -55,8 +55,8 @@ class AerialCommands:
         self._joint_order = NameOrder('name', machine.joints)
         for message_type, topic, reader in (
                 (base_type, base_command, read), (JointState, JOINT_TORQUES, self._torques)):
-            stream.subscribe(message_type, topic, partial(self._receive, topic, reader), DEPTH,
-                             newest_only=True)
+            stream.subscribe(message_type, topic, partial(self._receive, topic, reader),
+                             TOPIC_DEPTH, newest_only=True)
 
     def _receive(self, topic: str, read: Callable[[Any], Callable[[FlightSimulation], None]],
                  message: Any) -> None:

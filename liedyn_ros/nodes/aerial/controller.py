@@ -30,7 +30,8 @@ from liedyn_ros.control.jump_detector import JumpDetector
 from liedyn_ros.dynamics import JointOrder
 from liedyn_ros.nodes.aerial.calls import InverseDynamicsCalls, SERVICE
 from liedyn_ros.nodes.aerial.control_outputs import AerialControlOutputs
-from liedyn_ros.nodes.aerial.parameters import aerial_manipulator_of, CONTROLLER, EFFORT_RATES
+from liedyn_ros.nodes.aerial.parameters import (
+    aerial_manipulator_of, CONTROLLER_PARAMETERS, EFFORT_RATES)
 from liedyn_ros.nodes.control_status import publishers_of, refuse_jump
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.tree_messages import TreeMessages
@@ -43,11 +44,11 @@ from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.input_gate import InputGate, StampedPair
 from liedyn_ros.ros.streams.stream import Stream
 
-SILENCE_RATE = 100.0  # Hz; of checks whether states come, and of commands where none does
+COMMAND_CHECK_RATE = 100.0  # Hz; of checks whether states come, and of commands where none does
 REPORT_RATE = 1.0  # Hz
 RETRY_PERIOD_NS = 100_000_000  # of requests to a server that is not ready
 REFERENCE_START = 'reference begun at, ns'
-JUMP_TOLERANCE = 0.1  # m
+MAX_REFERENCE_JUMP = 0.1  # m
 
 
 class _Asked(NamedTuple):
@@ -77,7 +78,7 @@ class AerialManipulatorControllerNode(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
-        super().__init__('aerial_manipulator_controller', CONTROLLER, **options)
+        super().__init__('aerial_manipulator_controller', CONTROLLER_PARAMETERS, **options)
 
     def configure(self) -> None:
         """Check the parameters, open the topics and the client."""
@@ -90,7 +91,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._world_frame = parameters['world_frame']
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._states = StampedPair(Odometry, JointState)
-        self._jumps = JumpDetector(JUMP_TOLERANCE)
+        self._jumps = JumpDetector(MAX_REFERENCE_JUMP)
         prefix = parameters['frame_prefix']
         self._base_frame = prefix + self._machine.base
         self._outputs = AerialControlOutputs(
@@ -101,7 +102,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         for message_type, topic in ((Odometry, 'odometry'), (JointState, 'joint_states')):
             stream.subscribe(message_type, topic, self._receive, sensor_data(1))
         StreamDiagnostics(self, stream, 'states', lambda: self._begin_ns is not None)
-        stream.open_timer(SILENCE_RATE, self._look_for_silence)
+        stream.open_timer(COMMAND_CHECK_RATE, self._look_for_silence)
         stream.open_timer(REPORT_RATE, self._report)
         self.parameters_changed()
         stream.start()

@@ -16,12 +16,12 @@ from liedyn_ros.common.resources import named_file
 from liedyn_ros.control import Gains
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.simulator_node import (
-    INTEGRATION_RATE, MAX_AGE, PUBLISH_RATE, SIMULATOR_CHOICE, TIME)
+    INTEGRATION_RATE, MAX_AGE_PARAMETER, PUBLISH_RATE, SIMULATOR_CHOICE, TIME_PARAMETERS)
 from liedyn_ros.nodes.surroundings import SURROUNDINGS
-from liedyn_ros.ros.messages.tf import TF_RATE
+from liedyn_ros.ros.messages.tf import TF_RATE_PARAMETER
 from liedyn_ros.ros.parameters.parameter_set import Parameter, ParameterSet
 
-MODEL = 'aerial_manipulator.yaml'
+MODEL_DEFAULT = 'aerial_manipulator.yaml'
 ROTOR_SPEEDS = 'rotor_speeds'
 BASE_WRENCH = 'base_wrench'
 EFFORTS = 'efforts'
@@ -30,16 +30,16 @@ EFFORT_RATES = 'effort_rates'
 _GAINS, _REFERENCE = Gains(), Reference()
 _START = _REFERENCE.at(0.0).q.tolist()
 
-MACHINE = (
-    Parameter('model_file', MODEL, 'path of the model of the machine, with '
+MACHINE_PARAMETERS = (
+    Parameter('model_file', MODEL_DEFAULT, 'path of the model of the machine, with '
               "its rotors (YAML); a bare name is one of the package's config folder"),
     Parameter('world_frame', 'world', 'frame id of the ground, which several machines may share'),
     Parameter('frame_prefix', '', 'put before the frame ids of bodies, so that those of several '
               'machines differ; the launch file gives its namespace and a slash'),
-    MAX_AGE,
+    MAX_AGE_PARAMETER,
 )
 
-SIMULATOR = MACHINE + (
+SIMULATOR_PARAMETERS = MACHINE_PARAMETERS + (
     Parameter('base_command', ROTOR_SPEEDS, 'how the base is commanded: the topic `rotor_speeds` '
               'of JointState (velocity), or `base_wrench` of WrenchStamped in the base frame',
               choices=(ROTOR_SPEEDS, BASE_WRENCH)),
@@ -60,10 +60,10 @@ SIMULATOR = MACHINE + (
               'wrench, follow their commands', 's', least=0.0, most=10.0),
     Parameter('joint_lag', 0.0, 'the same for the joint torques', 's', least=0.0, most=10.0),
     PUBLISH_RATE,
-    TF_RATE,
-) + TIME
+    TF_RATE_PARAMETER,
+) + TIME_PARAMETERS
 
-CONTROLLER = MACHINE + (
+CONTROLLER_PARAMETERS = MACHINE_PARAMETERS + (
     Parameter('mode', EFFORTS, 'what the dynamics server computes: efforts, or also their rates, '
               'which compensate the lag of actuators', choices=(EFFORTS, EFFORT_RATES)),
     Parameter('rotor_lag', 0.0, 'time constant of the thrusts that effort_rates assumes', 's',

@@ -18,9 +18,10 @@ from liedyn_ros.aerial.simulation import MujocoSimulation
 from liedyn_ros.aerial.vehicle import Lags
 from liedyn_ros.control.gusts import Gusts
 from liedyn_ros.nodes.aerial.commands import AerialCommands
-from liedyn_ros.nodes.aerial.parameters import aerial_manipulator_of, SIMULATOR, start_of
+from liedyn_ros.nodes.aerial.parameters import (
+    aerial_manipulator_of, SIMULATOR_PARAMETERS, start_of)
 from liedyn_ros.nodes.robot_outputs import RobotOutputs
-from liedyn_ros.nodes.simulator_node import MUJOCO, SimulatorNode
+from liedyn_ros.nodes.simulator_node import MUJOCO_ENGINE, SimulatorNode
 from liedyn_ros.nodes.surroundings import box_of, loaded, Touches
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.stream import Stream
@@ -33,7 +34,7 @@ class AerialManipulatorSimulatorNode(SimulatorNode[FlightSimulation]):
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
-        super().__init__('aerial_manipulator_simulator', SIMULATOR, **options)
+        super().__init__('aerial_manipulator_simulator', SIMULATOR_PARAMETERS, **options)
 
     def configure(self) -> None:
         """Check the parameters, open topics and the service."""
@@ -69,7 +70,7 @@ class AerialManipulatorSimulatorNode(SimulatorNode[FlightSimulation]):
         start = (self._loaded, self._configuration, 1.0 / parameters['integration_rate'],
                  Lags(parameters['rotor_lag'], parameters['joint_lag']), self._machine)
         flight = (MujocoSimulation(*start, parameters['ground'], box_of(parameters))
-                  if parameters['simulator'] == MUJOCO else FlightSimulation(*start))
+                  if parameters['simulator'] == MUJOCO_ENGINE else FlightSimulation(*start))
         if any(parameters['wind']) or parameters['gusts']:
             flight.gusts = Gusts(np.random.default_rng(0), parameters['wind'], parameters['gusts'])
         return flight

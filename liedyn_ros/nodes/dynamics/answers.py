@@ -37,7 +37,7 @@ from liedyn_ros.nodes.dynamics.writing import write_description, write_result
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 from liedyn_ros.stewart import StewartGeometry
 
-MAX_ROWS = 1000  # of M and C
+MAX_MATRIX_ROWS = 1000  # of M and C
 
 
 class DynamicsAnswers:
@@ -101,8 +101,8 @@ class DynamicsAnswers:
             self, request: EquationsOfMotion.Request,
             response: EquationsOfMotion.Response) -> None:
         """Find the matrices of the equations of motion at a state."""
-        if self.model.nv > MAX_ROWS:
-            raise LimitError(f'model: expected at most {MAX_ROWS} velocity coordinates for '
+        if self.model.nv > MAX_MATRIX_ROWS:
+            raise LimitError(f'model: expected at most {MAX_MATRIX_ROWS} velocity coordinates for '
                              f'matrices, got {self.model.nv}')
         q, v, _ = self._messages.read_state(request.state)
         try:

@@ -22,8 +22,8 @@ from liedyn_ros.dynamics.constrained import LEAST_TORQUE
 from liedyn_ros.lie.so3 import PRINTED_NORM_TOLERANCE
 from liedyn_ros.ros.messages.conversions import POSE_FIELDS
 
-TWIST = tuple(f'{part}.{axis}' for part in ('angular', 'linear') for axis in 'xyz')
-WRENCH = tuple(f'{part}.{axis}' for part in ('torque', 'force') for axis in 'xyz')
+TWIST_FIELDS = tuple(f'{part}.{axis}' for part in ('angular', 'linear') for axis in 'xyz')
+WRENCH_FIELDS = tuple(f'{part}.{axis}' for part in ('torque', 'force') for axis in 'xyz')
 
 
 class RequestInputs(NamedTuple):
@@ -71,11 +71,12 @@ def _labelled(names: Names, x: RequestInputs) -> Iterator[tuple[str, float]]:
         for i, number in enumerate(x.q[joint.q_slice]):
             yield (f'base_pose.{POSE_FIELDS[i]}' if joint is names.base
                    else f'position of {joint.name}'), float(number)
-    yield from zip(_coordinates(names, 'base_twist', TWIST, 'velocity'), x.v.tolist())
+    yield from zip(_coordinates(names, 'base_twist', TWIST_FIELDS, 'velocity'), x.v.tolist())
     for k, (a, tau) in enumerate(zip(np.atleast_2d(x.a), np.atleast_2d(x.tau))):
         accelerations = _coordinates(
-            names, f'accelerations[{k}].base', TWIST, _derivative(k, 'acceleration'))
-        efforts = _coordinates(names, f'efforts[{k}].base', WRENCH, _derivative(k, 'effort'))
+            names, f'accelerations[{k}].base', TWIST_FIELDS, _derivative(k, 'acceleration'))
+        efforts = _coordinates(names, f'efforts[{k}].base', WRENCH_FIELDS,
+                               _derivative(k, 'effort'))
         for i, prescribed in enumerate(x.prescribed):
             yield (accelerations[i], float(a[i])) if prescribed else (efforts[i], float(tau[i]))
     if x.external is not None:

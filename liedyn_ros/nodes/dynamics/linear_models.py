@@ -27,17 +27,17 @@ from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 from liedyn_ros.ros.node.goals import seconds_of, Watch
 
 MAX_STATES = 1000
-MAX_STEP = 10.0  # s
-MAX_COORDINATES = 300  # of velocity
-MAX_NUMBERS = 10_000_000  # of A and B, of all models
+MAX_TIME_STEP = 10.0  # s
+MAX_LINEAR_COORDINATES = 300  # of velocity
+MAX_MATRIX_NUMBERS = 10_000_000  # of A and B, of all models
 MAX_EVALUATIONS = 100_000  # of the motions of a request
 MAX_SECONDS = 10.0  # of a request
 
 
 def number_of_states(request: Linearize.Request) -> float:
-    """Return by what the work of a request, or of a goal, grows: 1 to MAX_STATES * MAX_STEP."""
+    """Return by what the work of a request or goal grows: 1 to MAX_STATES * MAX_TIME_STEP."""
     step = request.step if request.follow_motion else 1.0
-    return max(1.0, min(len(request.states), MAX_STATES) * min(max(1e-3, step), MAX_STEP))
+    return max(1.0, min(len(request.states), MAX_STATES) * min(max(1e-3, step), MAX_TIME_STEP))
 
 
 def service_budget(require_active: Callable[[], object]) -> Budget:
@@ -94,17 +94,18 @@ def handle_linearize(dynamics: Dynamics | ConstrainedDynamics, messages: TreeMes
 
 def _require_sizes(request: Linearize.Request, nv: int) -> None:
     count, efforts = len(request.states), len(request.efforts)
-    if nv > MAX_COORDINATES:
-        raise LimitError(f'model: expected at most {MAX_COORDINATES} velocity coordinates for '
+    if nv > MAX_LINEAR_COORDINATES:
+        raise LimitError(f'model: expected at most {MAX_LINEAR_COORDINATES} velocity coordinates '
+                         f'for '
                          f'linear models, got {nv}')
-    most = min(MAX_STATES, MAX_NUMBERS // max(6 * nv * nv, 1))
+    most = min(MAX_STATES, MAX_MATRIX_NUMBERS // max(6 * nv * nv, 1))
     if not 0 < count <= most:
         raise ShapeError(f'states: expected 1 to {most}, got {count}')
     if efforts not in (0, count):
         raise ShapeError(f'efforts: expected one for each of {count} states, or none, '
                          f'got {efforts}')
-    if not 0.0 <= request.step <= MAX_STEP:  # nor a NaN
-        raise LimitError(f'step: expected 0 to {MAX_STEP} s, got {request.step}')
+    if not 0.0 <= request.step <= MAX_TIME_STEP:  # nor a NaN
+        raise LimitError(f'step: expected 0 to {MAX_TIME_STEP} s, got {request.step}')
     if request.follow_motion and not request.step:
         raise LimitError('step: expected above 0 s with follow_motion, got 0')
 

@@ -19,12 +19,12 @@ from liedyn_ros.common.resources import named_file
 from liedyn_ros.common.xacro_reader import expand
 from liedyn_ros.common.xml_reader import BYTE_ORDER_MARK
 from liedyn_ros.model import annotate, load_model, load_urdf, Model
-from liedyn_ros.nodes.dynamics.parameters import MODEL, SOURCES
+from liedyn_ros.nodes.dynamics.parameters import MODEL_PARAMETERS, MODEL_SOURCES
 from liedyn_ros.stewart import load_geometry, platform_model, StewartGeometry
 from liedyn_ros.stewart.platform.io.geometry_file import is_geometry_file
 
 _URDF_OPTIONS = ('floating', 'strict', 'gravity')
-_DEFAULTS = {parameter.name: parameter.default for parameter in MODEL}
+_DEFAULTS = {parameter.name: parameter.default for parameter in MODEL_PARAMETERS}
 
 
 def read_model(values: Mapping[str, Any], description: str | None) -> Model | None:
@@ -45,7 +45,7 @@ def read_machine(
     Return None where there is neither. Raises LiedynError where it cannot be read, and where an
     option of URDFs is set for a YAML file. A reader's warnings are in the model.
     """
-    file, text = (values[name] for name in SOURCES)
+    file, text = (values[name] for name in MODEL_SOURCES)
     if file and text:
         raise DescriptionError('model_file and robot_description: expected one of them, got both')
     options = {name: values[name] for name in _URDF_OPTIONS if values[name] != _DEFAULTS[name]}
@@ -74,7 +74,7 @@ def urdf_of(values: Mapping[str, Any],
 
     A text has none. Returns None for files of other formats. Raises as read_machine does.
     """
-    file, text = (values[name] for name in SOURCES)
+    file, text = (values[name] for name in MODEL_SOURCES)
     if not file:
         given = text or description
         return None if given is None else (given, None)

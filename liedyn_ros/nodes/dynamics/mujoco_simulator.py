@@ -22,13 +22,13 @@ from liedyn_ros.dynamics import Dynamics, Names
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.machines import read_machine
-from liedyn_ros.nodes.dynamics.parameters import MODEL, MUJOCO_SIMULATOR
+from liedyn_ros.nodes.dynamics.parameters import MODEL_PARAMETERS, MUJOCO_SIMULATOR
 from liedyn_ros.nodes.robot_outputs import RobotOutputs
 from liedyn_ros.nodes.simulator_node import SimulatorNode
 from liedyn_ros.nodes.surroundings import box_of, loaded, Touches
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.process.run import run
-from liedyn_ros.ros.qos import DEPTH
+from liedyn_ros.ros.qos import TOPIC_DEPTH
 from liedyn_ros.ros.streams.stream import Stream
 
 JOINT_TORQUES = 'joint_torques'
@@ -45,7 +45,7 @@ class MujocoSimulatorNode(SimulatorNode[RobotSimulation]):
         """Check the parameters, open topics and the service."""
         parameters = self.parameters
         self.require_time(parameters['publish_rate'])
-        model = read_machine({each.name: parameters[each.name] for each in MODEL}, None)
+        model = read_machine({each.name: parameters[each.name] for each in MODEL_PARAMETERS}, None)
         if not isinstance(model, Model):
             raise LiedynError('model_file: expected a robot, or its robot_description, got ' + (
                 'none' if model is None else 'a platform, which stewart_dynamics_simulator moves'))
@@ -60,7 +60,7 @@ class MujocoSimulatorNode(SimulatorNode[RobotSimulation]):
         self._poses = Dynamics(model).kinematics
         self._touches = Touches(self, parameters['frame_prefix'])
         stream = Stream(self)
-        stream.subscribe(JointState, JOINT_TORQUES, self._receive, DEPTH, newest_only=True)
+        stream.subscribe(JointState, JOINT_TORQUES, self._receive, TOPIC_DEPTH, newest_only=True)
         self.open_simulation(stream, parameters['publish_rate'])
 
     def parameters_changed(self) -> None:

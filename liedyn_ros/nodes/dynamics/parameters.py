@@ -10,12 +10,13 @@
 
 from dataclasses import replace
 
-from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, PUBLISH_RATE, TIME
+from liedyn_ros.nodes.simulator_node import (
+    INTEGRATION_RATE, MAX_AGE_PARAMETER, PUBLISH_RATE, TIME_PARAMETERS)
 from liedyn_ros.nodes.surroundings import SURROUNDINGS
-from liedyn_ros.ros.messages.tf import TF_RATE
+from liedyn_ros.ros.messages.tf import TF_RATE_PARAMETER
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 
-MODEL = (
+MODEL_PARAMETERS = (
     Parameter('model_file', '', 'path of the model: a .yaml, .urdf or .xacro file, an '
               '.xml file of MJCF, or the geometry file of a Stewart platform with masses. A bare '
               "name is a file of the package's config folder; empty for none", run_time=True),
@@ -33,13 +34,13 @@ MODEL = (
               'YAML file has its own', 'm/s^2', least=-1000.0, most=1000.0, size=3,
               run_time=True),
 )
-DYNAMICS = MODEL + (
+DYNAMICS_PARAMETERS = MODEL_PARAMETERS + (
     Parameter('dissipation', True, 'apply the damping and the friction of the model to its joints',
               run_time=True),
     Parameter('hold_couplings', False, 'hold the mimic joints and gears of a model without closed '
               'loops too; with closed loops they are held always', run_time=True),
 )
-DYNAMICS_SERVER = DYNAMICS + (
+DYNAMICS_SERVER = DYNAMICS_PARAMETERS + (
     Parameter('payload_body', '', 'body, such as a flange, whose payload is estimated from '
               '`joint_states`; empty for none'),
     Parameter('payload_offsets', False, 'estimate constant errors of the efforts beside the '
@@ -51,14 +52,14 @@ DYNAMICS_SERVER = DYNAMICS + (
               '`learn_contact_levels` finds them, e.g. `shoulder:=4.2 elbow:=1.7` [N m or N]; '
               'empty for none'),
 )
-MUJOCO_SIMULATOR = tuple(replace(parameter, run_time=False) for parameter in MODEL) + (
+MUJOCO_SIMULATOR = tuple(replace(parameter, run_time=False) for parameter in MODEL_PARAMETERS) + (
     Parameter('world_frame', 'world', 'frame id of the ground, which several robots may share'),
     Parameter('frame_prefix', '', 'put before the frame ids of bodies, so that those of several '
               'robots differ'),
-    MAX_AGE,
+    MAX_AGE_PARAMETER,
     Parameter('start', '', 'positions of joints at the start, e.g. `knee:=0.5 ankle:=-1.2` [rad '
               'or m]; others are at 0, or at their limit, and so that loops are closed'),
     Parameter('start_height', 0.0, 'of the lowest point of a robot with a free base above the '
               'ground, at the start', 'm', least=0.0, most=1000.0),
-    *SURROUNDINGS, INTEGRATION_RATE, PUBLISH_RATE, TF_RATE, *TIME)
-SOURCES = ('model_file', 'robot_description')
+    *SURROUNDINGS, INTEGRATION_RATE, PUBLISH_RATE, TF_RATE_PARAMETER, *TIME_PARAMETERS)
+MODEL_SOURCES = ('model_file', 'robot_description')

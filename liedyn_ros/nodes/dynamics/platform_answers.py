@@ -28,7 +28,7 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import (
     length_jacobian, model_state, platform_model, PoseSolver, StewartDynamics, StewartGeometry)
 
-PLATFORM = 'platform'  # the body
+PLATFORM_BODY = 'platform'  # the body
 
 
 def answers_about(machine: Model | StewartGeometry, *, dissipation: bool, hold_couplings: bool,
@@ -140,8 +140,8 @@ class PlatformAnswers(DynamicsAnswers):
         require_few_wrenches(query.external)
         total = np.zeros((entries, 6))
         for i, each in enumerate(query.external):
-            if each.body != PLATFORM:
-                raise NameSetError(f'external[{i}].body: expected {PLATFORM!r}, as the query '
+            if each.body != PLATFORM_BODY:
+                raise NameSetError(f'external[{i}].body: expected {PLATFORM_BODY!r}, as the query '
                                    f'names no joints, got {each.body!r}')
             if each.order >= entries:
                 raise LimitError(f'external[{i}].order: expected {entries - 1} at most, got '

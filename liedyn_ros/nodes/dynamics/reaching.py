@@ -28,19 +28,19 @@ from liedyn_ros.nodes.dynamics.inputs import explain, RequestInputs
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 
-KINDS = {FrameTarget.POSE: POSE, FrameTarget.POINT: POINT,
-         FrameTarget.ORIENTATION: ORIENTATION, FrameTarget.TOOL: TOOL}
-MAX_POSES, MAX_FRAMES, MAX_STARTS = 1000, 100, 1000
-MAX_COORDINATES = 300  # of velocity
+TARGET_KINDS = {FrameTarget.POSE: POSE, FrameTarget.POINT: POINT,
+                FrameTarget.ORIENTATION: ORIENTATION, FrameTarget.TOOL: TOOL}
+MAX_REACH_POSES, MAX_REACH_FRAMES, MAX_STARTS = 1000, 100, 1000
+MAX_REACH_COORDINATES = 300  # of velocity
 MAX_PRODUCTS = 10_000_000  # of a step; a start, which nothing ends, takes a few hundred steps
-STARTS = 50  # where the request has 0
+DEFAULT_STARTS = 50  # where the request has 0
 MAX_SOLVERS = 16  # solvers
 
 
 def number_of_poses(request: InverseKinematicsService.Request) -> float:
-    """Return by what the work of a request grows: 1 to MAX_POSES."""
+    """Return by what the work of a request grows: 1 to MAX_REACH_POSES."""
     most = max((len(each.poses) for each in request.targets), default=1)
-    return float(min(max(1, most), MAX_POSES))
+    return float(min(max(1, most), MAX_REACH_POSES))
 
 
 def handle_inverse_kinematics(
@@ -66,7 +66,8 @@ def handle_inverse_kinematics(
     solver = kept.pop(key, None) or InverseKinematics(  # one thread works with it at a time
         dynamics, kinds, weights=weights, within_limits=not request.ignore_limits,
         locked=list(request.locked))
-    found = solver.batch(targets, start, rest=rest, starts=request.starts or STARTS, budget=budget)
+    found = solver.batch(targets, start, rest=rest, starts=request.starts or DEFAULT_STARTS,
+                         budget=budget)
     if len(kept) >= MAX_SOLVERS:
         kept.clear()
     kept[key] = solver
@@ -82,19 +83,20 @@ def handle_inverse_kinematics(
 
 def _require_sizes(request: InverseKinematicsService.Request, nv: int) -> None:
     """Raise LimitError or ShapeError for a request beyond the bounds."""
-    if nv > MAX_COORDINATES:
-        raise LimitError(f'model: expected at most {MAX_COORDINATES} velocity coordinates for '
+    if nv > MAX_REACH_COORDINATES:
+        raise LimitError(f'model: expected at most {MAX_REACH_COORDINATES} velocity coordinates '
+                         f'for '
                          f'inverse kinematics, got {nv}')
     if request.starts > MAX_STARTS:
         raise LimitError(f'starts: expected at most {MAX_STARTS}, got {request.starts}')
-    most = min(MAX_FRAMES, MAX_PRODUCTS // max(6 * nv * nv, 1))
+    most = min(MAX_REACH_FRAMES, MAX_PRODUCTS // max(6 * nv * nv, 1))
     if not 0 < len(request.targets) <= most:
         raise ShapeError(f'targets: expected 1 to {most}, got {len(request.targets)}')
     first = len(request.targets[0].poses)
     for i, each in enumerate(request.targets):
         count = len(each.poses)
-        if not 0 < count <= MAX_POSES:
-            raise ShapeError(f'targets[{i}].poses: expected 1 to {MAX_POSES}, got {count}')
+        if not 0 < count <= MAX_REACH_POSES:
+            raise ShapeError(f'targets[{i}].poses: expected 1 to {MAX_REACH_POSES}, got {count}')
         if count != first:
             raise ShapeError(f'targets[{i}].poses: expected {first} as of the first, got {count}')
 
@@ -104,11 +106,11 @@ def _kinds(targets: Sequence[FrameTarget]) -> dict[str, str]:
     names = [each.frame for each in targets]
     order_of('targets', tuple(dict.fromkeys(names)), names)  # none is given twice
     for i, each in enumerate(targets):
-        if each.kind not in KINDS:
+        if each.kind not in TARGET_KINDS:
             raise LimitError(f'targets[{i}].kind: expected POSE = {FrameTarget.POSE}, POINT = '
                              f'{FrameTarget.POINT}, ORIENTATION = {FrameTarget.ORIENTATION} or '
                              f'TOOL = {FrameTarget.TOOL}, got {each.kind}')
-    return {each.frame: KINDS[each.kind] for each in targets}
+    return {each.frame: TARGET_KINDS[each.kind] for each in targets}
 
 
 def _ground_of(dynamics: Dynamics, frame: str) -> Array:

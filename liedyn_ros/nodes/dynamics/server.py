@@ -32,7 +32,7 @@ from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 from liedyn_ros.nodes.dynamics.linear_models import (
     goal_budget, number_of_states, service_budget)
 from liedyn_ros.nodes.dynamics.machines import read_machine
-from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, SOURCES
+from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, MODEL_SOURCES
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about, require_answers
 from liedyn_ros.nodes.dynamics.reaching import number_of_poses
 from liedyn_ros.ros.messages.tree_messages import HOLD_COUPLINGS
@@ -40,7 +40,7 @@ from liedyn_ros.ros.node.goals import GoalServer, Watch
 from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.process.threads import prepare_parameters, ReadAhead
-from liedyn_ros.ros.qos import DEPTH, LATCHED
+from liedyn_ros.ros.qos import LATCHED, TOPIC_DEPTH
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.stream import Stream
 
@@ -140,7 +140,7 @@ class DynamicsServerNode(ManagedNode):
                 publisher.publish(self.answer(
                     partial(self._answer_query, method), query, DynamicsAnswer()))
 
-        stream.subscribe(DynamicsQuery, f'~/{name}/query', take, DEPTH, newest_only=True)
+        stream.subscribe(DynamicsQuery, f'~/{name}/query', take, TOPIC_DEPTH, newest_only=True)
 
     def _serve_query(
             self, method: str, request: Dynamics.Request, response: Dynamics.Response) -> None:
@@ -266,7 +266,7 @@ class DynamicsServerNode(ManagedNode):
 
     async def _take_description(self, message: String) -> None:
         """Keep the topic's model if it can be read; serve it unless the parameters name one."""
-        self._latest, values = message, self._values(dict.fromkeys(SOURCES, ''))
+        self._latest, values = message, self._values(dict.fromkeys(MODEL_SOURCES, ''))
         async with self._models.ahead(values, message.data):
             if self._latest is not message:  # a newer one came, or the node was cleaned up
                 return
@@ -276,7 +276,7 @@ class DynamicsServerNode(ManagedNode):
                 self.complain(f'{error}; the model stays as it was')
                 return
             self._description = message.data
-            if not any(self.parameters[name] for name in SOURCES):
+            if not any(self.parameters[name] for name in MODEL_SOURCES):
                 self._adopt(answers)
 
     def _judge_model(self, changes: Sequence[RosParameter]) -> SetParametersResult:

@@ -22,7 +22,7 @@ from liedyn_ros.nodes.dynamics.algorithms import Result
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 
-CONSTRAINTS = {None: DynamicsAnswer.UNCONSTRAINED} | {
+CONSTRAINT_STATUS = {None: DynamicsAnswer.UNCONSTRAINED} | {
     status: getattr(DynamicsAnswer, status.name) for status in ConstraintStatus}
 
 
@@ -33,7 +33,7 @@ def write_result(messages: TreeMessages, order: JointOrder, result: Result,
     answer.accelerations = [
         messages.to_acceleration(row, order) for row in np.atleast_2d(result.a)]
     answer.efforts = [messages.to_effort(row, order) for row in np.atleast_2d(result.tau)]
-    answer.constraints = CONSTRAINTS[result.status]
+    answer.constraints = CONSTRAINT_STATUS[result.status]
     if result.errors is not None:
         answer.errors = doubles(result.errors)
     if result.wrenches is not None:

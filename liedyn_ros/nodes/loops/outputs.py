@@ -20,7 +20,7 @@ from liedyn_ros.common.errors import ConvergenceError, LiedynError, SingularErro
 from liedyn_ros.dynamics.constrained import LoopState
 from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample
 from liedyn_ros.ros.messages.conversions import stamp_of, to_transform, to_twist
-from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
+from liedyn_ros.ros.messages.packed import NANOSECONDS, PackedPublisher, STAMP_FIELDS
 from liedyn_ros.ros.messages.tf import Transforms
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 
@@ -64,8 +64,8 @@ class MultiDofJointOutputs:
             self.transforms.send(frames)
 
 
-FAULTS = ((SingularError, LoopStatus.SINGULAR), (ConvergenceError, LoopStatus.OPEN),
-          (LiedynError, LoopStatus.REJECTED))
+FAULT_STATUS = ((SingularError, LoopStatus.SINGULAR), (ConvergenceError, LoopStatus.OPEN),
+                (LiedynError, LoopStatus.REJECTED))
 STATUS_NUMBERS = (  # of a usual LoopStatus
     'inverse_condition_number', 'time_to_singularity', 'age', 'passed_over')
 
@@ -84,7 +84,8 @@ class LoopOutputs:
         self._motion = node.open_publisher(JointMotion, 'joint_motion')
         self._status = node.open_publisher(LoopStatus, '~/status')
         self._completed = PackedPublisher(
-            self._status, LoopStatus(status=LoopStatus.COMPLETED), (*STAMP, *STATUS_NUMBERS))
+            self._status, LoopStatus(status=LoopStatus.COMPLETED),
+            (*STAMP_FIELDS, *STATUS_NUMBERS))
         self._refusal = LoopStatus()
         self._multi_dof: MultiDofJointOutputs | None = None
         self._tf_rate = 0.0
@@ -114,7 +115,7 @@ class LoopOutputs:
     def _publish_joints(self, sample: LoopSample, state: LoopState) -> None:
         known = {part: values.tolist() for part, values in self._machine.joint_numbers(
             sample, state)._asdict().items() if values is not None}
-        stamp, acceleration = divmod(sample.stamp_ns, SECOND), known.pop('acceleration', None)
+        stamp, acceleration = divmod(sample.stamp_ns, NANOSECONDS), known.pop('acceleration', None)
         self._send(self._joints, JointState, stamp, known)
         if acceleration is not None:
             self._send(self._motion, JointMotion, stamp, known | {'acceleration': acceleration})
@@ -130,7 +131,7 @@ class LoopOutputs:
         kind = tuple(known)
         if kind not in self._packed:
             self._packed[kind] = PackedPublisher(
-                publisher, message_type(name=self._machine.names, **known), (*STAMP, *kind))
+                publisher, message_type(name=self._machine.names, **known), (*STAMP_FIELDS, *kind))
         self._packed[kind].publish((*stamp, *chain.from_iterable(known.values())))
 
     def complete(self, stamp_ns: int, inverse_condition_number: float, time_to_singularity: float,
@@ -139,7 +140,7 @@ class LoopOutputs:
         if not self._completed.heard:
             return
         if not near:
-            self._completed.publish((*divmod(stamp_ns, SECOND), inverse_condition_number,
+            self._completed.publish((*divmod(stamp_ns, NANOSECONDS), inverse_condition_number,
                                      time_to_singularity, age, passed_over))
             return
         self._publish_status(stamp_ns, LoopStatus(
@@ -152,7 +153,7 @@ class LoopOutputs:
         if not self._completed.heard:
             return
         refusal = self._refusal
-        refusal.status = next(status for kind, status in FAULTS if isinstance(error, kind))
+        refusal.status = next(status for kind, status in FAULT_STATUS if isinstance(error, kind))
         refusal.message, refusal.age, refusal.passed_over = str(error), age, passed_over
         self._publish_status(stamp_ns, refusal)
 

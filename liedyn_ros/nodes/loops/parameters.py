@@ -10,11 +10,12 @@
 
 from dataclasses import replace
 
-from liedyn_ros.nodes.dynamics.parameters import MODEL
-from liedyn_ros.ros.messages.tf import TF_RATE
+from liedyn_ros.nodes.dynamics.parameters import MODEL_PARAMETERS
+from liedyn_ros.ros.messages.tf import TF_RATE_PARAMETER
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 
-LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False) for parameter in MODEL) + (
+LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False)
+                             for parameter in MODEL_PARAMETERS) + (
     Parameter('measured_joints', [''], 'measured joints, each of one coordinate; by default all '
               'actuated ones'),
     Parameter('start', '', 'approximate positions that select the assembly, e.g. `knee:=0.5 '
@@ -26,7 +27,7 @@ LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False) for parameter in
               least=1e-9, most=10.0),
     Parameter('frame_prefix', '', 'put before the frame ids of TF, which are the names of bodies, '
               'as robot_state_publisher does by the parameter of this name'),
-    TF_RATE,
+    TF_RATE_PARAMETER,
     Parameter('singularity_warning', 0.02, 'inverse condition number below which the state is '
               'near a singularity', least=0.0, most=1.0, run_time=True),
     Parameter('singularity_warning_time', 0.5, 'time to a singularity, at the present rate, '

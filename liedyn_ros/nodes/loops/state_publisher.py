@@ -35,8 +35,8 @@ from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.stream import Stream
 
-SILENCE_RATE = 10.0  # Hz; of checks whether input comes
-MEASURED = 'measured_joint_states'
+INPUT_CHECK_RATE = 10.0  # Hz; of checks whether input comes
+MEASURED_TOPIC = 'measured_joint_states'
 
 
 class LoopStatePublisherNode(ManagedNode):
@@ -62,7 +62,7 @@ class LoopStatePublisherNode(ManagedNode):
         self.on_close(self._forget)
         self._machine: LoopedMachine | None = None
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
-        self._topic = self.resolve_topic_name(MEASURED)
+        self._topic = self.resolve_topic_name(MEASURED_TOPIC)
         self._reader = JointStateReader(self._topic)
         self._start_over()
         self._outputs = LoopOutputs(self, self.parameters['frame_prefix'])
@@ -75,9 +75,9 @@ class LoopStatePublisherNode(ManagedNode):
         StreamDiagnostics(self, stream, 'measured joints', lambda: True)
         qos = sensor_data(self.parameters['queue_depth'])
         self._input = stream.subscribe(
-            JointState, MEASURED, self._take, qos, raw=True)
+            JointState, MEASURED_TOPIC, self._take, qos, raw=True)
         stream.subscribe(JointMotion, 'measured_joint_motion', self._take_motion, qos)
-        self.open_timer(SILENCE_RATE, self._look_for_silence)
+        self.open_timer(INPUT_CHECK_RATE, self._look_for_silence)
         self.parameters_changed()
         stream.start()
 

@@ -45,7 +45,7 @@ GOAL_PERIOD = 0.02  # s, of looks at a run that is waited for
 STOPPING_MARGIN = 1.0  # s beyond its duration, in which a run must have come to rest
 MAX_SILENCE = 5.0  # s of real time without a cycle, after which a run comes to no rest
 REPORT_RATE = 1.0  # Hz
-START_TOLERANCE = 1e-6  # rad or m, by which a path begins where the joints stand
+MAX_START_DISTANCE = 1e-6  # rad or m, by which a path begins where the joints stand
 CYCLE_BOUNDS = 0.5, 3.0  # of the period, which a cycle takes at least and at most
 
 
@@ -337,7 +337,7 @@ def from_standing(request: Any, standing: dict[str, float]) -> JointTrajectory:
             f'and no poses, got {list(given.joint_names)}; the run stands now', names=standing)
     start = [standing[name] for name in given.joint_names]
     if given.points and np.allclose(
-            given.points[0].positions, start, rtol=0.0, atol=START_TOLERANCE):
+            given.points[0].positions, start, rtol=0.0, atol=MAX_START_DISTANCE):
         return given
     return JointTrajectory(joint_names=given.joint_names, points=[
         JointTrajectoryPoint(positions=start), *given.points])

@@ -10,10 +10,10 @@
 
 from dataclasses import replace
 
-from liedyn_ros.nodes.dynamics.parameters import DYNAMICS
+from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_PARAMETERS
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 
-PATH_RUNNER = tuple(replace(parameter, run_time=False) for parameter in DYNAMICS) + (
+PATH_RUNNER = tuple(replace(parameter, run_time=False) for parameter in DYNAMICS_PARAMETERS) + (
     Parameter('rate', 100.0, 'commands a second', 'Hz', least=1.0, most=1000.0),
     Parameter('tolerated_lag', 0.05, 'distance of a joint from its command up to which the run '
               'keeps its speed, rad or m', least=0.0, most=100.0, run_time=True),

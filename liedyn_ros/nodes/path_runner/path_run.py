@@ -18,7 +18,7 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.nodes.dynamics.retiming.limits import FIELDS
+from liedyn_ros.nodes.dynamics.retiming.limits import LIMIT_FIELDS
 from liedyn_ros.nodes.dynamics.retiming.writing import write_base, write_joints
 from liedyn_ros.retiming import (
     MotionLimits, OnlineScaling, Retimed, ScaledInstant, ScalingStatus, speed_for_lag)
@@ -88,4 +88,4 @@ class PathRun:
             status=int(instant.status), planned_time=instant.planned_time,
             duration=self.scaling.run.duration, speed=instant.share[0], speed_asked=asked,
             lag=lag, used=instant.used, expected=min(instant.expected, 1e9),
-            held_by='' if limit is None else f'{FIELDS.get(limit[0], limit[0])} {limit[1]}')
+            held_by='' if limit is None else f'{LIMIT_FIELDS.get(limit[0], limit[0])} {limit[1]}')

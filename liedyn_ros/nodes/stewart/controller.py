@@ -22,7 +22,7 @@ from liedyn_ros.control import Gains
 from liedyn_ros.control.jump_detector import JumpDetector
 from liedyn_ros.nodes.control_status import publishers_of, refuse_jump
 from liedyn_ros.nodes.stewart.control_outputs import ControlOutputs
-from liedyn_ros.nodes.stewart.parameters import CONTROLLER
+from liedyn_ros.nodes.stewart.parameters import PLATFORM_CONTROLLER
 from liedyn_ros.nodes.stewart.platform import LEG_STATES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
@@ -35,9 +35,9 @@ from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import leg_lengths, leg_rates, PlatformController, StewartDynamics
 from liedyn_ros.stewart.control.controller import LegForceCommand
 
-SILENCE_RATE = 100.0  # Hz; of looking whether states come, and of commands where none does
+STATE_CHECK_RATE = 100.0  # Hz; of looking whether states come, and of commands where none does
 REPORT_RATE = 1.0  # Hz
-JUMP_TOLERANCE = 0.01  # m of all leg lengths together
+MAX_LEG_JUMP = 0.01  # m of all leg lengths together
 
 
 class StewartControllerNode(ManagedNode):
@@ -50,7 +50,7 @@ class StewartControllerNode(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
-        super().__init__('stewart_controller', CONTROLLER, **options)
+        super().__init__('stewart_controller', PLATFORM_CONTROLLER, **options)
 
     def configure(self) -> None:
         """Check the parameters, open the topics."""
@@ -63,14 +63,14 @@ class StewartControllerNode(ManagedNode):
             StewartDynamics(self._platform.geometry), self._trajectory)
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._states = StampedPair(PoseStamped, TwistStamped)
-        self._jumps = JumpDetector(JUMP_TOLERANCE)
+        self._jumps = JumpDetector(MAX_LEG_JUMP)
         self._outputs = ControlOutputs(self, self._platform)
         self._start_over()
         stream = Stream(self)
         for message_type, topic in ((PoseStamped, 'pose'), (TwistStamped, 'twist')):
             stream.subscribe(message_type, topic, self._receive, sensor_data(1))
         StreamDiagnostics(self, stream, 'states', lambda: self._begin_ns is not None)
-        stream.open_timer(SILENCE_RATE, self._look_for_silence)
+        stream.open_timer(STATE_CHECK_RATE, self._look_for_silence)
         stream.open_timer(REPORT_RATE, self._report)
         legs = Stream(self)  # apart, as the states are counted alone
         legs.subscribe(JointState, LEG_STATES, self._feel, sensor_data(1))

@@ -15,13 +15,13 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.nodes.simulator_node import MUJOCO, SimulatorNode
+from liedyn_ros.nodes.simulator_node import MUJOCO_ENGINE, SimulatorNode
 from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
 from liedyn_ros.nodes.stewart.parameters import DYNAMICS_SIMULATOR, DYNAMICS_SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.process.run import run
-from liedyn_ros.ros.qos import DEPTH
+from liedyn_ros.ros.qos import TOPIC_DEPTH
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import MujocoPlatformSimulation, PlatformSimulation
 
@@ -47,7 +47,7 @@ class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
         self._publish_clock = (self.open_publisher(Clock, '/clock').publish
                                if parameters['publish_clock'] else None)
         stream = Stream(self)
-        stream.subscribe(JointState, LEG_FORCES, self._receive, DEPTH, newest_only=True)
+        stream.subscribe(JointState, LEG_FORCES, self._receive, TOPIC_DEPTH, newest_only=True)
         self.open_simulation(stream, parameters['rate'])
 
     def new_simulation(self) -> PlatformSimulation:
@@ -56,7 +56,7 @@ class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
         start = (self._platform.geometry, self._platform.home,
                  1.0 / parameters['integration_rate'], parameters['leg_lag'],
                  parameters['length_resolution'])
-        if parameters['simulator'] == MUJOCO:
+        if parameters['simulator'] == MUJOCO_ENGINE:
             return MujocoPlatformSimulation(*start, parameters['leg_friction'])
         return PlatformSimulation(*start)
 

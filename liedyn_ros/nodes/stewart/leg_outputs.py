@@ -16,10 +16,10 @@ from std_msgs.msg import Float64, Float64MultiArray, Header
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.nodes.stewart.parameters import (
-    FLOAT64_ARRAY, FLOAT64_TOPICS, JOINT_STATE, UNSTAMPED)
+    FLOAT64_ARRAY, FLOAT64_TOPICS, JOINT_STATE_INPUT, UNSTAMPED)
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES, Platform
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
+from liedyn_ros.ros.messages.packed import NANOSECONDS, PackedPublisher, STAMP_FIELDS
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.stewart.simulation.leg_simulation import LegSample
@@ -42,9 +42,9 @@ class LegOutputs:
         self._truth = PackedPublisher(
             node.open_publisher(PoseStamped, 'true_pose'),
             PoseStamped(header=Header(frame_id=platform.base_frame)),
-            (*STAMP, *(f'pose.{field}' for field in conversions.POSE_FIELDS)))
+            (*STAMP_FIELDS, *(f'pose.{field}' for field in conversions.POSE_FIELDS)))
         names = self._actuators.names
-        self._legs = ([self._open(LEG_STATES, names)] if form in (JOINT_STATE, FLOAT64_ARRAY)
+        self._legs = ([self._open(LEG_STATES, names)] if form in (JOINT_STATE_INPUT, FLOAT64_ARRAY)
                       else [self._open(actuator_topic(name), [name]) for name in names])
 
     def _open(self, topic: str, names: Sequence[str]) -> PackedPublisher:
@@ -57,7 +57,7 @@ class LegOutputs:
             return PackedPublisher(self._node.open_publisher(
                 Float64MultiArray, topic, sensor_data()), Float64MultiArray(data=zeros), ['data'])
         message = JointState(name=list(names), position=zeros)
-        fields = [*STAMP, 'position']
+        fields = [*STAMP_FIELDS, 'position']
         if self._with_rates:
             message.velocity = zeros
             fields.append('velocity')
@@ -78,7 +78,7 @@ class LegOutputs:
     def publish_truth(self, stamp_ns: int, pose: Array) -> None:
         """Publish the true pose."""
         if self._truth.heard:
-            self._truth.publish((*divmod(stamp_ns, SECOND), *conversions.pose_numbers(pose)))
+            self._truth.publish((*divmod(stamp_ns, NANOSECONDS), *conversions.pose_numbers(pose)))
 
     def publish_legs(self, stamp_ns: int, sample: LegSample) -> None:
         """Publish the readings of the actuators."""
@@ -90,7 +90,7 @@ class LegOutputs:
                       if self._with_rates else [])
         efforts = (actuators.efforts(sample.forces).tolist()
                    if self._with_efforts and sample.forces is not None else [])
-        stamp = () if self._form in UNSTAMPED else divmod(stamp_ns, SECOND)
+        stamp = () if self._form in UNSTAMPED else divmod(stamp_ns, NANOSECONDS)
         each = len(positions) // len(self._legs)  # legs in a message
         for k, publisher in zip(range(0, len(positions), each), self._legs):
             publisher.publish((*stamp, *positions[k:k + each], *velocities[k:k + each],

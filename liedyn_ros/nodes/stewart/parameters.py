@@ -9,17 +9,18 @@
 """The parameters of the Stewart nodes, in the order of the pages' tables."""
 
 from liedyn_ros.control import Gains
-from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, SIMULATOR_CHOICE, TIME
-from liedyn_ros.ros.messages.tf import TF_RATE
+from liedyn_ros.nodes.simulator_node import (
+    INTEGRATION_RATE, MAX_AGE_PARAMETER, SIMULATOR_CHOICE, TIME_PARAMETERS)
+from liedyn_ros.ros.messages.tf import TF_RATE_PARAMETER
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 from liedyn_ros.ros.streams.diagnostics import MAX_MISSED
-from liedyn_ros.stewart.home import LEVEL, NOT_GIVEN
+from liedyn_ros.stewart.home import NO_TURN, NOT_GIVEN
 
-JOINT_STATE = 'joint_state'
+JOINT_STATE_INPUT = 'joint_state'
 JOINT_STATE_TOPICS = 'joint_state_topics'
 FLOAT64_TOPICS = 'float64_topics'
 FLOAT64_ARRAY = 'float64_array'
-INPUTS = (JOINT_STATE, JOINT_STATE_TOPICS, FLOAT64_TOPICS, FLOAT64_ARRAY)
+INPUTS = (JOINT_STATE_INPUT, JOINT_STATE_TOPICS, FLOAT64_TOPICS, FLOAT64_ARRAY)
 UNSTAMPED = (FLOAT64_TOPICS, FLOAT64_ARRAY)  # with the time at which they were sent
 
 
@@ -29,7 +30,7 @@ SIMULATORS = {SIMULATOR_NAME, DYNAMICS_SIMULATOR_NAME}
 
 _GAINS = Gains()
 
-PLATFORM = (
+PLATFORM_PARAMETERS = (
     Parameter('geometry_file', '', "path of the platform's geometry (YAML); empty for the "
               "package's config/stewart_geometry.yaml"),
     Parameter('base_frame', 'stewart_base', 'frame id of the base'),
@@ -39,10 +40,10 @@ PLATFORM = (
     Parameter('home_position', NOT_GIVEN, 'position of the platform in the base at home, '
               'x, y, z; it must lie on the assembly mode of the machine. A single 0 stands for '
               '`home` of the geometry file', 'm', size=3),
-    Parameter('home_orientation', LEVEL, 'orientation of the platform in the base '
+    Parameter('home_orientation', NO_TURN, 'orientation of the platform in the base '
               'at home, quaternion x, y, z, w of norm 1; only with `home_position`', least=-1.0,
               most=1.0, size=4),
-    Parameter('actuators', JOINT_STATE, 'how the legs are reported: one JointState on '
+    Parameter('actuators', JOINT_STATE_INPUT, 'how the legs are reported: one JointState on '
               '`leg_states`, or one Float64MultiArray in the order of the legs; or one topic an '
               'actuator, `leg_states/<actuator name>`, of JointState or Float64. `leg_forces` is '
               'one JointState in any case',
@@ -58,7 +59,7 @@ PLATFORM = (
               least=0.0, most=10.0, size=6, or_more=True),
 )
 
-POSE = PLATFORM + (
+POSE_PARAMETERS = PLATFORM_PARAMETERS + (
     Parameter('ignore_other_joints', False, 'pass over unknown names in a JointState, for a topic '
               'shared with other joints; otherwise they are refused'),
     Parameter('use_leg_rates', True, 'take the twist from the measured velocities where a '
@@ -79,7 +80,7 @@ POSE = PLATFORM + (
               least=1, most=10000),
     Parameter('marker_rate', 10.0, 'rate of `markers`; 0 for none', 'Hz', least=0.0, most=100.0,
               run_time=True),
-    TF_RATE,
+    TF_RATE_PARAMETER,
     Parameter('joint_state_rate', 0.0, 'rate of `joint_states`; where it is not 0, '
               '`robot_description` is published too', 'Hz', least=0.0, most=1000.0),
     Parameter('leg_noise', 0.0, 'standard deviation of the noise on each leg length, for '
@@ -138,7 +139,7 @@ POSE = PLATFORM + (
               'are tracked at once, and the newest is published', least=1, most=10000),
 )
 
-MOTION = (
+PLATFORM_MOTION = (
     Parameter('amplitudes', [0.2, 0.2, 0.3, 0.06, 0.06, 0.06], 'of the motion about home: '
               'rotation about x, y, z, then translation; the default is scaled down to the travel '
               'of the legs', 'rad, m', least=-3.0, most=3.0, size=6),
@@ -150,14 +151,14 @@ MOTION = (
               least=1e-3, most=1000.0),
 )
 
-SIMULATOR = PLATFORM + (
+PLATFORM_SIMULATOR = PLATFORM_PARAMETERS + (
     Parameter('rate', 1000.0, 'samples a second', 'Hz', least=0.1, most=5000.0),
     Parameter('duration', 0.0, 'time after which the simulator stops publishing; 0 for never',
               's', least=0.0, most=1e6),
     Parameter('wait_for_nodes', [''], 'start the motion only when nodes of these names are '
               'connected to the topics, so that none misses its beginning; one empty name for '
               'none'),
-    *MOTION,
+    *PLATFORM_MOTION,
     Parameter('length_noise', 0.0, 'standard deviation of the white noise on each leg length',
               'm', least=0.0, most=0.1),
     Parameter('publish_leg_rates', True, 'report the leg velocities too (JointState only)'),
@@ -168,7 +169,7 @@ SIMULATOR = PLATFORM + (
     Parameter('seed', 0, 'of the noise and the dropouts', least=0, most=2**31 - 1),
 )
 
-DYNAMICS_SIMULATOR = PLATFORM + (
+DYNAMICS_SIMULATOR = PLATFORM_PARAMETERS + (
     SIMULATOR_CHOICE,
     Parameter('leg_friction', 0.0, 'dry friction of each drive, with MuJoCo alone', 'N, N m',
               least=0.0, most=1e6),
@@ -179,13 +180,13 @@ DYNAMICS_SIMULATOR = PLATFORM + (
     Parameter('leg_lag', 0.0, 'time constant with which the forces of the legs follow their '
               'commands', 's', least=0.0, most=10.0),
     Parameter('publish_leg_rates', True, 'report the leg velocities too (JointState only)'),
-    MAX_AGE,
-) + TIME
+    MAX_AGE_PARAMETER,
+) + TIME_PARAMETERS
 
-CONTROLLER = PLATFORM + MOTION + (
+PLATFORM_CONTROLLER = PLATFORM_PARAMETERS + PLATFORM_MOTION + (
     Parameter('leg_lag', 0.0, 'time constant of the legs that commands make up for', 's',
               least=0.0, most=10.0, run_time=True),
-    MAX_AGE,
+    MAX_AGE_PARAMETER,
     Parameter('state_timeout', 0.5, 'time without a state after which the silence is reported; 0 '
               'for never', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('rotation_pole', _GAINS.rotation, 'how fast errors of attitude vanish: four poles '

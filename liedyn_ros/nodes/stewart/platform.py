@@ -19,7 +19,7 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.nodes.stewart.parameters import MOTION
+from liedyn_ros.nodes.stewart.parameters import PLATFORM_MOTION
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters.parameter_set import ParameterSet
 from liedyn_ros.stewart import leg_lengths, load_geometry, SmoothTrajectory, StewartGeometry
@@ -97,7 +97,7 @@ class Platform:
             raise LimitError(f'home_position: {error}', names=('home_position',)) from error
         if share == 1.0:
             return motion
-        if motion.amplitudes.tolist() == MOTION[0].default:
+        if motion.amplitudes.tolist() == PLATFORM_MOTION[0].default:
             node.get_logger().info(
                 f'amplitudes: {share:g} of the default, which is what the travel allows')
             return replace(motion, amplitudes=share * motion.amplitudes)

@@ -15,9 +15,9 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from liedyn_ros.common.checks import listed
-from liedyn_ros.nodes.simulator_node import max_lateness, MAX_STEP, REPORT_RATE
+from liedyn_ros.nodes.simulator_node import MAX_CLOCK_STEP, max_lateness, REPORT_RATE
 from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
-from liedyn_ros.nodes.stewart.parameters import SIMULATOR, SIMULATOR_NAME
+from liedyn_ros.nodes.stewart.parameters import PLATFORM_SIMULATOR, SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros.node.lifecycle import lateness_ns, LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.process.run import run
@@ -33,7 +33,7 @@ class StewartSimulatorNode(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
-        super().__init__(SIMULATOR_NAME, SIMULATOR, **options)
+        super().__init__(SIMULATOR_NAME, PLATFORM_SIMULATOR, **options)
 
     def configure(self) -> None:
         """Check the parameters, compute the first sample, open the topics."""
@@ -41,7 +41,7 @@ class StewartSimulatorNode(ManagedNode):
         self._platform = Platform.from_parameters(parameters, ignore_others=False)
         self._rate, self._duration = parameters['rate'], parameters['duration']
         self._delay_ns = round(1e9 * parameters['delay'])
-        self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP + 1.0 / self._rate)
+        self._clock_monitor = ClockMonitor(self.now_ns, MAX_CLOCK_STEP + 1.0 / self._rate)
         self._motion = self._platform.trajectory(self, self._duration)
         self._start_motion()
         stream = Stream(self)

@@ -25,9 +25,9 @@ from std_msgs.msg import String
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.machines import read_machine, urdf_of
-from liedyn_ros.nodes.dynamics.parameters import MODEL, SOURCES
+from liedyn_ros.nodes.dynamics.parameters import MODEL_PARAMETERS, MODEL_SOURCES
 from liedyn_ros.nodes.stewart.platform import Platform
-from liedyn_ros.nodes.view.parameters import AUTO, PLATFORM_VIEW, TREE, VIEW
+from liedyn_ros.nodes.view.parameters import AUTO, PLATFORM_VIEW, TREE_MACHINE, VIEW
 from liedyn_ros.nodes.view.topics import PlatformTopics, TreeTopics, ViewTopics
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.process.threads import in_thread
@@ -135,7 +135,7 @@ class ViewNode(ManagedNode):
         kind = self.parameters['machine']
         if kind != AUTO:
             return bool(kind == PLATFORM_VIEW)
-        return not any(self.parameters[name] for name in SOURCES)
+        return not any(self.parameters[name] for name in MODEL_SOURCES)
 
     def _machine(self, description: str | None) -> Machine | None:
         if self._shows_platform():
@@ -143,7 +143,7 @@ class ViewNode(ManagedNode):
         return read_machine(self._model_values(), description)
 
     def _model_values(self) -> dict[str, Any]:
-        return {parameter.name: self.parameters[parameter.name] for parameter in MODEL}
+        return {parameter.name: self.parameters[parameter.name] for parameter in MODEL_PARAMETERS}
 
     def _adopt(self, machine: Machine, description: str | None) -> None:
         found = urdf_of(self._model_values(), description) if isinstance(machine, Model) else None
@@ -161,7 +161,7 @@ class ViewNode(ManagedNode):
         try:
             found.result()
         except LiedynError as error:
-            self.complain(f'{TREE}: {error}')
+            self.complain(f'{TREE_MACHINE}: {error}')
 
     def _show(self, message: Any) -> None:
         """Show the model of a description, unless a newer one waits or the node closes."""

@@ -10,17 +10,17 @@
 
 from dataclasses import replace
 
-from liedyn_ros.nodes.dynamics.parameters import MODEL
-from liedyn_ros.nodes.stewart.parameters import PLATFORM
+from liedyn_ros.nodes.dynamics.parameters import MODEL_PARAMETERS
+from liedyn_ros.nodes.stewart.parameters import PLATFORM_PARAMETERS
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 
-AUTO, PLATFORM_VIEW, TREE = 'auto', 'platform', 'tree'
+AUTO, PLATFORM_VIEW, TREE_MACHINE = 'auto', 'platform', 'tree'
 
 VIEW = (
     Parameter('machine', AUTO, 'the machine in the view. `platform`: from geometry_file. `tree`: '
               'from model_file, robot_description or the topic of this name. `auto`: a tree '
               'where one of both parameters is set, else a platform',
-              choices=(AUTO, PLATFORM_VIEW, TREE)),
+              choices=(AUTO, PLATFORM_VIEW, TREE_MACHINE)),
     Parameter('address', '127.0.0.1', 'address that the page is served on. By default it is seen '
               "from this computer alone; 0.0.0.0 for every network. Whoever has the page's whole "
               'address, which the log tells, gets in'),
@@ -34,4 +34,5 @@ VIEW = (
               'of the page changes it for one browser'),
     Parameter('recording', '', 'HTML file that a recording of all that is shown is written to '
               'when the node ends, of 300 s at most; empty for none'),
-) + PLATFORM + tuple(replace(parameter, run_time=False) for parameter in MODEL)
+) + PLATFORM_PARAMETERS + tuple(replace(parameter, run_time=False)
+                                for parameter in MODEL_PARAMETERS)

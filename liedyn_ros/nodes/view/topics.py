@@ -25,7 +25,7 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import UnservedCallbackGroup
 from liedyn_ros.stewart import BranchSource, Flag
-from liedyn_ros.stewart.reports.health import LEGS, SINGULARITY
+from liedyn_ros.stewart.reports.health import LEG_FLAGS, SINGULARITY
 from liedyn_ros.view_state import SolvedPose, ViewInput
 
 WARNING_TIME = 3.0  # s; for so long a warning is shown, as one sample's would not be seen
@@ -34,8 +34,10 @@ WARNING_TIME = 3.0  # s; for so long a warning is shown, as one sample's would n
 QUIET_TIME = 5.0
 REPORTS_DEPTH = 20  # messages of all nodes between two pictures
 STATUS_DEPTH = 200  # messages between two pictures, none of whose flags is lost
-FLAGS = {**SINGULARITY, **LEGS, Flag.RESTARTED: 'solved from home: there was no pose before',
-         Flag.PARAMETER_TOO_SMALL: 'measurements contradict leg_noise or leg_acceleration'}
+FLAG_SENTENCES = {**SINGULARITY, **LEG_FLAGS,
+                  Flag.RESTARTED: 'solved from home: there was no pose before',
+                  Flag.PARAMETER_TOO_SMALL: (
+                      'measurements contradict leg_noise or leg_acceleration')}
 
 
 class _Topic:
@@ -176,9 +178,9 @@ class PlatformTopics(ViewTopics):
         if not status.flags:
             return
         legs = f' ({", ".join(status.suspected_legs)})' if status.suspected_legs else ''
-        for flag, sentence in FLAGS.items():
+        for flag, sentence in FLAG_SENTENCES.items():
             if status.flags & flag:
-                self._warn(sentence + (legs if flag in LEGS else ''))
+                self._warn(sentence + (legs if flag in LEG_FLAGS else ''))
         for limit in status.exceeded_limits:
             self._warn(f'beyond its limit: {limit}')
 

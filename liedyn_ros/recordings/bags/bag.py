@@ -32,10 +32,10 @@ from liedyn_ros.common import yaml_reader
 from liedyn_ros.common.checks import listed, unknown_name
 from liedyn_ros.common.errors import DescriptionError, NameSetError
 from liedyn_ros.common.untrusted_files import open_regular, read_file
-from liedyn_ros.recordings.bags.expanding import Expander, MAX_BYTES, RATIO
+from liedyn_ros.recordings.bags.expanding import Expander, MAX_CHUNK_BYTES, MAX_EXPANSION
 from liedyn_ros.recordings.bags.mcap_file import Loss, McapFile, RawMessage
 
-SUFFIXES = '.mcap', '.db3'
+BAG_SUFFIXES = '.mcap', '.db3'
 METADATA, INFORMATION = 'metadata.yaml', 'rosbag2_bagfile_information'
 _FAULTS = ReaderError, apsw.Error, OSError, ValueError, TypeError, RecursionError
 _UNDECODED = (SerdeError, TypesysError, KeyError, ValueError, IndexError, TypeError, SyntaxError,
@@ -80,7 +80,15 @@ class Bag:
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Open the files and list the topics."""
+        """
+        Open the files and list the topics.
+
+        Args:
+            path: a folder of rosbag2, or one of its files.
+
+        Raises:
+            DescriptionError: for files of other kinds, empty and unreadable ones.
+        """
         self.path = Path(path)
         self._store = get_typestore(Stores.LATEST)
         self._defined = set[str]()
@@ -308,16 +316,17 @@ def _files(path: Path) -> list[Path]:
     if not path.exists():
         raise DescriptionError(f'{path}: expected a folder or file of a bag, got nothing there')
     if not path.is_dir():
-        if path.suffix not in SUFFIXES:
+        if path.suffix not in BAG_SUFFIXES:
             raise DescriptionError(
-                f'{path}: expected a folder of rosbag2, or a file {" or ".join(SUFFIXES)}; '
+                f'{path}: expected a folder of rosbag2, or a file {" or ".join(BAG_SUFFIXES)}; '
                 + ('decompress it: `unzstd`, or give the folder with its metadata.yaml'
                    if path.suffix == '.zstd' else
                    'a bag of ROS 1 is converted by `rosbags-convert`'))
         return [_not_empty(path)]
     found = sorted((each for each in path.iterdir() if _is_of_bag(each)), key=_numbered)
     if not found:
-        raise DescriptionError(f'{path}: expected a folder with files {" or ".join(SUFFIXES)}, '
+        raise DescriptionError(f'{path}: expected a folder with files '
+                               f'{" or ".join(BAG_SUFFIXES)}, '
                                f'got {listed([each.name for each in path.iterdir()])}')
     return [_not_empty(each) for each in found]
 
@@ -355,8 +364,8 @@ def _compression(path: Path) -> str:
 
 
 def _is_of_bag(path: Path) -> bool:
-    return path.suffix in SUFFIXES or (
-        path.suffix == PACKED and Path(path.stem).suffix in SUFFIXES)
+    return path.suffix in BAG_SUFFIXES or (
+        path.suffix == PACKED and Path(path.stem).suffix in BAG_SUFFIXES)
 
 
 def _guard(size: int) -> Callable[[apsw.Connection], None]:
@@ -374,7 +383,7 @@ def _guard(size: int) -> Callable[[apsw.Connection], None]:
         return left < 0
 
     def guard(connection: apsw.Connection) -> None:
-        connection.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_BYTES)
+        connection.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_CHUNK_BYTES)
         for option, on in ((apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
                            (apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0),
                            (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
@@ -383,8 +392,9 @@ def _guard(size: int) -> Callable[[apsw.Connection], None]:
         connection.drop_modules(())
         connection.set_progress_handler(look, SQLITE_STEPS_PER_CHECK)
         held, = next(connection.execute('SELECT total(length(data)) FROM messages'))
-        if held > MAX_BYTES + RATIO * size:
-            raise ValueError(f'expected messages of at most {RATIO} times the size of the file, '
+        if held > MAX_CHUNK_BYTES + MAX_EXPANSION * size:
+            raise ValueError(f'expected messages of at most {MAX_EXPANSION} times the size of '
+                             f'the file, '
                              f'got {held:g} bytes')
 
     return guard

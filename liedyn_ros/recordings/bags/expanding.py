@@ -20,10 +20,10 @@ import zstandard
 
 from liedyn_ros.common.untrusted_files import open_regular
 
-MAX_BYTES = 2**28  # bytes of a chunk or message: some hundred pictures
-RATIO = 1000  # of all that a file expands to and its size, beyond MAX_BYTES
+MAX_CHUNK_BYTES = 2**28  # bytes of a chunk or message: some hundred pictures
+MAX_EXPANSION = 1000  # of all that a file expands to and its size, beyond MAX_CHUNK_BYTES
 WINDOW = 2**27  # bytes that a decompressor may hold
-BLOCK = 2**20
+BLOCK_BYTES = 2**20
 
 
 class Expander:
@@ -31,13 +31,13 @@ class Expander:
 
     def __init__(self, size: int) -> None:
         """Take the size of the file, bytes."""
-        self._left = MAX_BYTES + RATIO * size
+        self._left = MAX_CHUNK_BYTES + MAX_EXPANSION * size
 
     def expand(self, data: bytes, compression: str, cut: bool = False) -> bytes:
         """Return the content of a part; cut: as much of it as there is."""
         if not compression:
             return data
-        most = min(MAX_BYTES, self._left)
+        most = min(MAX_CHUNK_BYTES, self._left)
         if compression == 'zstd':
             with zstandard.ZstdDecompressor(max_window_size=WINDOW).stream_reader(
                     BytesIO(data), read_across_frames=True) as reader:
@@ -58,7 +58,8 @@ class Expander:
             for block in _blocks(decompressor, packed):
                 self._left -= len(block)
                 if self._left < 0:
-                    raise ValueError(f'expected a file that expands to at most {RATIO} times its '
+                    raise ValueError(f'expected a file that expands to at most {MAX_EXPANSION} '
+                                     f'times its '
                                      'size, got more')
                 file.write(block)
 
@@ -67,7 +68,7 @@ def _read(reader: BinaryIO, most: int, cut: bool) -> bytes:
     """Return at most so many bytes, those before an error where the part is cut off."""
     blocks, size = list[bytes](), 0
     try:
-        while size < most and (block := reader.read(min(BLOCK, most - size))):
+        while size < most and (block := reader.read(min(BLOCK_BYTES, most - size))):
             blocks.append(block)
             size += len(block)
     except zstandard.ZstdError:
@@ -78,5 +79,5 @@ def _read(reader: BinaryIO, most: int, cut: bool) -> bytes:
 
 def _blocks(decompressor: zstandard.ZstdDecompressor, packed: BinaryIO) -> Iterator[bytes]:
     with decompressor.stream_reader(packed, read_across_frames=True) as reader:
-        while block := reader.read(BLOCK):
+        while block := reader.read(BLOCK_BYTES):
             yield block

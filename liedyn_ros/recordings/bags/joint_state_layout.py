@@ -18,7 +18,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 
-SECOND = 1_000_000_000  # ns
+SECOND_NS = 1_000_000_000  # ns
 _PLAIN = b'\x00\x01'  # the encoding of plain CDR, lowest byte first
 _BODY, _AFTER_STAMP = 4, 12  # bytes: the header of the encoding, and the stamp after it
 _PADDING = 3  # bytes at the end of a message, at most
@@ -89,7 +89,7 @@ class JointStateLayout:
         if len(data) > at + _PADDING:
             return None
         second, nanosecond = _STAMP(data, _BODY)
-        return second * SECOND + nanosecond, *blocks
+        return second * SECOND_NS + nanosecond, *blocks
 
 
 def _after_text(data: bytes, at: int) -> int:

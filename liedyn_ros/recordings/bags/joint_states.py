@@ -19,15 +19,15 @@ from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import NameSetError, ShapeError, StampError
 from liedyn_ros.recordings.bags.bag import Bag
 from liedyn_ros.recordings.bags.joint_state_layout import (
-    JointStateLayout, JointStateMessage, SECOND)
+    JointStateLayout, JointStateMessage, SECOND_NS)
 from liedyn_ros.recordings.bags.publishers import merged, Publisher
 from liedyn_ros.recordings.bags.table_bag import TableBag
 from liedyn_ros.recordings.samples import JointSamples, samples_of
 
-JOINT_STATE = 'sensor_msgs/msg/JointState'
-QUANTITIES = 'position', 'velocity', 'effort'
+JOINT_STATE_TYPE = 'sensor_msgs/msg/JointState'
+JOINT_QUANTITIES = 'position', 'velocity', 'effort'
 AnyBag = Bag | TableBag
-KINDS = 4  # of names, whose messages are read by their places
+KEPT_NAMINGS = 4  # of names, whose messages are read by their places
 PUBLISHERS = 20  # of a topic, whose messages are merged
 
 
@@ -38,10 +38,10 @@ def joint_state_messages(bag: AnyBag, topic: str | None = None) -> Iterator[Join
     Those whose names were seen before are read by the places of their numbers.
     """
     if isinstance(bag, TableBag):
-        yield from bag.joint_states(bag.topic(topic, JOINT_STATE))
+        yield from bag.joint_states(bag.topic(topic, JOINT_STATE_TYPE))
         return
     layouts = list[JointStateLayout]()
-    for raw in bag.raw_messages([bag.topic(topic, JOINT_STATE)]):
+    for raw in bag.raw_messages([bag.topic(topic, JOINT_STATE_TYPE)]):
         for layout in layouts:
             if (found := layout.read(raw.data)) is not None:
                 yield JointStateMessage(found[0], raw.received_ns, layout.names, *found[1:])
@@ -51,11 +51,11 @@ def joint_state_messages(bag: AnyBag, topic: str | None = None) -> Iterator[Join
             if message is None:
                 continue
             stamp, names = message.header.stamp, list(message.name)
-            if len(layouts) < KINDS:
+            if len(layouts) < KEPT_NAMINGS:
                 layouts += JointStateLayout.of(raw.data, names)
             yield JointStateMessage(
-                stamp.sec * SECOND + stamp.nanosec, raw.received_ns, names,
-                *(getattr(message, kind) for kind in QUANTITIES))
+                stamp.sec * SECOND_NS + stamp.nanosec, raw.received_ns, names,
+                *(getattr(message, kind) for kind in JOINT_QUANTITIES))
 
 
 def joint_samples(bag: Bag, names: Sequence[str], topic: str | None = None, *,
@@ -81,7 +81,7 @@ def samples_of_messages(bag: AnyBag, messages: Iterable[JointStateMessage], name
     Where no message has all of the joints, those of several publishers are merged by time.
     """
     wanted, where = list(names), f'{bag.path}: {topic or "joint states"}'
-    rows = {kind: array('d') for kind in QUANTITIES}
+    rows = {kind: array('d') for kind in JOINT_QUANTITIES}
     stamps = array('q')
     others, seen, order = 0, dict[str, None](), dict[tuple[str, ...], list[int] | None]()
     parts = dict[tuple[str, ...], Publisher]()
@@ -100,7 +100,7 @@ def samples_of_messages(bag: AnyBag, messages: Iterable[JointStateMessage], name
                 parts[key].add(each, arrival)
             continue
         stamps.append(each.received_ns if arrival else each.stamp_ns)
-        for kind in QUANTITIES:
+        for kind in JOINT_QUANTITIES:
             values = getattr(each, kind)
             if len(values) not in (0, len(key)):
                 raise ShapeError(f'{where}: expected a {kind} for each of {len(key)} names, got '
@@ -118,7 +118,7 @@ def samples_of_messages(bag: AnyBag, messages: Iterable[JointStateMessage], name
         raise StampError(f'{where}: expected stamps in the headers, got 0 in all: take the times '
                          'of arrival (arrival=True, --arrival)')
     blocks = {kind: _block(where, kind, rows[kind], len(stamps), len(wanted))
-              for kind in QUANTITIES}
+              for kind in JOINT_QUANTITIES}
     position = blocks['position']
     if position is None:
         raise ShapeError(f'{where}: expected positions, got none')

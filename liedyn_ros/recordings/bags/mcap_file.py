@@ -34,7 +34,7 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.untrusted_files import open_regular
 from liedyn_ros.recordings.bags.expanding import Expander
 
-MAGIC = b'\x89MCAP0\r\n'
+MCAP_MAGIC = b'\x89MCAP0\r\n'
 _RECORD, _MESSAGE = struct.Struct('<BQ'), struct.Struct('<HIQQ')
 _CHUNK = struct.Struct('<QQQII')  # times, size, checksum, length of the compression's name
 _FAULTS = (McapError, ValueError, struct.error, MemoryError, zstandard.ZstdError, RuntimeError,
@@ -42,7 +42,7 @@ _FAULTS = (McapError, ValueError, struct.error, MemoryError, zstandard.ZstdError
 _RECORD_FAULTS = McapError, ValueError, struct.error
 # A message of less than 2^24 bytes, by the first bytes of its record.
 _PLAUSIBLE = re.compile(rb'\x05...\0\0\0\0\0', re.DOTALL)
-MAX_PLACES = 50  # places of damage that are told one by one
+MAX_DAMAGED_PLACES = 50  # places of damage that are told one by one
 RECORDS = 1_000_000, 2  # messages of a file, and more for each of its bytes
 
 
@@ -87,8 +87,8 @@ class McapFile:
         """Look at the first bytes. Raises DescriptionError for a file of another kind."""
         self.path, self.losses = path, list[Loss]()
         with _opened(path) as stream:
-            begin = stream.read(len(MAGIC))
-        if begin != MAGIC:
+            begin = stream.read(len(MCAP_MAGIC))
+        if begin != MCAP_MAGIC:
             raise DescriptionError(
                 f'{path}: expected an MCAP file, got '
                 f'{"an empty file" if not begin else f"one that begins with {begin!r}"}')
@@ -126,9 +126,9 @@ class McapFile:
         yield from self._in_order(sorted(
             each.chunk_start_offset for each in summary.chunk_indexes
             if each.chunk_start_offset < size))
-        if self._places > MAX_PLACES:
+        if self._places > MAX_DAMAGED_PLACES:
             self.losses.append(Loss(
-                self.path.name, f'bytes lost at {self._places - MAX_PLACES} more places',
+                self.path.name, f'bytes lost at {self._places - MAX_DAMAGED_PLACES} more places',
                 'damage'))
         if self._nameless:
             self.losses.append(Loss(self.path.name, f'{self._nameless} messages lost',
@@ -162,7 +162,7 @@ class McapFile:
 
     def _lose(self, at: int, size: int, reason: str) -> None:
         self._places += 1
-        if self._places <= MAX_PLACES:
+        if self._places <= MAX_DAMAGED_PLACES:
             self.losses.append(Loss(
                 self.path.name, f'{size} bytes lost from byte {at}', reason))
 

@@ -27,7 +27,7 @@ STANDSTILL_TIME = 0.5  # s
 SLOW_MOTION_RATIO = 3.0  # of what readings may move: a stand that goes on so far is a slow motion
 NAN = float('nan')
 # Position and orientation of a message, each of which may be missing.
-MEASURED: Mapping[str, Callable[[Any], tuple[Any, Any]]] = {
+POSE_READERS: Mapping[str, Callable[[Any], tuple[Any, Any]]] = {
     'geometry_msgs/msg/PoseStamped': lambda m: (m.pose.position, m.pose.orientation),
     'geometry_msgs/msg/PoseWithCovarianceStamped':
         lambda m: (m.pose.pose.position, m.pose.pose.orientation),
@@ -58,7 +58,7 @@ def pose_stands(
     Args:
         bag: of the readings and measurements.
         names: of the joints that are the legs.
-        measured: topics of the types of MEASURED.
+        measured: topics of the types of POSE_READERS.
         still: by how much readings move at a stand (n,); m, of cranks rad.
         topic: of the readings, by default the only one of JointState.
         stand: least length of a stand; s.
@@ -110,20 +110,20 @@ def pose_stands(
 
 def _streams(bag: Bag, measured: Sequence[str], arrival: bool) -> dict[str, _Stream]:
     """Return the poses of topics, by name. Raises NameSetError."""
-    fitting = [name for name, kind in bag.topics.items() if kind in MEASURED]
+    fitting = [name for name, kind in bag.topics.items() if kind in POSE_READERS]
     found = {}
     for wanted in measured:
         name = next((each for each in fitting if each.lstrip('/') == wanted.lstrip('/')), None)
         if name is None:
             raise NameSetError(
-                f'{bag.path}: expected a topic of {listed(list(MEASURED))}, got {wanted!r}; '
+                f'{bag.path}: expected a topic of {listed(list(POSE_READERS))}, got {wanted!r}; '
                 f'there are {listed(fitting)}', names=(wanted,))
         found[name] = array('q'), array('d')
     for each in bag.messages(found):
         stamps, numbers = found[each.topic]
         stamp = each.message.header.stamp
         stamps.append(each.received_ns if arrival else stamp.sec * 10**9 + stamp.nanosec)
-        position, turn = MEASURED[bag.topics[each.topic]](each.message)
+        position, turn = POSE_READERS[bag.topics[each.topic]](each.message)
         numbers.extend((NAN,) * 3 if position is None else (position.x, position.y, position.z))
         numbers.extend((NAN,) * 4 if turn is None else (turn.x, turn.y, turn.z, turn.w))
     return {name: _Stream(np.array(stamps), *np.split(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import ShapeError, StampError
-from liedyn_ros.common.stamps import GAP, GAP_STEPS
+from liedyn_ros.common.stamps import GAP_STEPS, LONGEST_GAP
 from liedyn_ros.recordings.bags.joint_state_layout import JointStateMessage
 from liedyn_ros.recordings.samples import JointSamples, samples_of
 
@@ -124,7 +124,7 @@ def _covered(samples: JointSamples, stamps: NDArray[np.int64]) -> NDArray[np.boo
     if len(samples.time) > 1:
         steps = np.diff(samples.time)
         place = np.clip(np.searchsorted(samples.time, at) - 1, 0, len(steps) - 1)
-        within &= steps[place] <= max(GAP, GAP_STEPS * float(np.median(steps)))
+        within &= steps[place] <= max(LONGEST_GAP, GAP_STEPS * float(np.median(steps)))
     return within
 
 

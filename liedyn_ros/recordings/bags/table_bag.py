@@ -20,7 +20,7 @@ from liedyn_ros.common.errors import NameSetError
 from liedyn_ros.recordings.bags.joint_state_layout import JointStateMessage
 from liedyn_ros.recordings.tables import Columns, table_samples
 
-ROWS = 'rows'
+ROWS_TOPIC = 'rows'
 _NOTHING = np.empty(0)
 
 
@@ -38,10 +38,18 @@ class TableBag:
 
     def __init__(self, path: str | Path, names: Sequence[str], columns: Columns = Columns()
                  ) -> None:
-        """Read the columns of the joints."""
+        """
+        Read the columns of the joints.
+
+        Args:
+            path: a CSV or Parquet file.
+            names: of joints.
+            columns: how columns are named.
+        """
         self.path = Path(path)
         self._samples = table_samples([self.path], names, columns)
-        self.counts, self.losses = Counter({ROWS: len(self._samples.time)}), self._samples.remarks
+        self.counts, self.losses = (
+            Counter({ROWS_TOPIC: len(self._samples.time)}), self._samples.remarks)
 
     def topic(self, name: str | None, type_name: str) -> str:
         r"""
@@ -62,10 +70,10 @@ class TableBag:
         >>> TableBag(table, ['elbow']).topic(None, 'sensor_msgs/msg/JointState')
         'rows'
         """
-        if name not in (None, ROWS):
+        if name not in (None, ROWS_TOPIC):
             raise NameSetError(f'{self.path}: expected no topic of {type_name} for a table, got '
                                f'{name!r}')
-        return ROWS
+        return ROWS_TOPIC
 
     def joint_states(self, topic: str) -> Iterator[JointStateMessage]:
         r"""

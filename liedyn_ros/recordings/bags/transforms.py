@@ -26,10 +26,10 @@ from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels.motion import position_quaternion
 from liedyn_ros.model import JOINT_TYPES, load_model, load_urdf, Model, to_urdf
 
-TOPIC, TYPE = '/tf', 'tf2_msgs/msg/TFMessage'
-DESCRIPTION, TEXT = '/robot_description', 'std_msgs/msg/String'
+TRANSFORM_TOPIC, TRANSFORM_TYPE = '/tf', 'tf2_msgs/msg/TFMessage'
+BAG_DESCRIPTION, TEXT = '/robot_description', 'std_msgs/msg/String'
 ODOMETRY, SEVERAL = 'nav_msgs/msg/Odometry', 'sensor_msgs/msg/MultiDOFJointState'
-TF_RATE = 50.0  # Hz, as the nodes send transforms by default
+BAG_TF_RATE = 50.0  # Hz, as the nodes send transforms by default
 STORE = get_typestore(Stores.LATEST)
 
 
@@ -77,7 +77,7 @@ class RobotFrames:
                 for joint, pose in zip(joints, se3.compose(se3.inverse(above), below))]
 
     def message(self, type_name: str, data: bytes) -> bytes | None:
-        """Return the message of TYPE for one of JointState, MultiDOFJointState or Odometry."""
+        """Return the TRANSFORM_TYPE message for a JointState, MultiDOFJointState or Odometry."""
         message: Any = STORE.deserialize_cdr(data, type_name)
         stamp = message.header.stamp
         if type_name == ODOMETRY:
@@ -132,7 +132,7 @@ def robot_of_file(path: Path) -> tuple[Model, str | None]:
 
 
 def tf_message(stamp_ns: int, placements: Iterable[Placement]) -> bytes:
-    """Return the bytes of a message of TYPE, with one stamp, ns, for all its transforms."""
+    """Return the bytes of a TRANSFORM_TYPE message, with one stamp, ns, for all its transforms."""
     sec, nanosec = divmod(stamp_ns, 10**9)
     stamp = _made('builtin_interfaces/msg/Time', sec=sec, nanosec=nanosec)
     transforms = []
@@ -144,7 +144,7 @@ def tf_message(stamp_ns: int, placements: Iterable[Placement]) -> bytes:
                 'geometry_msgs/msg/Transform',
                 translation=_made('geometry_msgs/msg/Vector3', x=x, y=y, z=z),
                 rotation=_made('geometry_msgs/msg/Quaternion', **dict(zip('xyzw', quaternion))))))
-    return bytes(STORE.serialize_cdr(_made(TYPE, transforms=transforms), TYPE))
+    return bytes(STORE.serialize_cdr(_made(TRANSFORM_TYPE, transforms=transforms), TRANSFORM_TYPE))
 
 
 def description_message(urdf: str) -> bytes:

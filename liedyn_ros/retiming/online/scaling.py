@@ -88,7 +88,12 @@ class OnlineScaling:
     """
 
     def __init__(self, run: Retimed) -> None:
-        """Take a run with its limits, at its begin."""
+        """
+        Take a run with its limits, at its begin.
+
+        Args:
+            run: with its limits, at its begin.
+        """
         self.run = run = with_intervals(run)
         self._plan = plan_table(run)
         self._rows = [key for each in (run.margins.states, run.margins.rates)

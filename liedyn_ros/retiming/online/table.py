@@ -19,17 +19,18 @@ from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.online.kernels.plan import PLAN
 from liedyn_ros.retiming.result import elapsed, Retimed
 from liedyn_ros.retiming.retime import find_margins
-from liedyn_ros.retiming.rows import Rows, SQUARED
+from liedyn_ros.retiming.rows import Rows, SQUARED_ROWS
 
 _LEAST = 1e-12  # of the plan's limit, below which another one is none
 _KEPT = ('least_torque', 'closure_force', 'least_closure_force',
          'torque_curve')  # the plan's, as they are uneven
-MIN_INTERVALS = 60  # intervals of a table: scalings look at their limits at some places of each
+# Intervals of a table: scalings look at their limits at some places of each
+MIN_TABLE_INTERVALS = 60
 
 
 def with_intervals(run: Retimed) -> Retimed:
-    """Return the run on a grid of MIN_INTERVALS intervals or more (15.14)."""
-    parts = -(-MIN_INTERVALS // run.grid.intervals)
+    """Return the run on a grid of MIN_TABLE_INTERVALS intervals or more (15.14)."""
+    parts = -(-MIN_TABLE_INTERVALS // run.grid.intervals)
     if parts == 1:
         return run
     grid = Grid(run.grid.split(parts))
@@ -97,4 +98,4 @@ def raised_limits(run: Retimed, limits: MotionLimits) -> Array:
         1.0 if key[0] in _KEPT else planned[key] / max(given.get(key, np.inf),
                                                        _LEAST * planned[key])
         for key in rows], dtype=float)
-    return raised**np.where([name in SQUARED for name, _ in rows], 2.0, 1.0)
+    return raised**np.where([name in SQUARED_ROWS for name, _ in rows], 2.0, 1.0)

@@ -40,7 +40,14 @@ class BlendedPath:
     """
 
     def __init__(self, model: Model, waypoints: ArrayLike, blend: float) -> None:
-        """Lay out the lines and the corners."""
+        """
+        Lay out the lines and the corners.
+
+        Args:
+            model: a Model.
+            waypoints: (K, nq), rad and m.
+            blend: rad or m, from a corner to where it is left and joined.
+        """
         self.model, self.waypoints = model, as_array('waypoints', waypoints, (-1, model.nq))
         note_turns(model, self.waypoints)
         self._curved = [joint.v_slice for joint in curved_joints(model)]

@@ -25,7 +25,7 @@ from liedyn_ros.dynamics.constrained.completion import Completion
 from liedyn_ros.retiming.paths.blended_path import rounded_shares
 from liedyn_ros.retiming.paths.path import MovingEnd, PathSamples, require_no_ends, spline
 
-NODES = 100  # places along a path, from whose branch samples begin
+BRANCH_PLACES = 100  # places along a path, from whose branch samples begin
 
 
 class LoopPath:
@@ -46,7 +46,19 @@ class LoopPath:
                  measured: Sequence[str] | None = None, assembly: ArrayLike | None = None,
                  budget: Budget | None = None, *, blend: float | None = None,
                  start: ArrayLike | None = None, end: ArrayLike | None = None) -> None:
-        """Fit the spline, or lay out the lines; budget counts the samples."""
+        """
+        Fit the spline, or lay out the lines; budget counts the samples.
+
+        Args:
+            dynamics: of the machine.
+            waypoints: (K, n), rad and m, of the measured joints.
+            measured: their names, the actuated ones by default.
+            assembly: (nq,) that chooses the assembly mode.
+            budget: of samples.
+            blend: rad or m, as of BlendedPath; none for a spline.
+            start: (2, n), v and a at the begin; at rest by default.
+            end: (2, n), the same at the end.
+        """
         self._budget = budget or Budget()
         self._kept: Any = slice(None)
         if isinstance(dynamics, MinimalCoordinates):
@@ -92,12 +104,13 @@ class LoopPath:
         (2, 3)
         """
         q, v, a, jerk = self._of(s)
-        samples, last, completion = [], int(s[0] / self.length * NODES), Completion(self._dynamics)
+        samples, last, completion = [], int(s[0] / self.length *
+                                            BRANCH_PLACES), Completion(self._dynamics)
         tracker = LoopTracker(self._dynamics, self.measured, start=self._node(last))
         given = np.zeros((3, self._dynamics.model.nv))
         for k in range(len(s)):
             self._budget.spend(0.0)
-            node = int(s[k] / self.length * NODES)
+            node = int(s[k] / self.length * BRANCH_PLACES)
             for between in range(last + 1, node):  # of samples far apart
                 tracker.update(self._of(np.array([self._s_of(between)]))[0, 0])
             last, state = node, tracker.update(q[k], v[k], ahead=False)
@@ -120,4 +133,4 @@ class LoopPath:
 
     def _s_of(self, node: int) -> float:
         """Return s of a node."""
-        return min(node / NODES, 1.0) * self.length
+        return min(node / BRANCH_PLACES, 1.0) * self.length

@@ -22,8 +22,8 @@ from liedyn_ros.common.errors import DescriptionWarning, LimitError, warn
 from liedyn_ros.lie.time_derivatives import twists_of_exponential
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
-DEGREE = 5  # of splines: the third derivative is continuous
-MAX_MOVE = 1.0 / np.finfo(float).eps  # rad or m of a move; a longer one has no digit of a turn
+PATH_DEGREE = 5  # of splines: the third derivative is continuous
+LONGEST_MOVE = 1.0 / np.finfo(float).eps  # rad or m of a move; a longer one has no digit of a turn
 
 
 class PathSamples(NamedTuple):
@@ -99,7 +99,18 @@ class SplinePath:
 
     def __init__(self, model: Model, waypoints: ArrayLike, start: ArrayLike | None = None,
                  end: ArrayLike | None = None) -> None:
-        """Fit the spline."""
+        """
+        Fit the spline.
+
+        Args:
+            model: a Model.
+            waypoints: (K, nq), rad and m.
+            start: (2, nv), v and a at the begin; at rest by default.
+            end: (2, nv), the same at the end.
+
+        Raises:
+            LimitError, NotInGroupError.
+        """
         self.model, self.waypoints = model, as_array('waypoints', waypoints, (-1, model.nq))
         note_turns(model, self.waypoints)
         self._curved = [joint.v_slice for joint in curved_joints(model)]
@@ -170,12 +181,13 @@ def spline(waypoints: Array, start: ArrayLike | None = None, end: ArrayLike | No
     ends = [end_of(name, np.zeros((2, size)) if motion is None else motion, size)
             for name, motion in (('start', start), ('end', end))]
     if any(passed for passed, _ in ends):
-        degree = DEGREE
+        degree = PATH_DEGREE
         of = make_interp_spline(knots, waypoints, k=degree, bc_type=tuple(
             list(enumerate(rows, 1)) if len(rows) else [(3, np.zeros(size)), (4, np.zeros(size))]
             for _, rows in ends))
     else:
-        degree = min(DEGREE, len(waypoints) - 1)  # one polynomial below: kinks would break strict
+        # One polynomial below: kinks would break strict
+        degree = min(PATH_DEGREE, len(waypoints) - 1)
         of = make_interp_spline(knots, waypoints, k=degree)
     return Spline(
         float(knots[-1]), [of, *(of.derivative(order) if order <= degree else _none(of)
@@ -192,11 +204,12 @@ def chords(waypoints: Array) -> Array:
 def lengths(moves: Array) -> Array:
     """Return lengths of the moves between waypoints, (K,); raises LimitError for 0 and too far."""
     for k, move in enumerate(moves):
-        if not abs(move).max() < MAX_MOVE:
+        if not abs(move).max() < LONGEST_MOVE:
             raise LimitError(
-                f'waypoints[{k + 1}]: expected a move of less than {MAX_MOVE:.3g} from the one '
+                f'waypoints[{k + 1}]: expected a move of less than {LONGEST_MOVE:.3g} from the '
+                f'one '
                 f'before, got {abs(move).max():g}', names=(f'waypoints[{k + 1}]',),
-                expected=MAX_MOVE, got=float(abs(move).max()))
+                expected=LONGEST_MOVE, got=float(abs(move).max()))
     steps = np.linalg.norm(moves, axis=1)
     if not steps.all():
         k = int(np.flatnonzero(steps == 0.0)[0])
@@ -271,7 +284,17 @@ class PathPart:
     """
 
     def __init__(self, path: Path, start: float, end: float) -> None:
-        """Take the path and the part of it."""
+        """
+        Take the path and the part of it.
+
+        Args:
+            path: of which it is a part.
+            start: where it begins, s of the path.
+            end: where it ends.
+
+        Raises:
+            LimitError: unless 0 <= start < end <= length of the path.
+        """
         if not 0.0 <= start < end <= path.length:
             raise LimitError(f'expected 0 <= start < end <= {path.length:.9g}, got start = '
                              f'{start!r} and end = {end!r}')
@@ -308,7 +331,15 @@ class JoinedPath:
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        """Take the paths, and compare their ends."""
+        """
+        Take the paths, and compare their ends.
+
+        Args:
+            paths: in their order.
+
+        Raises:
+            LimitError: naming the pair and the derivative that differ.
+        """
         if not paths:
             raise LimitError('paths: expected at least one, got none')
         self.paths = tuple(paths)

@@ -26,7 +26,7 @@ from liedyn_ros.retiming.paths.path import MovingEnd, PathSamples, require_no_en
 from liedyn_ros.stewart.dynamics.closed_loop_model import ClosedLoopState, platform_model
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 
-PLATFORM = slice(0, 6)  # in v
+PLATFORM_RATES = slice(0, 6)  # in v
 
 
 class PlatformPath:
@@ -50,7 +50,16 @@ class PlatformPath:
     def __init__(self, geometry: StewartGeometry, poses: ArrayLike,
                  budget: Budget | None = None, *, blend: float | None = None,
                  start: ArrayLike | None = None) -> None:
-        """Fit the spline, or lay out the screws; budget counts the samples."""
+        """
+        Fit the spline, or lay out the screws; budget counts the samples.
+
+        Args:
+            geometry: of a platform with masses.
+            poses: (K, 4, 4), platform in base, m.
+            budget: of samples.
+            blend: rad or m, as of BlendedPath; none for a spline.
+            start: (2, 6), body twist and its derivative at the begin.
+        """
         self._budget = budget or Budget()
         self.poses = se3.require_pose('poses', poses, (-1, 4, 4))
         self.start: MovingEnd | None = None
@@ -89,13 +98,13 @@ class PlatformPath:
         """
         poses, rows = self._curve(s)
         nv = self.dynamics.model.nv
-        known = np.arange(nv) < PLATFORM.stop
+        known = np.arange(nv) < PLATFORM_RATES.stop
         samples, completion = [], Completion(self.dynamics)
         for pose, twists in zip(poses, rows):
             self._budget.spend(0.0)
             q, v = self._state(pose, twists[0])
             a = np.zeros((2, nv))
-            a[:, PLATFORM] = twists[1:]
+            a[:, PLATFORM_RATES] = twists[1:]
             samples.append((q, v, *completion.complete('a', q, v, a, known)))
         return PathSamples(*map(np.array, zip(*samples)))
 

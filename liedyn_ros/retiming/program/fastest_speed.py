@@ -26,7 +26,7 @@ from liedyn_ros.retiming.rows import Rows
 
 BINDING_SHARE = 0.5  # rows that use less of their limit than this enter once they bind
 SLACK = 1e-7  # of a limit, by which a row left out may be exceeded before it enters
-PARTIAL_ROUNDS, ROUNDS = 3, 20  # turns in which rows enter that are missing; then all enter
+PARTIAL_ROUNDS, ROW_ROUNDS = 3, 20  # turns in which rows enter that are missing; then all enter
 MIN_SPEED_RATIO = 1e-6  # of the uniform run's z, which a spline keeps above between the ends too
 DUALITY_GAPS = 1e-6, 1e-5, 1e-4  # of the time, at which the solver stops; the next where it stalls
 Whole: TypeAlias = NDArray[np.integer[Any]]
@@ -155,7 +155,7 @@ class FastestSpeed:
         left: Array = (entries * unknowns[columns]).sum(axis=1) - sides
         taken: NDArray[np.bool_] = left > (BINDING_SHARE - 1.0) * scale
         shared = np.arange(len(sides)) < len(sides) - self._grid.unknowns  # z stays above zero
-        for turn in range(ROUNDS):
+        for turn in range(ROW_ROUNDS):
             unknowns, excess = self._conic(columns[taken], entries[taken], sides[taken],
                                            int((taken & shared).sum()))
             if excess > self._hopeless:  # by further rows they are exceeded further
@@ -167,7 +167,7 @@ class FastestSpeed:
                 return unknowns[:self._grid.unknowns], excess
             # A few rows a turn would take hundreds of turns
             taken |= missing | (turn >= PARTIAL_ROUNDS)
-        raise ConvergenceError(f'retiming: expected all limits within {ROUNDS} rounds, '
+        raise ConvergenceError(f'retiming: expected all limits within {ROW_ROUNDS} rounds, '
                                f'got {np.count_nonzero(missing)} still exceeded')
 
     def _rows(self, linear: list[LinearRows]) -> tuple[Whole, Array, Array]:

@@ -25,10 +25,10 @@ from liedyn_ros.retiming.result import travel_time
 from liedyn_ros.retiming.rows import Rows
 
 MIN_TIME_GAIN = 1e-4  # of the time, below which a further round is not worth its price
-MAX_ROUNDS = 30
+MAX_PROGRAM_ROUNDS = 30
 # Intervals of the first rounds: a part of all, and the least
 COARSE_GRIDS, MIN_COARSE_INTERVALS = (5, 4, 3, 2), 20
-FACTOR_TOLERANCE = 1e-4  # of the factor that slows their run
+SLOWING_TOLERANCE = 1e-4  # of the factor that slows their run
 MAX_EXCESS = 0.5  # of a limit, by which a round may exceed it before a later one keeps it
 
 
@@ -66,12 +66,13 @@ class AnyRun:
         self._excess.append(excess)
         if excess == 0.0:
             return self._kept(unknowns)
-        falls, left = self._excess[-3] - excess if len(self._excess) > 2 else np.inf, MAX_ROUNDS
+        falls, left = (
+            self._excess[-3] - excess if len(self._excess) > 2 else np.inf, MAX_PROGRAM_ROUNDS)
         return excess > MAX_EXCESS or falls / 2.0 * (left - len(self._excess)) < excess
 
 
 def rounds(problem: RetimingProblem, start: Array, budget: RetimingBudget | None = None,
-           most: int = MAX_ROUNDS, done: Callable[[Array, float], bool] | None = None
+           most: int = MAX_PROGRAM_ROUNDS, done: Callable[[Array, float], bool] | None = None
            ) -> list[Array]:
     """
     Return the unknowns of each round, each faster than the one before (15.6).
@@ -106,9 +107,10 @@ def rounds(problem: RetimingProblem, start: Array, budget: RetimingBudget | None
                 done is not None and done(tried, excess)):
             return found
         last, cost, before = tried, price, gain
-    if problem.ends or most < MAX_ROUNDS:  # whether limits are kept is judged by the caller
+    # Whether limits are kept is judged by the caller
+    if problem.ends or most < MAX_PROGRAM_ROUNDS:
         return found
-    raise ConvergenceError(f'retiming: expected no more gain after {MAX_ROUNDS} rounds, '
+    raise ConvergenceError(f'retiming: expected no more gain after {MAX_PROGRAM_ROUNDS} rounds, '
                            f'the last one gained from {cost:.6g}')
 
 
@@ -152,7 +154,7 @@ def warm_start(problem: RetimingProblem, uniform: Array, start: Array) -> Array:
     if problem.ends:
         return start
     low, high = (0.0, 1.0) if problem.excess(start) > 0.0 else (1.0, 1.0)
-    while high > low + FACTOR_TOLERANCE:
+    while high > low + SLOWING_TOLERANCE:
         middle = (low + high) / 2.0
         low, high = (middle, high) if problem.excess(middle * start) == 0.0 else (low, middle)
     start = low * start

@@ -18,7 +18,7 @@ from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.grid import Grid
 from liedyn_ros.retiming.program.rounds import MIN_TIME_GAIN, RetimingProblem, rounds
 from liedyn_ros.retiming.result import Margins, travel_time
-from liedyn_ros.retiming.rows import Rows, STATES
+from liedyn_ros.retiming.rows import Rows, STATE_ROWS
 
 TIGHTENINGS = 3  # rounds, each with limits lower by their excess
 # The same where ends are passed: rounds, and what part of the excess
@@ -91,8 +91,8 @@ def _tightened(problem: RetimingProblem, unknowns: Array, margins: Margins, part
         rates=rates._replace(bound=rates.bound / (1.0 + np.repeat(excess[1], 3, axis=0))))
 
 
-MIN_SPEED = 1e-16  # of z, below which no limit can be kept
-FACTOR_TOLERANCE = 1e-7  # of the factor
+LEAST_SPEED_SQUARED = 1e-16  # of z, below which no limit can be kept
+STRICT_TOLERANCE = 1e-7  # of the factor
 
 
 def slowing(grid: Grid, unknowns: Array, margins: Margins) -> float:
@@ -113,10 +113,10 @@ def slowing(grid: Grid, unknowns: Array, margins: Margins) -> float:
     low, high = 0.25, 1.0
     while not keeps_limits(low):  # ends, since rest keeps all limits
         low, high = low / 4.0, low
-        if low < MIN_SPEED:
+        if low < LEAST_SPEED_SQUARED:
             raise ConvergenceError('retiming: expected a run that a slower one brings within the '
                                    'limits; give more intervals')
-    while high > low * (1.0 + FACTOR_TOLERANCE):
+    while high > low * (1.0 + STRICT_TOLERANCE):
         middle = (low * high)**0.5
         low, high = (middle, high) if keeps_limits(middle) else (low, middle)
     return low
@@ -126,7 +126,7 @@ def _terms(margins: Margins, rows: Rows, grid: Grid, unknowns: Array) -> tuple[A
     """Return powers (3,) of the factor and the terms (3, M, CHECKS) of M rows of intervals."""
     z, dz, ddz = margins.speed(grid, unknowns)
     root, inner = np.sqrt(z), rows.slope * dz + rows.value * z
-    if rows.kind == STATES:
+    if rows.kind == STATE_ROWS:
         powers, terms = (1.0, 0.5, 0.0), (inner, rows.root * root, rows.constant)
     else:
         powers, terms = (1.5, 1.0, 0.5), (

@@ -24,7 +24,7 @@ from liedyn_ros.retiming.retime import fastest_along, retime
 
 MIN_INTERVAL_SHARE = 1e-3  # of an interval, below which the first one is a part of the next
 # Intervals, and the parts of each of them, where other limits are met
-INTERVALS, SUBINTERVALS = 4, 4
+NEW_INTERVALS, SUBINTERVALS = 4, 4
 EXCESS_TOLERANCE = 1e-6  # of a limit, by which a run that keeps it may exceed it
 
 
@@ -95,10 +95,10 @@ def _grid(whole: Grid, start: float, kept: bool) -> Grid:
     left = whole.intervals - int(np.searchsorted(whole.ends, start, side='right')) + 1
     ends = whole.split(max(whole.intervals // left, 1))
     ends = np.concatenate([[start], ends[ends > start + MIN_INTERVAL_SHARE / whole.intervals]])
-    if not kept and len(ends) > INTERVALS:
-        near = np.interp(np.arange(SUBINTERVALS * INTERVALS) / SUBINTERVALS,
-                         np.arange(INTERVALS + 1), ends[:INTERVALS + 1])
-        ends = np.concatenate([near, ends[INTERVALS:]])
+    if not kept and len(ends) > NEW_INTERVALS:
+        near = np.interp(np.arange(SUBINTERVALS * NEW_INTERVALS) / SUBINTERVALS,
+                         np.arange(NEW_INTERVALS + 1), ends[:NEW_INTERVALS + 1])
+        ends = np.concatenate([near, ends[NEW_INTERVALS:]])
     return Grid((ends - start) / (1.0 - start))
 
 

@@ -22,7 +22,7 @@ from liedyn_ros.retiming.replanning.replanning import replan, rest_of_law
 from liedyn_ros.retiming.result import Retimed
 from liedyn_ros.retiming.retime import any_run, retime
 
-DOUBLINGS, HALVINGS = 7, 5  # of the way, tried from a part of the path on
+STOP_PARTS, STOP_HALVINGS = 7, 5  # of the way, tried from a part of the path on
 TRIAL_INTERVALS = 20  # intervals of a try
 # Times the way, where the tries were too coarse
 STOP_LENGTHS = 1.0, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0
@@ -155,13 +155,13 @@ class _Tries(NamedTuple):
 
     def shortest(self) -> Retimed | None:
         """Return the run along the shortest way that is found, if any."""
-        high = self.path.length / 2.0**DOUBLINGS
+        high = self.path.length / 2.0**STOP_PARTS
         while self.tried(high, True) is None:
             if high >= self.path.length:
                 return None
             high *= 2.0
         low = high / 2.0
-        for _ in range(HALVINGS):
+        for _ in range(STOP_HALVINGS):
             middle = (low * high)**0.5
             low, high = (low, middle) if self.tried(middle, True) is not None else (middle, high)
         tries = (self.tried(further * high, False) for further in STOP_LENGTHS)

@@ -35,12 +35,13 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.messages.conversions import nanoseconds
 
-INTEGERS = {'int8': 'b', 'uint8': 'B', 'uint16': 'H', 'int32': 'i', 'uint32': 'I'}  # of struct
+# Of struct
+INTEGER_CODES = {'int8': 'b', 'uint8': 'B', 'uint16': 'H', 'int32': 'i', 'uint32': 'I'}
 PLAIN_CDR = bytes((0, 1, 0, 0))  # the header of messages in plain CDR, lowest byte first
 HEADER_SIZE, PADDING = 4, 3  # bytes of a header; in its last byte, those that end a message
 AFTER_STAMP = 12  # bytes: the header of the encoding and the stamp
-SECOND = 1_000_000_000  # ns
-STAMP = 'header.stamp.sec', 'header.stamp.nanosec'  # fields of PackedMessage
+NANOSECONDS = 1_000_000_000  # ns
+STAMP_FIELDS = 'header.stamp.sec', 'header.stamp.nanosec'  # fields of PackedMessage
 READ_STAMP = struct.Struct('<iI').unpack_from
 READ_COUNT = struct.Struct('<I').unpack_from
 PROBES = 6  # of messages, at most, in which the places of numbers are looked for
@@ -248,7 +249,7 @@ class PackedJointState:
                 return None
         self._copy[:] = raw
         sec, nanosec = READ_STAMP(raw, 4)
-        return JointReadings(sec * SECOND + nanosec, self.names, self._positions,
+        return JointReadings(sec * NANOSECONDS + nanosec, self.names, self._positions,
                              self._velocities, self._efforts)
 
     def agrees_with(self, raw: bytes) -> bool:
@@ -288,7 +289,7 @@ def _write(message: Any, fields: Sequence[str], numbers: Iterable[float]) -> Non
     rest = iter(numbers)
     for path in fields:
         owner, name, kind = _field(message, path)
-        if kind in INTEGERS:
+        if kind in INTEGER_CODES:
             setattr(owner, name, int(next(rest)))
         elif kind == 'double':
             setattr(owner, name, float(next(rest)))
@@ -340,8 +341,8 @@ def _find(message: Any, fields: Sequence[str]) -> list[tuple[int, str]]:
 
 def _codes(owner: Any, name: str, kind: str) -> str:
     """Return the code of struct for each number of a field."""
-    if kind == 'double' or kind in INTEGERS:
-        return INTEGERS.get(kind, 'd')
+    if kind == 'double' or kind in INTEGER_CODES:
+        return INTEGER_CODES.get(kind, 'd')
     return 'd' * len(getattr(owner, name))
 
 

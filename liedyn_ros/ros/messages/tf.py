@@ -17,7 +17,7 @@ from liedyn_ros.common.stamps import Pace
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 
-TF_RATE = Parameter(
+TF_RATE_PARAMETER = Parameter(
     'tf_rate', 50.0, 'rate of the transforms on /tf, by their stamps, where tf2_ros is installed; '
     '0 for none', 'Hz', least=0.0, most=1000.0, run_time=True)
 

@@ -25,8 +25,8 @@ from liedyn_ros.ros.process.run import RCLError
 HEARTBEAT_PERIOD = Parameter(
     'bond_heartbeat_period', 0.1, 'period of the heartbeats to a lifecycle manager; 0 for no bond',
     's', least=0.0, most=10.0)
-TOPIC = 'bond'
-TIMEOUT = 4.0  # s, that bond's own nodes state: the manager has its own
+BOND_TOPIC = 'bond'
+BOND_TIMEOUT = 4.0  # s, that bond's own nodes state: the manager has its own
 NO_BOND = 'no bond with the lifecycle manager: '
 REMEDY = 'set bond_timeout: 0.0 in the manager'
 NO_MESSAGES = f'{NO_BOND}expected the package bond, got none; {REMEDY}'
@@ -53,8 +53,8 @@ class Bond:
         """Begin; the present state of the node, a ManagedNode, ends it. period: s."""
         self._node, self._type, self._period = node, message_type, period
         self._own, self.whole = str(uuid4()), True
-        self._publisher = node.open_publisher(message_type, TOPIC)
-        node.open_subscription(message_type, TOPIC, self.hear)
+        self._publisher = node.open_publisher(message_type, BOND_TOPIC)
+        node.open_subscription(message_type, BOND_TOPIC, self.hear)
         node.on_close(self.end)
         node.open_timer(1.0 / period, self.beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self.beat()
@@ -79,7 +79,7 @@ class Bond:
     def _send(self, active: bool) -> None:
         status = self._type(
             id=self._node.get_name(), instance_id=self._own, active=active,
-            heartbeat_timeout=TIMEOUT, heartbeat_period=self._period)
+            heartbeat_timeout=BOND_TIMEOUT, heartbeat_period=self._period)
         status.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(status)
 

@@ -20,7 +20,7 @@ from liedyn_ros.common.errors import BudgetError, LimitError
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.node.workers import Workers
 
-MAX_WAITING = 8  # goals; further ones are rejected, but for much smaller ones
+MAX_WAITING_GOALS = 8  # goals; further ones are rejected, but for much smaller ones
 FEEDBACK_PERIOD = 0.1  # s
 GOAL_SECONDS, MAX_GOAL_SECONDS = 3600.0, 86400.0  # of a goal, unless it says so, and at most
 Watch = Callable[[Callable[[], Any]], None]
@@ -75,9 +75,10 @@ class GoalServer(ActionServer):
         super().notify_execute(goal_handle, partial(_finish, result))
 
     def _judge(self, goal: Any) -> GoalResponse:
-        if self._workers.waiting(self._size_of(goal)) < MAX_WAITING:
+        if self._workers.waiting(self._size_of(goal)) < MAX_WAITING_GOALS:
             return GoalResponse.ACCEPT
-        self._owner.complain(f'{self._feedback_topic}: expected at most {MAX_WAITING} goals that '
+        self._owner.complain(f'{self._feedback_topic}: expected at most {MAX_WAITING_GOALS} '
+                             f'goals that '
                              'wait, got another, which is rejected')
         return GoalResponse.REJECT
 

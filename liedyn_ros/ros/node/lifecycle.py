@@ -39,7 +39,7 @@ from liedyn_ros.ros.parameters.parameter_set import Parameter, ParameterSet
 from liedyn_ros.ros.process import memory
 from liedyn_ros.ros.process.run import bound_end, RCLError
 from liedyn_ros.ros.process.scheduling import schedule, SCHEDULING
-from liedyn_ros.ros.qos import DEPTH, SERVICES
+from liedyn_ros.ros.qos import SERVICES, TOPIC_DEPTH
 
 CORE = logging.getLogger('liedyn_ros')
 
@@ -65,8 +65,9 @@ def pass_on(node: Node) -> Callable[[], None]:
     return lambda: CORE.removeHandler(handler)
 
 
-LOOK_PERIOD = 0.5  # s, of looks at the timers
-STEP_NS = 50_000_000  # ns beyond its period for which no timer waits, unless its clock was set
+TIMER_LOOK_PERIOD = 0.5  # s, of looks at the timers
+# Ns beyond its period for which no timer waits, unless its clock was set
+LATE_TIMER_NS = 50_000_000
 
 
 class StepWatch:
@@ -81,7 +82,7 @@ class StepWatch:
         """Start to look; `close` ends that."""
         self._node = node
         self._looks = node.create_timer(
-            LOOK_PERIOD, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+            TIMER_LOOK_PERIOD, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def close(self) -> None:
         """Look no more."""
@@ -96,7 +97,7 @@ class StepWatch:
 def _is_late(timer: Timer) -> bool:
     """Return whether a timer that runs is due later than a period from now."""
     left_ns = None if timer.is_canceled() else timer.time_until_next_call()
-    return left_ns is not None and left_ns > timer.timer_period_ns + STEP_NS
+    return left_ns is not None and left_ns > timer.timer_period_ns + LATE_TIMER_NS
 
 
 AUTOSTART = Parameter(
@@ -208,7 +209,7 @@ class ManagedNode(LifecycleNode):
         return self._start.awaited(self.parameters['configure_timeout'])
 
     def open_publisher(
-            self, message_type: Any, topic: str, qos: QoSProfile | int = DEPTH) -> Publisher:
+            self, message_type: Any, topic: str, qos: QoSProfile | int = TOPIC_DEPTH) -> Publisher:
         """Return a publisher that is silent unless the node is active; QoS can be overridden."""
         publisher = self.create_lifecycle_publisher(
             message_type, topic, qos,
@@ -220,7 +221,7 @@ class ManagedNode(LifecycleNode):
 
     def open_subscription(
             self, message_type: Any, topic: str, callback: Callable[[Any], object],
-            qos: QoSProfile | int = DEPTH, **options: Any) -> Subscription:
+            qos: QoSProfile | int = TOPIC_DEPTH, **options: Any) -> Subscription:
         """Subscribe; QoS can be overridden. Options: of create_subscription."""
         subscription = self.create_subscription(
             message_type, topic, callback, qos,

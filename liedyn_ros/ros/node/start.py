@@ -20,7 +20,7 @@ from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.task import Future as Answer
 from rclpy.timer import Timer
 
-LOOK_PERIOD = 0.02  # s; of looks whether all is read
+READ_LOOK_PERIOD = 0.02  # s; of looks whether all is read
 
 
 @dataclass
@@ -97,7 +97,7 @@ class NodeStart:
             return True
         if self._timer is None:
             self._timer = self._node.create_timer(
-                LOOK_PERIOD, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+                READ_LOOK_PERIOD, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
         return False
 
     def _start(self) -> None:

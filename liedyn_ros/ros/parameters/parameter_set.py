@@ -21,7 +21,7 @@ from rclpy.parameter import Parameter as RosParameter
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.parameters.parameter_files import unknown_parameters
 
-KINDS: Mapping[type, str] = {bool: 'bool', int: 'integer', float: 'double', str: 'string'}
+TYPE_NAMES: Mapping[type, str] = {bool: 'bool', int: 'integer', float: 'double', str: 'string'}
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Parameter:
     def kind(self) -> str:
         """Return the type as ROS names it."""
         if isinstance(self.default, list):
-            return f'{KINDS[type(self.default[0])]}_array'
-        return KINDS[type(self.default)]
+            return f'{TYPE_NAMES[type(self.default[0])]}_array'
+        return TYPE_NAMES[type(self.default)]
 
     @property
     def range_text(self) -> str:

@@ -166,7 +166,7 @@ def why_no_log_files() -> str:
                 'the log goes to the console and to /rosout alone')
 
 
-PACKAGES = 'liedyn_ros.', 'rclpy.'  # whose lines log
+LOGGED_PACKAGES = 'liedyn_ros.', 'rclpy.'  # whose lines log
 
 
 def know_modules() -> None:
@@ -177,6 +177,6 @@ def know_modules() -> None:
     """
     table: dict[str, str] = getattr(inspect, 'modulesbyfile', {})
     for name, module in tuple(sys.modules.items()):
-        file = getattr(module, '__file__', None) if name.startswith(PACKAGES) else None
+        file = getattr(module, '__file__', None) if name.startswith(LOGGED_PACKAGES) else None
         if file is not None:
             table.setdefault(file, name)

@@ -19,7 +19,7 @@ from liedyn_ros.ros.streams.stream import Stream
 
 REPORT_RATE = 1.0  # Hz
 MAX_MISSED = 0.1  # share of the messages, passed over or lost, above which a warning follows
-MAX_AGE = 0.05  # s, from a message to its result, above which a warning follows
+MAX_RESULT_AGE = 0.05  # s, from a message to its result, above which a warning follows
 
 
 class Report(NamedTuple):
@@ -96,7 +96,7 @@ class StreamDiagnostics(PeriodicDiagnostics):
         if slow := passed_over + lost > MAX_MISSED * (taken + lost):
             message = (f'too slow: of {taken + lost} messages {passed_over} were passed over and '
                        f'{lost} lost')
-        elif slow := ages.greatest > MAX_AGE:
+        elif slow := ages.greatest > MAX_RESULT_AGE:
             late = 1e3 * ages.greatest
             message = f'too slow: a message was handled {late:.0f} ms after it was sent'
         if slow:

@@ -32,8 +32,8 @@ from liedyn_ros.ros.streams.age_statistics import AgeStatistics
 
 MAX_PUBLISHERS = 1000  # whose counts are kept
 ANONYMOUS_PUBLISHER = 'alone'  # the only publisher of a topic, where the middleware names none
-MAX_WAITING = 64  # requests that wait for others of their service
-LOOK_PERIOD = 0.5  # s, of checks whether rclpy has ended and for events of the middleware
+MAX_WAITING_REQUESTS = 64  # requests that wait for others of their service
+STREAM_LOOK_PERIOD = 0.5  # s, of checks whether rclpy has ended and for events of the middleware
 
 
 class UnservedCallbackGroup(CallbackGroup):
@@ -121,7 +121,7 @@ class Stream:
     the executor; the stream holds it for one callback at a time. A stream for services that take
     long is not `guarded`: it runs without the lock. beside: how many of its requests are worked on
     side by side, in threads of their own; size_of a request, 0 or above, tells which waits for
-    which: see Workers. Where MAX_WAITING wait that are not twice as large, it is refused.
+    which: see Workers. Where MAX_WAITING_REQUESTS wait that are not twice as large, it is refused.
     """
 
     def __init__(self, node: ManagedNode, end_of_batch: Callable[[], None] = lambda: None, *,
@@ -230,11 +230,11 @@ class Stream:
                     self._hand_over(self._take_all())
                     self._serve_others(waiting)
                     if time.monotonic() >= look:
-                        look = time.monotonic() + LOOK_PERIOD
+                        look = time.monotonic() + STREAM_LOOK_PERIOD
                         self._look_at_events()
                 except RCLError:
                     self._complain_of_middleware()
-                    time.sleep(LOOK_PERIOD)  # where it stays, at least not in a busy loop
+                    time.sleep(STREAM_LOOK_PERIOD)  # where it stays, at least not in a busy loop
 
     def _wait(self, waiting: Any) -> None:
         waiting.clear_entities()
@@ -247,7 +247,7 @@ class Stream:
         for service in () if self._node.awaited else self._services:
             waiting.add_service(service.handle)
         waiting.add_guard_condition(self._wake)
-        waiting.wait(int(1e9 * LOOK_PERIOD))
+        waiting.wait(int(1e9 * STREAM_LOOK_PERIOD))
 
     def _serve_others(self, waiting: Any) -> None:
         """Serve clients, services and timers that are ready, once each."""
@@ -352,10 +352,11 @@ class Stream:
             service.send_response(service.callback(request, response), header)
         if self._workers is None:
             answer()
-        elif self._workers.waiting(size := self._size_of(request)) < MAX_WAITING:
+        elif self._workers.waiting(size := self._size_of(request)) < MAX_WAITING_REQUESTS:
             self._workers.submit(answer, size)
         else:
-            refuse(response, f'expected at most {MAX_WAITING} requests that wait, got another: '
+            refuse(response, f'expected at most {MAX_WAITING_REQUESTS} requests that wait, got '
+                             f'another: '
                              'ask again later')
             service.send_response(response, header)
 

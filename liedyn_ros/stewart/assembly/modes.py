@@ -32,7 +32,7 @@ from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.stewart.assembly import study_coordinates as starts
 from liedyn_ros.stewart.assembly.kernels import homotopy
 from liedyn_ros.stewart.assembly.searched_modes import describe_search, search_poses
-from liedyn_ros.stewart.assembly.stage_modes import DEGREE, stage_modes, stage_pairs
+from liedyn_ros.stewart.assembly.stage_modes import MODES_DEGREE, stage_modes, stage_pairs
 from liedyn_ros.stewart.assembly.study_coordinates import (
     Complex, leg_system, SOLUTIONS, StartSystem, to_pose)
 from liedyn_ros.stewart.platform.architecture import architecture, free_motion, is_continuum
@@ -43,11 +43,11 @@ from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution
 
 PATH_ATTEMPTS = 3  # each follows the paths ten times closer, with another gamma
 REFERENCES = 2  # searches at random lengths, the second where the first has a defect
-NEARLY_SINGULAR = 1e-4  # parts of |x| that are imaginary where Newton's method has no limit
+IMAGINARY_SHARE = 1e-4  # parts of |x| that are imaginary where Newton's method has no limit
 AT_INFINITY = 1e-6  # |e| of |x| = 1: a million times as far as the legs reach
 SINGULAR_END = 1e-3  # the same of paths that end nowhere: real poses have |e| near 1
 ISOLATED_VALUE = 1e-6  # smallest singular value above which a pose is isolated
-RESIDUAL = 1e-9  # of a leg length, in characteristic lengths
+LENGTH_RESIDUAL = 1e-9  # of a leg length, in characteristic lengths
 MAX_LENGTH_DEVIATIONS = 6.0  # deviations of a redundant length that fits a pose
 EQUAL_LENGTHS = 1e-12  # relative difference of equal numbers
 
@@ -174,7 +174,12 @@ class AssemblyModeSolver:
         """
         Take a geometry and the seed of random numbers; the first search of each takes longer.
 
-        Raises LimitError for a seed that is no integer of 0 or more.
+        Args:
+            geometry: of the platform; the first search of each takes longer.
+            seed: of random numbers.
+
+        Raises:
+            LimitError: for a seed that is no integer of 0 or more.
         """
         seed = checks.as_seed('seed', seed)
         self.geometry = geometry
@@ -286,11 +291,12 @@ class AssemblyModeSolver:
         """
         rows = [self.geometry.leg_names.index(name) for name in six.geometry.leg_names]
         of_six, found = six.solve(lengths[rows]), list[Solution]()
-        most = np.maximum(MAX_LENGTH_DEVIATIONS * self.geometry.leg_noise, RESIDUAL * self._scale)
+        most = np.maximum(MAX_LENGTH_DEVIATIONS * self.geometry.leg_noise,
+                          LENGTH_RESIDUAL * self._scale)
         for mode in of_six.modes:
             solution = self._solver.solve(lengths, mode.pose)
             if solution.converged and not any(
-                    np.abs(solution.pose - other.pose).max() < NEARLY_SINGULAR * self._scale
+                    np.abs(solution.pose - other.pose).max() < IMAGINARY_SHARE * self._scale
                     for other in found):
                 found.append(solution)
         modes = tuple(self._classed(each) for each in found if each.fit is not None and (
@@ -306,14 +312,14 @@ class AssemblyModeSolver:
         found, modes = stage_modes(self.geometry, values), []
         for pose in found.poses:
             solution = self._solver.solve(values, pose)
-            if solution.residual < RESIDUAL * self._scale:
+            if solution.residual < LENGTH_RESIDUAL * self._scale:
                 modes.append(self._classed(solution))
         defect = found.defect
         if not defect and len(modes) != len(found.poses):
             defect = f'{len(found.poses)} solutions are real, {len(modes)} of them meet the values'
         return AssemblyModes(
             tuple(sorted(modes, key=lambda mode: -mode.height)), found.complex_solutions,
-            0, 0, found.lost, defect, DEGREE)
+            0, 0, found.lost, defect, MODES_DEGREE)
 
     def _sided(self, values: Array, modes: AssemblyModes) -> AssemblyModes:
         """Return modes of the rods with the sides of the drives' dead centres."""
@@ -387,13 +393,13 @@ class AssemblyModeSolver:
         modes: list[AssemblyMode] = []
         continua: list[AssemblyMode] = []
         multiple = [point for point in singular if self._architecture.singular
-                    or imaginary_part(point) < NEARLY_SINGULAR]
+                    or imaginary_part(point) < IMAGINARY_SHARE]
         for k, point in enumerate((*real, *multiple)):
             solution = self._solver.solve(lengths, self._pose(point, self._unit(lengths)))
             known = k >= len(real) and any(
-                np.abs(solution.pose - mode.pose).max() < NEARLY_SINGULAR * self._scale
+                np.abs(solution.pose - mode.pose).max() < IMAGINARY_SHARE * self._scale
                 for mode in (*modes, *continua))
-            if solution.residual < RESIDUAL * self._scale and not known:
+            if solution.residual < LENGTH_RESIDUAL * self._scale and not known:
                 free = solution.smallest_singular_value < ISOLATED_VALUE and is_continuum(
                     self.geometry, lengths, solution.pose)
                 (continua if free else modes).append(self._classed(solution))

@@ -29,10 +29,10 @@ from liedyn_ros.stewart.platform.description.leg_types import OffsetStrut, Strut
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Status
 
-STARTS_PER_ROUND, MAX_ROUNDS = 500, 12  # starts of a round, and most rounds
+STARTS_PER_ROUND, MAX_SEARCH_ROUNDS = 500, 12  # starts of a round, and most rounds
 MAX_IDLE_ROUNDS = 3  # rounds without a new pose, after which the search ends
-MIN_HITS = 3  # starts that lead to each pose by then, at least
-SAME_POSE = 1e-6  # entries of one pose, in characteristic lengths
+LEAST_HITS = 3  # starts that lead to each pose by then, at least
+SAME_ENTRIES = 1e-6  # entries of one pose, in characteristic lengths
 
 
 class Search(NamedTuple):
@@ -52,7 +52,7 @@ def search_poses(
     found: list[Array] = []
     hits: list[int] = []
     tried, quiet = 0, 0
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MAX_SEARCH_ROUNDS):
         starts = _random_poses(geometry, values, rng)
         if not tried and len(near):
             starts = np.concatenate((near, starts))
@@ -63,7 +63,7 @@ def search_poses(
             _count(pose, found, hits, geometry.characteristic_length)
         quiet = quiet + 1 if len(found) == known else 0
         signs = int(np.sign(meter.signed_values(np.array(found))).sum()) if found else 0
-        if quiet >= MAX_IDLE_ROUNDS and min(hits, default=MIN_HITS) >= MIN_HITS and (
+        if quiet >= MAX_IDLE_ROUNDS and min(hits, default=LEAST_HITS) >= LEAST_HITS and (
                 signs == 0 or not adds_up(geometry, values)):
             break
     return Search(np.array(found).reshape(-1, 4, 4), tried, min(hits, default=0), signs)
@@ -95,7 +95,7 @@ def _count(pose: Array, found: list[Array], hits: list[int], size: float) -> Non
     """Add a pose, or count it with the one that it is."""
     for k, other in enumerate(found):
         apart = np.abs(pose - other)
-        if max(apart[:3, :3].max(), apart[:3, 3].max() / size) < SAME_POSE:
+        if max(apart[:3, :3].max(), apart[:3, 3].max() / size) < SAME_ENTRIES:
             hits[k] += 1
             return
     found.append(pose)

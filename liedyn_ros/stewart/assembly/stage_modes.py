@@ -25,11 +25,11 @@ from liedyn_ros.stewart.platform.description.leg_types import Stage
 
 Complex = NDArray[np.complex128]
 
-DEGREE = 8
-SAMPLES = 32  # of the polynomial, on a circle
+MODES_DEGREE = 8
+CIRCLE_SAMPLES = 32  # of the polynomial, on a circle
 MIN_COEFFICIENT = 1e-9  # of the first coefficient, below which solutions are at infinity
 NEWTON_STEPS = 30  # of Newton's method
-RESIDUAL_TOLERANCE = 1e-11  # residual of an equation, in the machine's size
+EQUATION_TOLERANCE = 1e-11  # residual of an equation, in the machine's size
 MIN_ROOT_DERIVATIVE = 1e-6  # of a root's derivative
 REAL_TOLERANCE, SAME_SOLUTION = 1e-7, 1e-6  # imaginary parts, and distances of solutions
 
@@ -75,7 +75,7 @@ def stage_modes(geometry: StewartGeometry, values: Array) -> StageModes:
     real = [place.real for place in places if np.abs(place.imag).max() < REAL_TOLERANCE]
     poses = np.array([_pose(moved + size * place[:, None] * lines, fixed) for place in real])
     poses = poses.reshape(-1, 4, 4)
-    defect = '' if not lost else f'{lost} of {DEGREE} solutions are multiple or were lost'
+    defect = '' if not lost else f'{lost} of {MODES_DEGREE} solutions are multiple or were lost'
     return StageModes(
         se3.inverse(poses) if carried and len(poses) else poses, len(places), lost, defect)
 
@@ -90,20 +90,21 @@ def _places(starts: Array, lines: Array, points: Array) -> tuple[list[Complex], 
     # Places are counted from where each line is nearest to the middle of all.
     shift = -np.einsum('ij,ij->i', starts - starts.mean(axis=0), lines)
     starts = starts + shift[:, None] * lines
-    circle = 2.0 * np.exp(2j * np.pi * np.arange(SAMPLES) / SAMPLES)
+    circle = 2.0 * np.exp(2j * np.pi * np.arange(CIRCLE_SAMPLES) / CIRCLE_SAMPLES)
     samples = np.array([_product(z, starts, lines, squares) for z in circle])
-    coefficients = (np.fft.fft(samples) / SAMPLES)[:DEGREE + 1]  # of (z / 2)^k
+    coefficients = (np.fft.fft(samples) / CIRCLE_SAMPLES)[:MODES_DEGREE + 1]  # of (z / 2)^k
     # The first one is known without the others, and so without their rounding.
-    coefficients[DEGREE] = 2.0 ** DEGREE * _product(1.0, 0.0 * starts, lines, [0.0] * 3)
+    coefficients[MODES_DEGREE] = (
+        2.0 ** MODES_DEGREE * _product(1.0, 0.0 * starts, lines, [0.0] * 3))
     found: list[Complex] = []
-    if abs(coefficients[DEGREE]) < MIN_COEFFICIENT:
-        return found, DEGREE
+    if abs(coefficients[MODES_DEGREE]) < MIN_COEFFICIENT:
+        return found, MODES_DEGREE
     for root in 2.0 * np.roots(coefficients[::-1]):
         place = _polished(_nearest(root, starts, lines, squares), starts, lines, squares)
         if place is not None and all(
                 np.abs(place - other).max() > SAME_SOLUTION for other in found):
             found.append(place)
-    return [place + shift for place in found], DEGREE - len(found)
+    return [place + shift for place in found], MODES_DEGREE - len(found)
 
 
 def _on_line(z: complex, i: int, k: int, starts: Array, lines: Array, square: float) -> Complex:
@@ -151,7 +152,7 @@ def _polished(place: Complex, starts: Array, lines: Array, squares: list[float]
             return None
         place = place - np.linalg.solve(slopes, values)
     return place if np.abs(_equations(place, starts, lines,
-                                      squares)[0]).max() < RESIDUAL_TOLERANCE else None
+                                      squares)[0]).max() < EQUATION_TOLERANCE else None
 
 
 def _pose(points: Array, seen: Array) -> Array:

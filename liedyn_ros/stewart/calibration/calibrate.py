@@ -46,7 +46,7 @@ SCALE_TOLERANCE = 1e-3  # deviation of a scale before
 WIDENING_FACTOR = 4.0  # factor of the tolerance where the errors turn out greater
 WIDENING_THRESHOLD = 0.5  # tolerances, root mean square of the errors, from which on it is widened
 MAX_WIDENINGS = 4
-ASSUMED_DEVIATION = 1e-4  # of the characteristic length: deviations where none are given
+ASSUMED_SHARE = 1e-4  # of the characteristic length: deviations where none are given
 # Characteristic lengths: readings and measurements that far apart are no errors
 OUTLIER_DISTANCE = 0.1
 MAX_TOLERANCE_RATIO = 5.0  # of a given tolerance, which may be more
@@ -320,8 +320,8 @@ def checked_samples(
     require_different('samples', np.hstack([
         given, measured.points.reshape(len(given), -1), *rotations]))
     size = geometry.characteristic_length
-    assumed = (ASSUMED_DEVIATION * size, ASSUMED_DEVIATION * size,
-               ASSUMED_DEVIATION) if deviations is None else deviations
+    assumed = (ASSUMED_SHARE * size, ASSUMED_SHARE * size,
+               ASSUMED_SHARE) if deviations is None else deviations
     length, position, rotation = (checks.as_positive(name, value) for name, value in zip(
         ('deviation of a reading', 'deviation of a position', 'deviation of a rotation'), assumed))
     return Samples(given, measured, Deviations(

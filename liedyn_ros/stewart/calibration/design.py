@@ -26,10 +26,11 @@ from liedyn_ros.stewart.calibration.problem import (
 from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 
-RANDOM_POSES = 1500  # poses at random
-MAX_TURN, MAX_SHIFT = 0.8, 1.5  # rad and characteristic lengths, greatest distance from home
+DESIGN_POSES = 1500  # poses at random
+# Rad and characteristic lengths, greatest distance from home
+MAX_DESIGN_TURN, MAX_DESIGN_SHIFT = 0.8, 1.5
 EXCHANGES = 2  # rounds (14.33)
-LEAST_GAIN = 1e-9  # of an exchange
+LEAST_EXCHANGE_GAIN = 1e-9  # of an exchange
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class NextPoses:
 
 
 def next_poses(
-        found: Calibration, count: int, home: ArrayLike, *, turn: float = MAX_TURN,
+        found: Calibration, count: int, home: ArrayLike, *, turn: float = MAX_DESIGN_TURN,
         shift: float | None = None, least_singular_value: float = 2.0 * SINGULARITY_WARNING,
         seed: int = 0) -> NextPoses:
     """
@@ -90,10 +91,10 @@ def next_poses(
     parameters = found.problem.parameters
     if not len(tried):
         raise LimitError('home: expected poses about it within all limits, got none of '
-                         f'{RANDOM_POSES} that were tried')
+                         f'{DESIGN_POSES} that were tried')
     if not 0 < count <= len(tried):
         raise LimitError(f'count: expected 1 to {len(tried)}, the poses within all limits of '
-                         f'{RANDOM_POSES} that were tried, got {count}')
+                         f'{DESIGN_POSES} that were tried, got {count}')
     scale, given = found.noise, found.problem.samples.deviations
     rows = _rows(found, tried, Deviations(
         given.lengths * scale, given.position * scale, given.rotation * scale))
@@ -112,10 +113,10 @@ def _candidates(
         raise LimitError('geometry: expected six legs, as the effect of a redundant reading is '
                          f'not designed for, got {len(geometry.leg_names)}')
     start = se3.require_pose('home', home, (4, 4))
-    away = MAX_SHIFT * geometry.characteristic_length if shift is None else checks.as_positive(
-        'shift', shift)
+    away = (MAX_DESIGN_SHIFT * geometry.characteristic_length if shift is None
+            else checks.as_positive('shift', shift))
     reach = np.array([checks.as_positive('turn', turn)] * 3 + [away] * 3)
-    twists = np.random.default_rng(seed).uniform(-1.0, 1.0, (RANDOM_POSES, 6)) * reach
+    twists = np.random.default_rng(seed).uniform(-1.0, 1.0, (DESIGN_POSES, 6)) * reach
     tried = np.concatenate((start[None], se3.compose(start, se3.exp(twists))))
     meter = PlatformMeter(geometry)
     side = np.sign(meter.measure(start).signed_value)
@@ -150,7 +151,7 @@ def _chosen(rows: Array, covariance: Array, count: int) -> Array:
             gains = _gains(rows, known)
             gains[others] = -np.inf
             best = int(np.argmax(gains))
-            if gains[best] > gains[chosen[place]] + LEAST_GAIN:
+            if gains[best] > gains[chosen[place]] + LEAST_EXCHANGE_GAIN:
                 chosen[place] = best
     return np.array(chosen)
 

@@ -34,7 +34,8 @@ from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 
 MAX_ORDERED = 6  # legs, all of whose orders are looked at
 TRIED_ORDERS = 8  # that a few poses do not rule out
-HALF = 0.5  # of the way to another leg's joint, or of a scale: from there on nearer to another
+# Of the way to another leg's joint, or of a scale: from there on nearer to another
+DOUBT_SHARE = 0.5
 
 
 def doubts(given: Geometry, found: Geometry, errors: Array, readings: Array, poses: Array
@@ -57,7 +58,7 @@ def _of_joints(given: Geometry, errors: Array) -> list[str]:
         apart = np.linalg.norm(joints[:, None] - joints, axis=2)
         apart[apart <= COINCIDENT * given.characteristic_length] = np.inf
         moved = np.linalg.norm(moves, axis=1)
-        for leg in np.flatnonzero(moved > HALF * apart.min(axis=1)).tolist():
+        for leg in np.flatnonzero(moved > DOUBT_SHARE * apart.min(axis=1)).tolist():
             result.append(
                 f'the {place} joint of {given.leg_names[leg]} would move by '
                 f'{1e3 * moved[leg]:.3g} mm, where the joint of '
@@ -69,7 +70,7 @@ def _of_joints(given: Geometry, errors: Array) -> list[str]:
 def _of_readings(given: Geometry, errors: Array, readings: Array) -> list[str]:
     """Return sentences on scales near none, and on readings out of the file's travel."""
     names, result = np.array(given.leg_names), []
-    wrong = np.abs(errors[:, 7:].sum(axis=1)) > HALF
+    wrong = np.abs(errors[:, 7:].sum(axis=1)) > DOUBT_SHARE
     if wrong.any():
         result.append(f'readings of {listed(names[wrong].tolist())} would be off by half of '
                       'themselves and more: check their unit')

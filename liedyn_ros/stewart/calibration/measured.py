@@ -27,11 +27,11 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3, so3
 
-ORIGIN = np.zeros((1, 3))
+ONE_ORIGIN = np.zeros((1, 3))
 COLLINEAR = 1e-6  # of the spread of points, below which they lie on a line
-IDENTITY = np.eye(4)
-IDENTITY.setflags(write=False)
-ORIGIN.setflags(write=False)
+UNMOVED = np.eye(4)
+UNMOVED.setflags(write=False)
+ONE_ORIGIN.setflags(write=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +127,8 @@ class Measured:
 
 
 def measured_poses(
-        poses: ArrayLike, instrument_base: ArrayLike | None = IDENTITY,
-        platform_target: ArrayLike | None = IDENTITY) -> Measured:
+        poses: ArrayLike, instrument_base: ArrayLike | None = UNMOVED,
+        platform_target: ArrayLike | None = UNMOVED) -> Measured:
     """
     Return full poses of a target.
 
@@ -156,8 +156,8 @@ def measured_poses(
 
 
 def measured_positions(
-        positions: ArrayLike, instrument_base: ArrayLike | None = IDENTITY,
-        point: ArrayLike | None = ORIGIN[0]) -> Measured:
+        positions: ArrayLike, instrument_base: ArrayLike | None = UNMOVED,
+        point: ArrayLike | None = ONE_ORIGIN[0]) -> Measured:
     """
     Return positions of one point of the platform.
 
@@ -177,15 +177,15 @@ def measured_positions(
     5
     """
     given = checks.as_array('positions', positions, (-1, 3))
-    place = ORIGIN if point is None else checks.as_array('point', point, (3,))[None]
+    place = ONE_ORIGIN if point is None else checks.as_array('point', point, (3,))[None]
     frames = InstrumentFrames(_known('instrument_base', instrument_base), place, np.eye(3))
     return Measured('position', given[:, None], None, frames, instrument_base is not None,
                     point is not None)
 
 
 def measured_orientations(
-        rotations: ArrayLike, instrument_base: ArrayLike | None = IDENTITY[:3, :3],
-        platform_target: ArrayLike | None = IDENTITY[:3, :3]) -> Measured:
+        rotations: ArrayLike, instrument_base: ArrayLike | None = UNMOVED[:3, :3],
+        platform_target: ArrayLike | None = UNMOVED[:3, :3]) -> Measured:
     """
     Return orientations of a target, as a camera gives them.
 
@@ -215,7 +215,7 @@ def measured_orientations(
 
 
 def measured_points(
-        points: ArrayLike, instrument_base: ArrayLike | None = IDENTITY,
+        points: ArrayLike, instrument_base: ArrayLike | None = UNMOVED,
         platform_points: ArrayLike | None = None) -> Measured:
     """
     Return positions of several points of the platform, as a laser tracker gives them.
@@ -258,7 +258,7 @@ def lengths_only(count: int) -> Measured:
     >>> lengths_only(30).kind
     'lengths'
     """
-    frames = InstrumentFrames(IDENTITY, np.empty((0, 3)), np.eye(3))
+    frames = InstrumentFrames(UNMOVED, np.empty((0, 3)), np.eye(3))
     return Measured('lengths', np.empty((count, 0, 3)), None, frames, True, True)
 
 
@@ -268,4 +268,4 @@ def _poses(name: str, poses: ArrayLike) -> Array:
 
 def _known(name: str, frame: ArrayLike | None) -> Array:
     """Return a pose (4, 4), or where the search for it begins."""
-    return IDENTITY if frame is None else se3.require_pose(name, frame, (4, 4))
+    return UNMOVED if frame is None else se3.require_pose(name, frame, (4, 4))

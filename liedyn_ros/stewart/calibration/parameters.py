@@ -33,7 +33,7 @@ UNKNOWN_FRAME_DEVIATION = 10.0
 EXPLAINED_SHARE = 0.9  # of a combination that named motions explain
 MAX_NAMED_PARTS = 4  # of a combination that are named
 MIN_NAMED_PART = 0.3  # of the greatest part, below which a part is not named
-AXES = 'x', 'y', 'z'
+POINT_AXES = 'x', 'y', 'z'
 
 
 class CalibrationParameters:
@@ -187,8 +187,8 @@ def unknown_combinations(
 
 def names_of(geometry: Geometry, width: int) -> list[str]:
     """Return the names of the errors of a geometry, width to a leg."""
-    parts = [*(f'base {axis}' for axis in AXES), *(f'platform {axis}' for axis in AXES),
-             'offset', 'scale'][:width]
+    parts = [*(f'base {axis}' for axis in POINT_AXES),
+             *(f'platform {axis}' for axis in POINT_AXES), 'offset', 'scale'][:width]
     return [f'{leg} {part}' for leg in geometry.leg_names for part in parts]
 
 
@@ -205,7 +205,7 @@ def _named(parameters: CalibrationParameters) -> dict[str, Array]:
         result[name] = unit / np.linalg.norm(unit)
     for name, column, joints in (('base', 0, geometry.base_joints),
                                  ('platform', 3, geometry.platform_joints)):
-        for axis, unit in zip(AXES, np.eye(3)):
+        for axis, unit in zip(POINT_AXES, np.eye(3)):
             add(f'shift of all {name} joints along {axis}', column, np.tile(unit, (n, 1)))
             add(f'turn of all {name} joints about {axis}', column, np.cross(unit, joints))
         add(f'size of the {name}', column, joints - joints.mean(axis=0))

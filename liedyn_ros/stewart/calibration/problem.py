@@ -31,12 +31,12 @@ from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
 from liedyn_ros.stewart.calibration.parameters import CalibrationParameters, Geometry
 from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
 
-ITERATIONS = 30  # of Gauss-Newton at a pose
-HALVINGS = 8  # of a step that makes the errors greater
-STEP_TOLERANCE = 1e-8  # rad and characteristic lengths, of the last step
+POSE_ITERATIONS = 30  # of Gauss-Newton at a pose
+STEP_HALVINGS = 8  # of a step that makes the errors greater
+LAST_STEP_TOLERANCE = 1e-8  # rad and characteristic lengths, of the last step
 ROUNDED = 1e-9  # of a step whose gain is rounding
-UNREACHABLE_ERROR = 1e6  # deviations: errors of a pose that some leg does not reach
-MAX_STEP = 0.5  # rad and characteristic lengths, of a step
+UNREACHED_DEVIATIONS = 1e6  # deviations: errors of a pose that some leg does not reach
+MAX_POSE_STEP = 0.5  # rad and characteristic lengths, of a step
 
 
 class Deviations(NamedTuple):
@@ -90,7 +90,7 @@ class Problem:
         given = self._given(z)
         errors, by_pose = self._solve_poses(given)
         lost = ~np.isfinite(by_pose).all(axis=(1, 2)) | ~np.isfinite(errors).all(axis=1)
-        by_pose[lost], errors[lost], self.settled[lost] = 0.0, UNREACHABLE_ERROR, False
+        by_pose[lost], errors[lost], self.settled[lost] = 0.0, UNREACHED_DEVIATIONS, False
         q, _ = np.linalg.qr(by_pose, mode='complete')
         left = np.swapaxes(q[:, :, 6:], 1, 2)
         by_z = self._by_z(given)
@@ -107,12 +107,12 @@ class Problem:
         """
         self.settled = np.zeros(len(self.poses), dtype=bool)
         errors, by_pose = self._of_poses(given)
-        for _ in range(ITERATIONS):
+        for _ in range(POSE_ITERATIONS):
             step = -np.nan_to_num(_least_squares(by_pose, errors))
             size = np.abs(step * self._units / self._units[0]).max(axis=1)
-            step *= np.minimum(1.0, MAX_STEP / np.maximum(size, 1e-300))[:, None]
+            step *= np.minimum(1.0, MAX_POSE_STEP / np.maximum(size, 1e-300))[:, None]
             last, before = self.poses, (errors ** 2).sum(axis=1)
-            for _ in range(HALVINGS):
+            for _ in range(STEP_HALVINGS):
                 self.poses = last @ se3.exp(step)
                 errors, by_pose = self._of_poses(given)
                 # No value, where a leg does not reach, is worse as well.
@@ -120,7 +120,7 @@ class Problem:
                 if not worse.any():
                     break
                 step[worse] *= 0.5
-            self.settled = np.asarray(size <= STEP_TOLERANCE)
+            self.settled = np.asarray(size <= LAST_STEP_TOLERANCE)
             if self.settled.all():
                 break
         self.poses = se3.normalize(self.poses)

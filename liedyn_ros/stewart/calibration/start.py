@@ -26,7 +26,7 @@ from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 START_POSES, SEARCHES = 8, 40  # poses of a search's beginning, and how many searches
 REFINEMENTS = 3  # of a search
 MIN_IMPROVEMENT = 1e-9  # share by which a search has to be better than those before it
-MAX_POSE_ERROR = 1.0  # rad and characteristic lengths: a sample that far off has no pose
+MAX_SAMPLE_ERROR = 1.0  # rad and characteristic lengths: a sample that far off has no pose
 OUTLIER_RATIO = 5.0  # of the middle error, beyond which a pose does not agree with the others
 
 
@@ -67,7 +67,7 @@ def start(geometry: Geometry, readings: Array, measured: Measured, home: Array
         poses, solved = poses_of(geometry, readings, home)
         frames, squares = _agreed(poses, measured, solved, size)
     middle = OUTLIER_RATIO ** 2 * float(np.median(squares))
-    trusted, possible = squares <= middle, squares <= max(middle, MAX_POSE_ERROR ** 2)
+    trusted, possible = squares <= middle, squares <= max(middle, MAX_SAMPLE_ERROR ** 2)
     if possible.mean() < 0.5:  # they are named as what they are, such as in other units
         possible = np.ones_like(possible)
     return CalibrationStart(

@@ -74,8 +74,13 @@ class PathProver:
         """
         Take a geometry and the smallest singular value that a path is to exceed.
 
-        Raises LimitError for a threshold below 0. Raises GeometryError for other legs than struts
-        whose joint axes meet, rails and cranks: their ends have no bounds here.
+        Args:
+            geometry: of the platform.
+            threshold: the smallest singular value that a path is to exceed.
+
+        Raises:
+            LimitError: for a threshold below 0. GeometryError: for other legs than struts whose
+              joint axes meet, rails and cranks: their ends have no bounds here.
         """
         geometry.require_six('path')
         other = {type(leg).__name__ for leg in geometry.leg_types

@@ -157,10 +157,14 @@ class PoseCertifier:
         """
         Take a geometry and the bounds of its errors.
 
-        length_bound: of each leg's value or of all, m (rad of a crank), the greatest error.
-        joint_bound: m, of a joint's centre on base or platform, and of a rod's length. With 0 for
-        both, only the solver's and rounding errors are in the radii. Raises LimitError, and
-        GeometryError for legs whose curvature has no bound here.
+        Args:
+            geometry: of the platform.
+            length_bound: (6,) or one number, m (rad of a crank): greatest error of a leg's value.
+            joint_bound: m, of a joint's centre and of a rod's length. With 0 for both, only the
+              solver's and rounding errors are in the radii.
+
+        Raises:
+            LimitError; GeometryError: for legs whose curvature has no bound here.
         """
         self._known = constants_of(geometry, length_bound, joint_bound)
         self._values, self._pose = np.empty(6), np.empty((4, 4))

@@ -40,7 +40,7 @@ from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
 ACCURACY = 5e-3  # of the platform's size, within which readings are right where nothing is given
-MIN_NOISE = 1e-5  # of the same: noise that is taken for none
+NO_NOISE_SHARE = 1e-5  # of the same: noise that is taken for none
 NOISE_POSES = 3  # poses from which on the readings' noise is estimated
 NOISE_FACTOR = 1.5  # from the median of six legs, the least of several faults, to a deviation
 # Legs without an explanation from which on none of them is at fault alone
@@ -50,8 +50,9 @@ COMPETING_COST = 2.0  # cost up to which another explanation may be the one that
 MAX_ALTERNATIVES = 3  # other explanations that are printed
 # Faults of all legs, not of the geometry
 READING_FAULTS = 'unit', 'order', 'all_scaled', 'all_offset'
-RANDOM_POSES = 400  # poses at random
-MAX_TURN, MAX_SHIFT = 0.5, 0.8  # rad and characteristic lengths, of their greatest distance
+CHECKED_POSES = 400  # poses at random
+# Rad and characteristic lengths, of their greatest distance
+MAX_CHECKED_TURN, MAX_CHECKED_SHIFT = 0.5, 0.8
 
 
 class NextPose(NamedTuple):
@@ -123,9 +124,10 @@ def _most_telling(tried: Array, separations: Array, what: str) -> NextPose:
 def _allowed(geometry: StewartGeometry, first: Array, home: Array) -> Array:
     """Return poses about the first, near ones first, within limits and on home's side."""
     rng = np.random.default_rng(0)
-    reach = np.array([MAX_TURN] * 3 + [MAX_SHIFT * geometry.characteristic_length] * 3)
-    sizes = np.linspace(0.05, 1.0, RANDOM_POSES)
-    twists = rng.uniform(-1.0, 1.0, (RANDOM_POSES, 6)) * sizes[:, None]
+    reach = np.array([MAX_CHECKED_TURN] * 3 +
+                     [MAX_CHECKED_SHIFT * geometry.characteristic_length] * 3)
+    sizes = np.linspace(0.05, 1.0, CHECKED_POSES)
+    twists = rng.uniform(-1.0, 1.0, (CHECKED_POSES, 6)) * sizes[:, None]
     tried, meter = se3.compose(first, se3.exp(twists * reach)), PlatformMeter(geometry)
     side = np.sign(meter.measure(home).signed_value)
     allowed = meter.margins(tried).within_limits & (
@@ -189,7 +191,7 @@ def check(
     found, fits = simplest(geometry, list(common_faults(geometry, poses, given)), given, allowed)
     least = allowed.most / MIN_DIFFERENCE
     if len(poses) >= NOISE_POSES:
-        least = MIN_NOISE * geometry.characteristic_length / geometry.reading_unit[0]
+        least = NO_NOISE_SHARE * geometry.characteristic_length / geometry.reading_unit[0]
         if tolerance is None:
             allowed = Tolerance(allowed.most, _noise(found, fits, given, least))
             faults = [fit.fault for fit in fits if not fit.fault.kind
@@ -220,8 +222,8 @@ def _noise(found: Diagnosis, fits: list[Diagnosis], readings: Array, least: floa
         if fit.unexplained > found.unexplained or fit.cost > found.cost + COMPETING_COST:
             continue
         kinds = np.array(fit.kinds)
-        freedom = len(readings) - leg_faults.PARAMETERS[kinds]
-        good = (kinds != leg_faults.UNEXPLAINED) & (kinds != leg_faults.DEAD) & (freedom > 0)
+        freedom = len(readings) - leg_faults.FITTED_NUMBERS[kinds]
+        good = (kinds != leg_faults.UNEXPLAINED_KIND) & (kinds != leg_faults.DEAD) & (freedom > 0)
         variances.append(np.median(fit.rests[good] / freedom[good]) if good.any() else np.inf)
     return NOISE_FACTOR * max(float(np.sqrt(min(variances))), least)
 
@@ -239,7 +241,7 @@ def _geometry_unknown(
     unit = tuple(finding for finding in fit.findings if finding.kind == 'unit')
     return fit._replace(
         findings=(*unit, Finding('geometry', ALL_LEGS, text)), unexplained=6, order=ALL_LEGS,
-        kinds=(leg_faults.UNEXPLAINED,) * 6, offsets=np.zeros(6),
+        kinds=(leg_faults.UNEXPLAINED_KIND,) * 6, offsets=np.zeros(6),
         scales=np.full(6, 1.0 / fit.fault.unit))
 
 
@@ -253,7 +255,7 @@ def _result(
     of_geometry = bool(fault.kind) and fault.kind not in READING_FAULTS
     home_fault = () if of_geometry or found.unexplained >= MAX_UNEXPLAINED_LEGS else _home_fault(
         geometry, poses, expected, start, tolerance.most)
-    undecided = [leg for leg, kind in enumerate(found.kinds) if kind == leg_faults.UNDECIDED]
+    undecided = [leg for leg, kind in enumerate(found.kinds) if kind == leg_faults.UNDECIDED_KIND]
     pose = None if of_geometry or not undecided else deciding_pose(
         geometry, poses, expected, readings[:, found.order] / fault.unit, undecided,
         MIN_DIFFERENCE * tolerance.most, start)

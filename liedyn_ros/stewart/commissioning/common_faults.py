@@ -25,16 +25,16 @@ from liedyn_ros.stewart.platform.description.geometry import StewartGeometry, ta
 from liedyn_ros.stewart.platform.description.leg_types import Crank
 from liedyn_ros.stewart.platform.kernels import leg_types
 
-UNITS = {'millimetres': 1e3, 'centimetres': 1e2, 'inches': 1.0 / 0.0254, 'micrometres': 1e6}
-DEGREES = {'degrees': 180.0 / np.pi}
+WRONG_UNITS = {'millimetres': 1e3, 'centimetres': 1e2, 'inches': 1.0 / 0.0254, 'micrometres': 1e6}
+DEGREES_PER_RADIAN = {'degrees': 180.0 / np.pi}
 FLIPS = {'x': (-1.0, 1.0, 1.0), 'y': (1.0, -1.0, 1.0), 'z': (1.0, 1.0, -1.0)}
 UNIT_FACTOR = 3.0  # factor by which the size of readings may differ from a unit's
-ANGLES = np.radians(np.arange(0.0, 360.0, 5.0))
+TRIED_TURNS = np.radians(np.arange(0.0, 360.0, 5.0))
 RADII = np.asarray(np.geomspace(0.3, 3.0, 60), dtype=float)
 HEIGHTS = np.asarray(np.linspace(-3.0, 3.0, 121), dtype=float)  # characteristic lengths
 FIT_ROUNDS = 8  # of a fit
-STARTS = 3  # best places of a grid from which a number is fitted
-UNREACHABLE_ERROR = 1e9  # an error where a rod does not reach
+REFINED_PLACES = 3  # best places of a grid from which a number is fitted
+ERROR_OUT_OF_REACH = 1e9  # an error where a rod does not reach
 
 
 class CommonFault(NamedTuple):
@@ -116,7 +116,7 @@ def units(
     """Return no fault, and the units of which readings may be by their size or their changes."""
     yield CommonFault('', '', 0.0, expected)
     cranks = any(isinstance(leg, Crank) for leg in geometry.leg_types)
-    for name, unit in (DEGREES if cranks else UNITS).items():
+    for name, unit in (DEGREES_PER_RADIAN if cranks else WRONG_UNITS).items():
         ratios = [_ratio(np.abs(readings), np.abs(expected)),
                   _ratio(np.ptp(readings, axis=0), np.ptp(expected, axis=0))]
         if any(1.0 / UNIT_FACTOR < ratio / unit < UNIT_FACTOR for ratio in ratios):
@@ -146,7 +146,7 @@ def _frames(geometry: StewartGeometry, poses: Array) -> Iterator[CommonFault]:
     yield CommonFault('exchanged', (
         'base and platform are exchanged: in the geometry file, or the poses are of the base in '
         'the platform'), 1.0, values(at=se3.inverse(poses)))
-    for name, unit in UNITS.items():
+    for name, unit in WRONG_UNITS.items():
         yield CommonFault('joints_unit', f'the joints of the geometry file are in {name}: divide '
                           f'them by {unit:.6g}', 1.0, values(scale=1.0 / unit))
 
@@ -174,8 +174,8 @@ def _families(geometry: StewartGeometry) -> tuple[_Family, ...]:
         return lambda x: (_same(x), motion(x), _scaled(np.ones_like(x)), _scaled(np.ones_like(x)))
     heights, small = size * HEIGHTS, 1e-6 * size
     return (
-        _Family('base_turned', base(_turned), ANGLES, 1e-6, turn('base')),
-        _Family('platform_turned', platform(_turned), ANGLES, 1e-6, turn('platform')),
+        _Family('base_turned', base(_turned), TRIED_TURNS, 1e-6, turn('base')),
+        _Family('platform_turned', platform(_turned), TRIED_TURNS, 1e-6, turn('platform')),
         _Family('base_radius', lambda x: (_same(x), _same(x), _scaled(x), _scaled(1.0 + 0.0 * x)),
                 RADII, 1e-6, radius('base')),
         _Family('platform_radius', lambda x: (
@@ -219,9 +219,9 @@ def _fitted(
 
     def errors(x: Array) -> Array:
         found = values_of(geometry, poses, *family.move(x)) - given
-        return np.where(np.isfinite(found), found, UNREACHABLE_ERROR)
+        return np.where(np.isfinite(found), found, ERROR_OUT_OF_REACH)
     losses = np.abs(errors(family.grid)).sum(axis=(1, 2))
-    x = best = family.grid[np.argsort(losses)[:STARTS]]
+    x = best = family.grid[np.argsort(losses)[:REFINED_PLACES]]
     least = np.full(len(x), np.inf)
     for _ in range(FIT_ROUNDS):  # Gauss-Newton with weights 1 / |error|: least absolute errors
         at, ahead = np.split(errors(np.concatenate((x, x + family.step))), 2)
@@ -234,7 +234,7 @@ def _fitted(
             (weights * slopes ** 2).sum(axis=(1, 2)), 1e-300)
     number = _refined(errors, best[[least.argmin()]], family.step)
     expected = errors(number)[0] + given
-    if not np.abs(expected).max() < UNREACHABLE_ERROR:
+    if not np.abs(expected).max() < ERROR_OUT_OF_REACH:
         return None
     return CommonFault(family.kind, family.text(float(number[0])), 1.5 + unit.cost, expected,
                        unit.unit, unit.unit_name)

@@ -74,14 +74,14 @@ def fit_legs_of(
     legs = leg_faults.fit_legs(fault.expected, values, tolerance)
     if fault.kind == 'all_scaled':  # found from changes: none of them is a dead leg's
         legs = legs._replace(kinds=np.where(
-            legs.kinds == leg_faults.DEAD, leg_faults.UNEXPLAINED, legs.kinds))
+            legs.kinds == leg_faults.DEAD, leg_faults.UNEXPLAINED_KIND, legs.kinds))
     costs = leg_faults.COSTS[legs.kinds] + leg_faults.OTHER_LEG_COST * (1.0 - np.eye(6))
     from scipy.optimize import linear_sum_assignment  # which takes long, and no node needs it
     rows, order = linear_sum_assignment(costs)
     kinds, scales, offsets, _, rests = (part[rows, order] for part in legs)
     return Diagnosis(
         fault, fault.cost + costs[rows, order].sum(),
-        int((kinds == leg_faults.UNEXPLAINED).sum()),
+        int((kinds == leg_faults.UNEXPLAINED_KIND).sum()),
         _findings(geometry, fault, values, legs, order),
         tuple(kinds.tolist()), scales / fault.unit, offsets - scales * fault.offset,
         tuple(order.tolist()), rests)
@@ -105,11 +105,11 @@ def _findings(
     for leg, k in enumerate(order):
         kind, scale, offset, size, _ = (part[leg, k] for part in legs)
         no_length = values[:, k].max() < 0.0 < fault.expected[:, leg].min()
-        if kind == leg_faults.UNDECIDED and no_length:
+        if kind == leg_faults.UNDECIDED_KIND and no_length:
             findings.append(Finding('offset_or_sense', (leg,), (
                 f'{names[leg]} reads {values[:, k].mean():.6g}, which no length is: its zero is '
                 'off, or it runs backwards; these poses do not tell')))
         elif kind:
-            findings.append(Finding(leg_faults.KINDS[kind], (leg,), leg_faults.words(
+            findings.append(Finding(leg_faults.FAULT_KINDS[kind], (leg,), leg_faults.words(
                 names[leg], int(kind), scale, offset, size, fault.unit)))
     return tuple(findings)

@@ -33,7 +33,7 @@ RATIOS = np.asarray(np.concatenate(([0.0], np.geomspace(1e-2, 1e5, 141))), dtype
 GEOMETRY_OR_LEGS = 'geometry_or_legs'
 LEG_FAULTS = leg_faults.DEAD, leg_faults.SENSE  # faults of a leg that no joint explains
 OWN_KINDS = 'dead', 'sense', 'offset_or_sense'
-MIN_LEGS = 3  # legs without such a fault, from which on these are of the leg
+MIN_SOUND_LEGS = 3  # legs without such a fault, from which on these are of the leg
 
 
 class Evidence(NamedTuple):
@@ -118,7 +118,7 @@ def of_legs(
     legs = _open(found)
     best = _of_kinds(tuple(found.kinds), found, found.order, readings, legs, least)
     for fit, order in _about(found, fits):
-        for kind in (leg_faults.OFFSET, leg_faults.SCALE, leg_faults.SCALE_AND_OFFSET):
+        for kind in (leg_faults.OFFSET_KIND, leg_faults.SCALE_KIND, leg_faults.SCALE_AND_OFFSET):
             best = max(best, _of_kinds((kind,) * 6, fit, order, readings, legs, least))
     return best
 
@@ -126,7 +126,7 @@ def of_legs(
 def _open(found: Diagnosis) -> list[int]:
     """Return the legs whose errors joints may explain; all where few of them are left."""
     legs = [leg for leg in ALL_LEGS if found.kinds[leg] not in LEG_FAULTS]
-    return legs if len(legs) >= MIN_LEGS else list(ALL_LEGS)
+    return legs if len(legs) >= MIN_SOUND_LEGS else list(ALL_LEGS)
 
 
 def _of_kinds(
@@ -165,11 +165,11 @@ def _columns(kind: int, found: Diagnosis, leg: int) -> Array:
     values = found.fault.expected[:, leg]
     scale = values / np.abs(values).max()
     return {
-        leg_faults.RIGHT: np.zeros((len(values), 0)),
-        leg_faults.SCALE: scale[:, None],
+        leg_faults.NO_KIND: np.zeros((len(values), 0)),
+        leg_faults.SCALE_KIND: scale[:, None],
         leg_faults.SCALE_AND_OFFSET: np.stack((np.ones_like(scale), scale), axis=-1),
         leg_faults.DEAD: np.eye(len(values)), leg_faults.SENSE: np.eye(len(values)),
-        leg_faults.UNEXPLAINED: np.eye(len(values))}.get(kind, np.ones((len(values), 1)))
+        leg_faults.UNEXPLAINED_KIND: np.eye(len(values))}.get(kind, np.ones((len(values), 1)))
 
 
 def judged(geometry: StewartGeometry, found: Diagnosis, weighed: JointEvidence, few: bool
@@ -180,7 +180,7 @@ def judged(geometry: StewartGeometry, found: Diagnosis, weighed: JointEvidence, 
     few: whether the noise of readings is not known from the poses.
     """
     own = [finding for finding in found.findings if finding.kind in OWN_KINDS]
-    own = own if len(own) <= len(ALL_LEGS) - MIN_LEGS else []
+    own = own if len(own) <= len(ALL_LEGS) - MIN_SOUND_LEGS else []
     others = [finding for finding in found.findings
               if finding.kind != 'unit' and finding not in own]
     legs = [finding for finding in others if len(finding.legs) == 1]
@@ -213,5 +213,5 @@ def _of_geometry(weighed: JointEvidence, own: Sequence[Finding], finding: Findin
         other.kind == 'order' and weighed.order != ALL_LEGS)]
     return fit._replace(
         findings=(*kept, *own, finding), unexplained=6, order=weighed.order,
-        kinds=(leg_faults.UNEXPLAINED,) * 6, scales=np.full(6, 1.0 / fit.fault.unit),
+        kinds=(leg_faults.UNEXPLAINED_KIND,) * 6, scales=np.full(6, 1.0 / fit.fault.unit),
         offsets=np.full(6, -fit.fault.offset))

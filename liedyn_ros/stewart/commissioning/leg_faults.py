@@ -17,26 +17,27 @@ from scipy.special import chdtri
 
 from liedyn_ros.common.checks import Array
 
-KINDS = ('', 'offset_or_scale', 'offset', 'scale', 'sense', 'scale_and_offset', 'dead',
-         'unexplained')
+FAULT_KINDS = ('', 'offset_or_scale', 'offset', 'scale', 'sense', 'scale_and_offset', 'dead',
+               'unexplained')
 # Cost of each fault of a leg; a fault of all legs costs 1 or more. The cheapest is named.
 COSTS = np.array([0.0, 1.0, 1.0, 1.0, 1.2, 1.5, 3.0, np.nan])
 OTHER_LEG_COST = 0.4  # cost of a leg that reads as another
 # An explanation of all legs is simpler than one that leaves a leg without, whatever it costs.
 COSTS[-1] = 7.0 * (np.nanmax(COSTS) + OTHER_LEG_COST)
-(RIGHT, UNDECIDED, OFFSET, SCALE, SENSE, SCALE_AND_OFFSET, DEAD, UNEXPLAINED) = range(8)
+(NO_KIND, UNDECIDED_KIND, OFFSET_KIND, SCALE_KIND, SENSE, SCALE_AND_OFFSET, DEAD,
+ UNEXPLAINED_KIND) = range(8)
 # The kinds in the order of their tests, and the model that undoes each: none, an offset, a scale,
 # a line.
-FAULT_OF_FIT = np.array([RIGHT, SENSE, UNDECIDED, OFFSET, SCALE, SENSE, SCALE_AND_OFFSET, SENSE,
-                         DEAD,
-                         UNEXPLAINED])
+FAULT_OF_FIT = np.array([NO_KIND, SENSE, UNDECIDED_KIND, OFFSET_KIND, SCALE_KIND, SENSE,
+                         SCALE_AND_OFFSET, SENSE, DEAD,
+                         UNEXPLAINED_KIND])
 MODELS = np.array([0, 2, 1, 1, 2, 2, 3, 3, 0, 0])
-PARAMETERS = np.array([0, 1, 1, 1, 1, 2, 0, 0])  # that each kind fits
+FITTED_NUMBERS = np.array([0, 1, 1, 1, 1, 2, 0, 0])  # that each kind fits
 # Tolerances by which values must differ to tell two legs, or two faults, apart
 MIN_DIFFERENCE = 3.0
 DEAD_SHARE = 0.2  # of the change of its value, which a sensor that is alive exceeds
 LEAST_SLOPE = 0.05  # of a line from readings to values that is a scale
-FALSE_ALARM_CHANCE = 1e-5  # that noise alone makes a leg look wrong
+LOOKS_WRONG_CHANCE = 1e-5  # that noise alone makes a leg look wrong
 
 
 class Tolerance(NamedTuple):
@@ -60,15 +61,15 @@ class Tolerance(NamedTuple):
 
 @functools.cache
 def _most_of_noise(freedom: int) -> float:
-    """Return the chi-square quantile, at FALSE_ALARM_CHANCE, of so many degrees of freedom."""
-    return float(chdtri(freedom, FALSE_ALARM_CHANCE))
+    """Return the chi-square quantile, at LOOKS_WRONG_CHANCE, of so many degrees of freedom."""
+    return float(chdtri(freedom, LOOKS_WRONG_CHANCE))
 
 
 class LegFits(NamedTuple):
     """
     Of each leg, by each reading as its own (6, 6): the fault, and what undoes it.
 
-    kinds: of KINDS. value = scales * reading + offsets. sizes: greatest error as it is.
+    kinds: of FAULT_KINDS. value = scales * reading + offsets. sizes: greatest error as it is.
     rests: sum of squared errors that are left.
     """
 
@@ -119,15 +120,15 @@ def words(name: str, kind: int, scale: float, offset: float, size: float, unit: 
     remedy = f'set its actuator_scale to {scale / unit:.6g}'
     too_much = f'{name} reads {-offset:+.6g} too much'
     return {
-        UNDECIDED: f'{too_much}: an offset, or a scale; these poses do not tell',
-        OFFSET: f'{too_much}: add {offset:+.6g} to its actuator_offset',
-        SCALE: f'{name} reads {_inverse(scale):.6g} times its value: {remedy}',
+        UNDECIDED_KIND: f'{too_much}: an offset, or a scale; these poses do not tell',
+        OFFSET_KIND: f'{too_much}: add {offset:+.6g} to its actuator_offset',
+        SCALE_KIND: f'{name} reads {_inverse(scale):.6g} times its value: {remedy}',
         SENSE: f'{name} runs backwards: {remedy} and its actuator_offset to {offset:.6g}',
         SCALE_AND_OFFSET:
             f'{name} is scaled: {remedy} and its actuator_offset to {offset:.6g}',
         DEAD: f'{name} reads the same at all poses, though its value changes: check that its '
               'sensor is connected',
-        UNEXPLAINED: f'{name} has an error of {size:.6g} that no fault known to this check '
+        UNEXPLAINED_KIND: f'{name} has an error of {size:.6g} that no fault known to this check '
                      'explains. Check its joints in the geometry file, and the known poses',
     }[kind]
 

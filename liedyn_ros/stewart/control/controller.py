@@ -24,7 +24,7 @@ from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
-SAMPLES, PERIODS = 200, 10.0  # of the reference, whose forces are looked at
+CHECKED_SAMPLES, CHECKED_PERIODS = 200, 10.0  # of the reference, whose forces are looked at
 
 
 class LegForceCommand(NamedTuple):
@@ -67,7 +67,15 @@ class PlatformController(Follower[LegForceCommand]):
 
     def __init__(self, dynamics: StewartDynamics, trajectory: SmoothTrajectory,
                  gains: Gains = Gains(), lag: float = 0.0) -> None:
-        """Take the dynamics as it is known, which is this object's own from now on."""
+        """
+        Take the dynamics as it is known, which is this object's own from now on.
+
+        Args:
+            dynamics: as it is known; this object's own from now on.
+            trajectory: the reference.
+            gains: of the feedback.
+            lag: time constant of the drives, s.
+        """
         self._trajectory = trajectory
         self._solver = PoseSolver(dynamics.geometry.readings)
         self._legs = LegForces(dynamics, trajectory, gains.integral_limit, lag, _fastest(gains))
@@ -275,9 +283,9 @@ class LegForces:
         """Look at the forces along the reference; feedback: its bound, rad/s^2 and m/s^2."""
         self._dynamics, self._names = dynamics, dynamics.geometry.leg_names
         moving = trajectory.frequencies[trajectory.frequencies > 0.0]
-        end = trajectory.rise_time + (PERIODS / moving.min() if moving.size else 0.0)
+        end = trajectory.rise_time + (CHECKED_PERIODS / moving.min() if moving.size else 0.0)
         forces, push, held = [], [], []
-        for t in np.linspace(0.0, end, SAMPLES if moving.size else 1):
+        for t in np.linspace(0.0, end, CHECKED_SAMPLES if moving.size else 1):
             pose, (twist, a, _) = trajectory.pose(t), trajectory.derivatives(t)
             motion = dynamics.inverse(pose, twist, a)
             forces.append(motion.forces)

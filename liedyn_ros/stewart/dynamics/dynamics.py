@@ -25,7 +25,7 @@ from liedyn_ros.stewart.dynamics.kernels import platform
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.masses import LegMasses, PlatformMasses
 
-MAX_ORDER = 30
+MAX_PLATFORM_ORDER = 30
 
 
 class StewartDynamics:
@@ -54,7 +54,12 @@ class StewartDynamics:
     """
 
     def __init__(self, geometry: StewartGeometry) -> None:
-        """Lay out the tables of a geometry."""
+        """
+        Lay out the tables of a geometry.
+
+        Args:
+            geometry: of a platform with masses.
+        """
         self._constants, self._legs = constants_of(geometry)
         self.geometry = geometry
         self._shared = None if not geometry.redundant or geometry.masses is None else (
@@ -234,8 +239,9 @@ class StewartDynamics:
         if len(shape) != 2 or shape[1] != 6 or not shape[0]:
             raise ShapeError(f'{name}: expected shape (6,), or a row for each order of '
                              f'differentiation, got {shape}')
-        if shape[0] > MAX_ORDER + 1:
-            raise LimitError(f'{name}: expected orders 0 to {MAX_ORDER}, got {shape[0] - 1}')
+        if shape[0] > MAX_PLATFORM_ORDER + 1:
+            raise LimitError(f'{name}: expected orders 0 to {MAX_PLATFORM_ORDER}, got '
+                             f'{shape[0] - 1}')
         if shape[0] > self._series.shape[1] - 1:
             self._allocate(shape[0] - 1)
 

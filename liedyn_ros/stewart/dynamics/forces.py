@@ -30,7 +30,7 @@ from liedyn_ros.stewart.platform.kinematics import leg_lengths, length_jacobian
 # Ratio of singular values of J, below which the legs do not hold the platform
 SINGULAR_RATIO = 1e-9
 NO_SOLUTION = 1e-9  # residual of the dual problem, below which no forces are within the limits
-MAX_ORDER = 1
+MAX_FORCES_ORDER = 1
 
 
 class HeldForces(NamedTuple):
@@ -62,7 +62,12 @@ class ForceDistribution:
     """
 
     def __init__(self, geometry: StewartGeometry) -> None:
-        """Take a geometry with the limits of the forces."""
+        """
+        Take a geometry with the limits of the forces.
+
+        Args:
+            geometry: with the limits of the forces.
+        """
         from scipy.optimize import nnls  # which takes long to import, and not in a stream
 
         self._least_squares = nnls
@@ -231,7 +236,7 @@ class SharedForces:
     Inverse and forward dynamics M V' + h = J^T F + F_ext with n > 6 forces (14.75).
 
     Inverse dynamics distributes the forces within their limits (ForceDistribution). Poses and
-    twists are checked here; rows (orders, 6) are those of StewartDynamics, to MAX_ORDER.
+    twists are checked here; rows (orders, 6) are those of StewartDynamics, to MAX_FORCES_ORDER.
     """
 
     def __init__(self, geometry: StewartGeometry, masses: PlatformMasses) -> None:
@@ -253,9 +258,10 @@ class SharedForces:
 
     def inverse(self, pose: Array, twist: Array, a: Array, external: Array) -> tuple[Array, Array]:
         """Return the forces and the second derivatives of the legs' values, (orders, n) each."""
-        if len(a) > MAX_ORDER + 1:
-            raise LimitError(f'acceleration: expected orders 0 to {MAX_ORDER} of more than six '
-                             f'legs, got {len(a) - 1}', expected=MAX_ORDER, got=len(a) - 1)
+        if len(a) > MAX_FORCES_ORDER + 1:
+            raise LimitError(f'acceleration: expected orders 0 to {MAX_FORCES_ORDER} of more '
+                             f'than six '
+                             f'legs, got {len(a) - 1}', expected=MAX_FORCES_ORDER, got=len(a) - 1)
         wrench = self._bias(pose, twist, a) - (external if len(external) else 0.0)
         jacobian, change = self.jacobian(pose), self._change(pose, twist)
         held = self._distribution.shared(jacobian, wrench[0])

@@ -25,13 +25,15 @@ from liedyn_ros.common.stamps import Timeline
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.stewart.platform.kernels import legs as kernels
 
-NONE = np.empty(0)
+NO_READINGS = np.empty(0)
 
 
 DEFAULTS = {'scale': 1.0, 'offset': 0.0, 'beside': 0.0}  # of the settings of each actuator
-DEPTH = 10  # readings of an actuator that wait for the others'
-INTERVALS = 4  # of an actuator's last readings, the longest of which is taken for its period
-SILENT_PERIODS = 2 * DEPTH  # without a reading, after which an actuator is named as missing
+WAITING_READINGS = 10  # readings of an actuator that wait for the others'
+# Of an actuator's last readings, the longest of which is taken for its period
+PERIOD_INTERVALS = 4
+# Without a reading, after which an actuator is named as missing
+SILENT_PERIODS = 2 * WAITING_READINGS
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,8 @@ class _Actuator:
 
     heard: bool = False  # since the last set
     timeline: Timeline = field(default_factory=Timeline)
-    waiting: deque[Reading] = field(default_factory=lambda: deque(maxlen=DEPTH))
-    intervals: deque[int] = field(default_factory=lambda: deque(maxlen=INTERVALS))
+    waiting: deque[Reading] = field(default_factory=lambda: deque(maxlen=WAITING_READINGS))
+    intervals: deque[int] = field(default_factory=lambda: deque(maxlen=PERIOD_INTERVALS))
 
 
 class ActuatorSynchronizer:
@@ -59,8 +61,8 @@ class ActuatorSynchronizer:
 
     The readings of a set are used once, and lie within the tolerance of one another. The tolerance
     must be less than half an actuator's period, so that no reading of another set can be as near.
-    A set is complete with its last reading; one actuator may be ahead of the others by up to DEPTH
-    periods. Where readings come faster than that, half their period counts.
+    A set is complete with its last reading; one actuator may be ahead of the others by up to
+    WAITING_READINGS periods. Where readings come faster than that, half their period counts.
     """
 
     def __init__(self, names: Sequence[str], tolerance: float, stamped: bool = True) -> None:
@@ -183,8 +185,8 @@ class LegActuators:
     scales: Array
     offsets: Array
     ignore_others: bool = False
-    beside: Array = field(default_factory=lambda: NONE)
-    fixed: Array = field(default_factory=lambda: NONE)
+    beside: Array = field(default_factory=lambda: NO_READINGS)
+    fixed: Array = field(default_factory=lambda: NO_READINGS)
     _order: NameOrder = field(init=False, repr=False, compare=False)
     _kernel: BoundKernel = field(init=False, repr=False, compare=False)
     _parallel: bool = field(init=False, repr=False, compare=False)
@@ -203,12 +205,13 @@ class LegActuators:
         object.__setattr__(self, 'scales', scales)
         object.__setattr__(
             self, 'offsets', checks.as_array('actuator offsets', self.offsets, (n,)))
-        beside = np.zeros(n) if self.beside is NONE else checks.as_array(
+        beside = np.zeros(n) if self.beside is NO_READINGS else checks.as_array(
             'actuator beside', self.beside, (n,))
         if (beside < 0.0).any():
             raise LimitError(f'actuator beside: expected 0 m or more, got {beside.tolist()}')
         object.__setattr__(self, 'beside', beside)
-        fixed = np.full(n, np.nan) if self.fixed is NONE else np.array(self.fixed, dtype=float)
+        fixed = (
+            np.full(n, np.nan) if self.fixed is NO_READINGS else np.array(self.fixed, dtype=float))
         if fixed.shape != (n,):
             raise LimitError(f'actuator fixed: expected {n} lengths, got shape {fixed.shape}')
         object.__setattr__(self, 'fixed', fixed)

@@ -38,7 +38,7 @@ from liedyn_ros.stewart.platform.state import PlatformMeter
 
 CONTINUUM_STEPS = (1e-3, 1e-2)  # along the null twist, rad or characteristic lengths
 CONTINUUM_TOLERANCE = 1e-9  # of the characteristic length: the error of the lengths there
-ITERATIONS = 30
+NEWTON_ITERATIONS = 30
 TRIED_POSES = 32  # one is not enough: a regular platform has singular poses too
 MAX_TRIED_POSES = 400  # poses of a platform on rails or cranks, of which its rods do not reach all
 TRIED_TILT, TRIED_SHIFT = 0.2, 0.1  # rad, and share of a rod, by which such a pose is not level
@@ -274,7 +274,7 @@ def is_continuum(geometry: StewartGeometry, lengths: Array, pose: Array) -> bool
     units = np.array([1.0] * 3 + [scale] * 3)
     for step in CONTINUUM_STEPS:
         rest = np.zeros(5)
-        for _ in range(ITERATIONS):
+        for _ in range(NEWTON_ITERATIONS):
             moved = se3.compose(pose, se3.exp(units * (step * null + across @ rest)))
             error = leg_lengths(geometry, moved) - lengths
             if np.abs(error).max() < CONTINUUM_TOLERANCE * scale:

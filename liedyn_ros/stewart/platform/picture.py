@@ -19,10 +19,11 @@ from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 from liedyn_ros.stewart.platform.kinematics import leg_ends
 
-PLATE, TUBE, ROD, JOINT = 0.03, 0.1, 0.06, 0.14  # widths in units of the characteristic length
-TUBE_SHARE = 0.3, 0.7  # least and most of a strut at home that its tube covers
-GREY, LIGHT, STEEL = (0.7, 0.72, 0.8), (0.6, 0.8, 1.0), (0.85, 0.85, 0.85)
-MIDDLE, END, BEYOND = (0.1, 0.8, 0.3), (1.0, 0.75, 0.0), (0.95, 0.1, 0.1)
+# Widths in units of the characteristic length
+PLATE_WIDTH, TUBE_WIDTH, ROD_WIDTH, JOINT_WIDTH = 0.03, 0.1, 0.06, 0.14
+TUBE_SHARES = 0.3, 0.7  # least and most of a strut at home that its tube covers
+GREY_COLOR, LIGHT_COLOR, STEEL_COLOR = (0.7, 0.72, 0.8), (0.6, 0.8, 1.0), (0.85, 0.85, 0.85)
+MIDDLE_COLOR, END_COLOR, BEYOND_COLOR = (0.1, 0.8, 0.3), (1.0, 0.75, 0.0), (0.95, 0.1, 0.1)
 
 
 class PlatformShapes(NamedTuple):
@@ -57,9 +58,10 @@ class PlatformPicture:
         begin, end = leg_ends(geometry, home)
         length = np.linalg.norm(end - begin, axis=1)
         self._tube = np.clip(
-            geometry.length_limits[:, 0], TUBE_SHARE[0] * length, TUBE_SHARE[1] * length)[:, None]
-        self.base = plate(geometry.base_outline, PLATE * self.size)
-        self.platform = plate(geometry.platform_joints, PLATE * self.size)
+            geometry.length_limits[:, 0], TUBE_SHARES[0] * length,
+            TUBE_SHARES[1] * length)[:, None]
+        self.base = plate(geometry.base_outline, PLATE_WIDTH * self.size)
+        self.platform = plate(geometry.platform_joints, PLATE_WIDTH * self.size)
 
     def at(self, pose: Array, lengths: Array) -> PlatformShapes:
         """Return the shapes of a pose (4, 4), m, with drive coordinates (n,), m or rad."""
@@ -82,8 +84,8 @@ class PlatformPicture:
         least, most = self._geometry.length_limits.T
         travel = np.abs(2.0 * (lengths - least) / (most - least) - 1.0) * np.isfinite(most)
         within = self._geometry.within_limits(lengths)
-        between = np.array(MIDDLE) + travel[:, None] * np.subtract(END, MIDDLE)
-        colors: Array = np.where(np.asarray(within)[:, None], between, BEYOND)
+        between = np.array(MIDDLE_COLOR) + travel[:, None] * np.subtract(END_COLOR, MIDDLE_COLOR)
+        colors: Array = np.where(np.asarray(within)[:, None], between, BEYOND_COLOR)
         return colors
 
 

@@ -32,7 +32,7 @@ from liedyn_ros.stewart.platform.kernels.legs import BODY
 from liedyn_ros.stewart.platform.limits import LimitMargins, limits_of, margins_of
 
 SINGULARITY_WARNING = kernels.SINGULARITY_WARNING
-NONE = Flag(0)
+NO_FLAGS = Flag(0)
 NO_INVERSE = 1e-15  # smallest singular value below which J is singular to rounding
 
 
@@ -58,7 +58,14 @@ class PlatformState:
     __slots__ = '_kept', '_margins', '_meter', 'pose', 'signed_value', 'slope', 'values'
 
     def __init__(self, meter: PlatformMeter, pose: Array, values: Array) -> None:
-        """Take the numbers of a kernel or a solve at a pose; else use `PlatformMeter.measure`."""
+        """
+        Take the numbers of a kernel or a solve at a pose; else use `PlatformMeter.measure`.
+
+        Args:
+            meter: of the platform.
+            pose: (4, 4), platform in base, m.
+            values: numbers of a kernel or a solve; else use `PlatformMeter.measure`.
+        """
         self._meter, self.pose, self.values = meter, pose, values
         self._margins: Array | None = None
         self._kept = True
@@ -151,8 +158,9 @@ class PlatformState:
         meter, near = self._meter, abs(self.signed_value) <= self._meter.singularity_warning
         values = self._measured_margins()
         if self._kept and not (near or meter.driven):
-            return NONE  # the usual case
-        margins, flags = LimitMargins(values, meter.legs), Flag.NEAR_SINGULARITY if near else NONE
+            return NO_FLAGS  # the usual case
+        margins, flags = LimitMargins(values,
+                                      meter.legs), Flag.NEAR_SINGULARITY if near else NO_FLAGS
         if meter.driven and min(meter.transmissions(self.pose)) <= meter.singularity_warning:
             flags |= Flag.NEAR_DEAD_CENTRE
         for part, flag in ((margins.travel, Flag.LEG_TRAVEL),

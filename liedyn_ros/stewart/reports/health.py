@@ -32,7 +32,7 @@ from liedyn_ros.stewart.tracking.monitored_pose import MonitoredPose
 from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredTracker
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
-NO_POSE = 'no pose'
+WITHOUT_POSE = 'no pose'
 MAX_MARGINS = 1000  # poses; then only the least margins are kept
 SINGULARITY = {
     Flag.BRANCH_WRONG: (
@@ -42,7 +42,7 @@ SINGULARITY = {
     Flag.NEAR_SINGULARITY: 'near a singularity',
     Flag.APPROACHING_SINGULARITY: 'approaching a singularity',
     Flag.NEAR_DEAD_CENTRE: 'a drive is near its dead centre'}
-LEGS = {
+LEG_FLAGS = {
     Flag.LEG_STEPPED: 'a reading has jumped and stayed there',
     Flag.LEG_FROZEN: 'a reading is constant while the others move, or all repeat',
     Flag.LEG_BIASED: 'a biased leg explains what the redundant sensor reads',
@@ -50,15 +50,15 @@ LEGS = {
     Flag.LEGS_JUMPED: 'three legs or more jumped at once, as no machine moves',
     Flag.LEG_OUTLIER: 'a reading that no motion explains',
     Flag.RATES_CONTRADICT: 'velocities contradict lengths'}
-REDUNDANT = {
+REDUNDANCY_FLAGS = {
     Flag.LEG_BIASED: 'the lengths of a path show that a leg is biased',
     Flag.SENSOR_DISAGREES: 'the lengths contradict each other'}
-ERRORS = Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.LEG_STEPPED | Flag.LEG_FROZEN | (
+ERROR_FLAGS = Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.LEG_STEPPED | Flag.LEG_FROZEN | (
     Flag.LEG_BIASED | Flag.SENSOR_DISAGREES | Flag.LEGS_JUMPED)
 Outcome = Solution | TrackedPose  # of a solve
 NO_BOUNDS = (0.0,) * 8  # in place of error radius, uniqueness radius and six bounds
 REJECTED = 4  # the status of input that was not solved, beside those of solves
-LIMITS = int(Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE | Flag.NEAR_DEAD_CENTRE)
+LIMIT_FLAGS = int(Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE | Flag.NEAR_DEAD_CENTRE)
 
 
 def describe(solution: Outcome) -> str:
@@ -125,7 +125,7 @@ def status_fields(
         **length_fields(monitored.lengths), 'flags': flags,
         'suspected_legs': [names[leg] for leg in monitored.legs],
         'exceeded_limits': (
-            monitored.state.exceeded_limits() if int(monitored.flags) & LIMITS else []),
+            monitored.state.exceeded_limits() if int(monitored.flags) & LIMIT_FLAGS else []),
         'determinant_sign': sign, 'expected_determinant_sign': expected,
         'prediction_gap': gap, 'time_to_singularity': until,
         'branch_source': int(monitored.branch_source), **certificate_fields(bounds)}
@@ -311,13 +311,13 @@ class PoseHealth:
     def _judge(self, period: Period, what: str, reasons: Mapping[Flag, str],
                values: Mapping[str, object]) -> PartHealth:
         if not period.tried:
-            return PartHealth(what, Level.STALE, NO_POSE, {})
+            return PartHealth(what, Level.STALE, WITHOUT_POSE, {})
         found = [flag for flag in reasons if flag in period.flags]
         messages = [reasons[flag] for flag in found]
-        level = Level.ERROR if any(flag in ERRORS for flag in found) else (
+        level = Level.ERROR if any(flag in ERROR_FLAGS for flag in found) else (
             Level.WARN if found else Level.OK)
         if not period.solved:
-            level, messages = Level.ERROR, [f'{NO_POSE}: every solve failed', *messages]
+            level, messages = Level.ERROR, [f'{WITHOUT_POSE}: every solve failed', *messages]
         return PartHealth(what, level, '; '.join(messages) or 'good',
                           {**values, **period.told(reasons)})
 
@@ -347,12 +347,12 @@ class PoseHealth:
 
     def _legs_part(self, period: Period) -> PartHealth:
         """Return the faults of the legs, those of the rates included."""
-        reasons = dict(LEGS)
+        reasons = dict(LEG_FLAGS)
         if period.rate_faults:
             reasons[Flag.RATES_CONTRADICT] += f': {", ".join(period.rate_faults)}'
         fit = None if period.last is None else period.last.bias_fit
         if fit is not None:
-            reasons |= REDUNDANT
+            reasons |= REDUNDANCY_FLAGS
         return self._judge(period, 'legs', reasons, {
             'suspected': self._suspected(period), **({} if fit is None else self._residual(fit))})
 
@@ -373,7 +373,8 @@ class PoseHealth:
     def _limits(self, period: Period) -> PartHealth:
         """Return the least margin of each limit since the last report."""
         if not period.margins:
-            return PartHealth('limits', Level.ERROR if period.failed else Level.STALE, NO_POSE, {})
+            return PartHealth('limits', Level.ERROR if period.failed else Level.STALE,
+                              WITHOUT_POSE, {})
         least = period.least
         exceeded = least.exceeded(self._geometry.leg_names)
         return PartHealth(

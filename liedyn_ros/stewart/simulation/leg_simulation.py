@@ -19,7 +19,8 @@ from liedyn_ros.stewart.platform import kinematics
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
 
-BLOCK = 200  # samples computed at once: numpy's overhead is then small beside a sample's cost
+# Samples computed at once: numpy's overhead is then small beside a sample's cost
+BLOCK_SAMPLES = 200
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,16 @@ class LegSimulation:
         """
         Take the platform, its motion, the rate (Hz) and the noise's standard deviation (m).
 
-        Raises LimitError where one is outside its range.
+        Args:
+            geometry: of the platform.
+            trajectory: its motion.
+            rate: Hz.
+            length_noise: standard deviation, m.
+            dropout_probability: of a sample.
+            seed: of the noise.
+
+        Raises:
+            LimitError: where one is outside its range.
         """
         for name, value, most in (('rate', rate, np.inf), ('length_noise', length_noise, np.inf),
                                   ('dropout_probability', dropout_probability, 1.0)):
@@ -81,16 +91,16 @@ class LegSimulation:
         """
         if not self._block:
             self._block = self._compute(self._next)[::-1]
-            self._next += BLOCK
+            self._next += BLOCK_SAMPLES
         time, pose, twist, lengths, dropped = self._block.pop()
         return LegSample(float(time), pose, twist, lengths,
                          kinematics.leg_rates(self._geometry, pose, twist), bool(dropped))
 
     def _compute(self, first: int) -> list[tuple[Array, ...]]:
         """Return a block's samples but for their rates, of which many are not taken."""
-        times = np.arange(first, first + BLOCK) / self._rate
+        times = np.arange(first, first + BLOCK_SAMPLES) / self._rate
         poses, twists = self._trajectory.pose(times), self._trajectory.twist(times)
         lengths = kinematics.leg_lengths(self._geometry, poses)
         noisy = lengths + self._rng.normal(0.0, self._noise, lengths.shape)
-        dropped = self._rng.random(BLOCK) < self._dropout
+        dropped = self._rng.random(BLOCK_SAMPLES) < self._dropout
         return [*zip(times, poses, twists, noisy, dropped)]

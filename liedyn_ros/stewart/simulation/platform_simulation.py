@@ -52,11 +52,16 @@ class PlatformSimulation:
         """
         Start at rest, with steps dt and drives that lag by a time constant, s.
 
-        resolution: of the sensors of lengths, m; 0 for exact ones.
+        Args:
+            geometry: of a platform with masses.
+            pose_base_platform: (4, 4), m, at the begin.
+            dt: the step, s.
+            lag: time constant of the drives, s.
+            resolution: of the sensors of lengths, m; 0 for exact ones.
 
-        Raises GeometryError for a geometry without masses, NotInGroupError, SingularError, and
-        LimitError for a number or a pose beyond its limits. Of seven legs and more LimitError too
-        where no forces within their limits bear the weight.
+        Raises:
+            GeometryError: without masses. NotInGroupError, SingularError. LimitError: for a
+              number or a pose beyond its limits, or where no forces of more legs bear the weight.
         """
         if not 0.0 <= lag < np.inf:
             raise LimitError(f'lag: expected a number of s from 0, got {lag}')
@@ -185,7 +190,20 @@ class MujocoPlatformSimulation(PlatformSimulation):
     def __init__(self, geometry: StewartGeometry, pose_base_platform: ArrayLike,
                  dt: float = 1e-3, lag: float = 0.0, resolution: float = 0.0,
                  friction: float = 0.0) -> None:
-        """Start at rest, as PlatformSimulation; raises as platform_model and MujocoTwin, too."""
+        """
+        Start at rest, as PlatformSimulation.
+
+        Args:
+            geometry: of a platform with masses.
+            pose_base_platform: (4, 4), m, at the begin.
+            dt: the step, s.
+            lag: time constant of the drives, s.
+            resolution: of the sensors of lengths, m.
+            friction: of the drives, N or N m.
+
+        Raises:
+            the errors of PlatformSimulation, platform_model and MujocoTwin.
+        """
         super().__init__(geometry, pose_base_platform, dt, lag, resolution)
         if geometry.redundant:
             raise GeometryError(f'{geometry.name}: expected six legs for MuJoCo, got '

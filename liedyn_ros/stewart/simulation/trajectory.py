@@ -23,8 +23,9 @@ from liedyn_ros.lie.time_derivatives import twists_of_exponential
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 
-SAMPLES, PERIODS = 2000, 10.0  # of a motion whose leg lengths are checked; periods of its slowest
-SHARES = 64  # parts of the amplitudes that are told apart
+# Of a motion whose leg lengths are checked; periods of its slowest
+TRAJECTORY_SAMPLES, TRAJECTORY_PERIODS = 2000, 10.0
+AMPLITUDE_PARTS = 64  # parts of the amplitudes that are told apart
 
 
 @dataclass(frozen=True)
@@ -124,10 +125,10 @@ class SmoothTrajectory:
 
 
 def check_times(motion: SmoothTrajectory, duration: float = 0.0) -> Array:
-    """Return times (SAMPLES,), s, of a motion's check; duration: its end, s, or 0 for none."""
+    """Return times (TRAJECTORY_SAMPLES,), s, of a motion's check; duration: its end, s, or 0."""
     moving = motion.frequencies[motion.frequencies > 0.0]
-    end = motion.rise_time + (PERIODS / float(moving.min()) if moving.size else 0.0)
-    return np.linspace(0.0, min(end, duration or end), SAMPLES, dtype=np.float64)
+    end = motion.rise_time + (TRAJECTORY_PERIODS / float(moving.min()) if moving.size else 0.0)
+    return np.linspace(0.0, min(end, duration or end), TRAJECTORY_SAMPLES, dtype=np.float64)
 
 
 def travel_share(geometry: StewartGeometry, motion: SmoothTrajectory, times: Array) -> float:
@@ -147,8 +148,8 @@ def travel_share(geometry: StewartGeometry, motion: SmoothTrajectory, times: Arr
 
     if fits(1.0):
         return 1.0
-    least, most = 0, SHARES
+    least, most = 0, AMPLITUDE_PARTS
     while most - least > 1:
         middle = (least + most) // 2
-        least, most = (middle, most) if fits(middle / SHARES) else (least, middle)
-    return least / SHARES
+        least, most = (middle, most) if fits(middle / AMPLITUDE_PARTS) else (least, middle)
+    return least / AMPLITUDE_PARTS

@@ -23,8 +23,8 @@ from liedyn_ros.stewart.platform.description.leg_types import Crank
 from liedyn_ros.stewart.solver.kernels import biases, problem
 from liedyn_ros.stewart.solver.kernels import least_squares as kernels
 
-MAX_ITERATIONS = 50
-STEP_TOLERANCE = 1e-11  # of a step, rad and characteristic lengths
+DEFAULT_ITERATIONS = 50
+DEFAULT_STEP_TOLERANCE = 1e-11  # of a step, rad and characteristic lengths
 AT_REST = np.zeros(6)  # a twist
 
 
@@ -97,8 +97,8 @@ class LeastSquares:
         pose = np.empty((4, 4))
         status, iterations, square = kernels.weighted_levenberg_marquardt(
             self._table, self._scale, self._units, self._turns, lengths, weights, guess, twist,
-            seconds, MAX_ITERATIONS, STEP_TOLERANCE, pose, self.values, self.rows, self.errors,
-            self._system)
+            seconds, DEFAULT_ITERATIONS, DEFAULT_STEP_TOLERANCE, pose, self.values, self.rows,
+            self.errors, self._system)
         if status == problem.INVALID:
             status = problem.STALLED  # no rod reaches, or lengths that are no numbers
         return pose, status, iterations, square
@@ -121,8 +121,8 @@ class LeastSquares:
         """
         biases.leave_one_out(
             self._table, self._scale, self._units, self._turns, lengths, self.weights, pose,
-            twist, seconds, MAX_ITERATIONS, STEP_TOLERANCE, self._poses, started, doubtful,
-            self._others, *self._space)
+            twist, seconds, DEFAULT_ITERATIONS, DEFAULT_STEP_TOLERANCE, self._poses, started,
+            doubtful, self._others, *self._space)
         return self._others
 
     def pose_without(self, leg: int) -> Array:

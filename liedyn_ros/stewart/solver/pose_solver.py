@@ -176,7 +176,16 @@ class PoseSolver:
     def __init__(
             self, geometry: StewartGeometry, method: LevenbergMarquardt = LevenbergMarquardt()
     ) -> None:
-        """Take a geometry and the settings; raises LiedynError for anything but a geometry."""
+        """
+        Take a geometry and the settings.
+
+        Args:
+            geometry: of the platform.
+            method: settings of Levenberg-Marquardt.
+
+        Raises:
+            LiedynError: for anything but a geometry.
+        """
         self.geometry = require_kind(
             'geometry', geometry, StewartGeometry, 'as load_geometry returns')
         self.method = method
@@ -265,6 +274,9 @@ class PoseSolver:
 
         Returns:
             pose (4, 4), status, iterations, residual (m) and smallest singular value.
+
+        Raises:
+            ShapeError, NotFiniteError, NotInGroupError: from `solve`, for arrays that it refuses.
 
         >>> from liedyn_ros.stewart.platform.state import PlatformMeter
         >>> solver, numbers = ld.PoseSolver(geometry), PlatformMeter(geometry).empty()

@@ -22,15 +22,15 @@ from liedyn_ros.stewart.solver.kernels import biases as kernels
 from liedyn_ros.stewart.solver.least_squares import LeastSquares
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
-MEMORY_TIME = 10.0  # s, over which a path is remembered
+PATH_MEMORY_TIME = 10.0  # s, over which a path is remembered
 LEAST_BIAS = 5.0  # deviations of a leg's reading, below which a bias is not named
-FALSE_ALARM_CHANCE = 1e-9  # of a chi-square above its limit, where all is well
+BIAS_ALARM_CHANCE = 1e-9  # of a chi-square above its limit, where all is well
 BIAS_GAIN = 36.0  # by how much a bias lowers the chi-square of a path
 BIAS_LEAD = 60.0  # of a named leg over any other in that: odds of exp(30)
 # Times its expectation, and six deviations, of what a constant bias may leave
 CONSTANT_BIAS_RATIO = 1.1
 MAX_CHI_SQUARE = 100.0  # times its expectation, of a sample's chi-square in the sums over a path
-MEMORY_SHARES = 0.001, 0.01, 0.1, 1.0  # of MEMORY_TIME
+MEMORY_SHARES = 0.001, 0.01, 0.1, 1.0  # of PATH_MEMORY_TIME
 MIN_PATH_SAMPLES = 5.0  # samples of a path
 MIN_JUDGED_SHARE = 0.5  # of the samples, in which a leg that is named was judged
 CONFIRMATION_TIME = 0.5  # s, for which paths must show the same leg
@@ -38,7 +38,7 @@ CONFIRMATION_TIME = 0.5  # s, for which paths must show the same leg
 CHANGE_THRESHOLD = 100.0
 NOISE_SAMPLES = 1000.0  # over which the noise is averaged
 MIN_NOISE_SAMPLES = 50.0  # samples, before noise that is not given counts as known
-NONE = np.empty(0)
+NO_BIASES = np.empty(0)
 LEAST_FACTOR = 1e-24  # m^2, of noise that is not given: below it is rounding
 
 
@@ -100,11 +100,11 @@ class BiasMonitor:
         from scipy.special import chdtri  # which takes long to import
         n, memories = len(solver.weights), len(MEMORY_SHARES)
         self._solver, self._degrees = solver, n - 6
-        self._limits = [0.0] + [float(chdtri(k, FALSE_ALARM_CHANCE)) for k in range(1, n - 5)]
+        self._limits = [0.0] + [float(chdtri(k, BIAS_ALARM_CHANCE)) for k in range(1, n - 5)]
         self._told = bool(geometry.leg_noise.any())
         self._leaves_out, self._warning = leave_out and self._told, singularity_warning
         self._units = np.array([geometry.characteristic_length] * 3 + [1.0] * 3)  # m of a twist
-        self._rates = [-1.0 / (MEMORY_TIME * each) for each in MEMORY_SHARES]
+        self._rates = [-1.0 / (PATH_MEMORY_TIME * each) for each in MEMORY_SHARES]
         self._keeps, self._before = np.zeros(memories), np.empty(n)
         self._factors = np.ones(kernels.NUMBERS_OF_LEG)  # of the variances in a row of `others`
         self._sums, self._tallies = np.zeros((memories, n, kernels.SUMS)), np.zeros((memories, 2))
@@ -172,7 +172,7 @@ class BiasMonitor:
         factor = self.factor
         noise = math.sqrt(factor)
         if square < 0.0 or math.isnan(factor):
-            return BiasFit(math.nan, True, None, math.nan, False, noise, NONE)
+            return BiasFit(math.nan, True, None, math.nan, False, noise, NO_BIASES)
         chi_square = square / factor
         if fresh:  # a set that repeats says nothing new
             self._add(stamp_ns, chi_square, others, factor)
@@ -180,13 +180,13 @@ class BiasMonitor:
         if leg != self._candidate:
             self._candidate, self._since_ns = leg, stamp_ns
         if leg is not None and stamp_ns - self._since_ns >= 1e9 * CONFIRMATION_TIME:
-            return BiasFit(chi_square, False, leg, bias, True, noise, NONE)
+            return BiasFit(chi_square, False, leg, bias, True, noise, NO_BIASES)
         if chi_square <= self._limits[self._degrees]:
             self._outlying = None
-            return BiasFit(chi_square, not shown, None, math.nan, False, noise, NONE)
+            return BiasFit(chi_square, not shown, None, math.nan, False, noise, NO_BIASES)
         leg = self._outlying = self._outlier(others[:, kernels.SQUARE] / factor)
         bias = math.nan if leg is None else float(others[leg, kernels.ERROR])
-        return BiasFit(chi_square, False, leg, bias, False, noise, NONE)
+        return BiasFit(chi_square, False, leg, bias, False, noise, NO_BIASES)
 
     def doubts(self, square: float) -> bool:
         """Return whether the square of all legs in a sample is more than chance."""

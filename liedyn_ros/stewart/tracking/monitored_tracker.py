@@ -37,7 +37,7 @@ from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, Status
 from liedyn_ros.stewart.tracking.bias_monitor import BiasFit, BiasMonitor
 from liedyn_ros.stewart.tracking.branch.kernels.branch import KEPT_BRANCH, PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
-from liedyn_ros.stewart.tracking.branch_evidence import BranchEvidence, BranchSource, NOISE
+from liedyn_ros.stewart.tracking.branch_evidence import BranchEvidence, BranchSource, NOISE_REASON
 from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegMonitor, LegMotion, NO_FAULTS
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
@@ -51,7 +51,7 @@ from liedyn_ros.stewart.tracking.two_branch_tracker import BranchChoice, TwoBran
 if TYPE_CHECKING:
     from liedyn_ros.stewart.assembly.modes import MachineModes
 
-UNSURE, UNSURE_SOURCE = int(Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG), BranchSource.UNSURE
+UNSURE_BRANCH, UNSURE_SOURCE = int(Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG), BranchSource.UNSURE
 ONE_BRANCH = Branch(1, 0.0, 0.0, unsure=False, wrong=False)  # of redundant lengths
 Reading = tuple[ArrayLike, int]  # of the redundant sensor, and its time (ns)
 
@@ -75,7 +75,14 @@ class MonitoredTracker:
         """
         Take a geometry, the home pose (4, 4) of the platform in the base (m), and settings.
 
-        Raises the errors of PoseFollower, and LimitError for hypotheses of more legs than six.
+        Args:
+            geometry: of the platform.
+            home: (4, 4), platform in base, m.
+            method: settings of Levenberg-Marquardt.
+            config: of the monitors.
+
+        Raises:
+            the errors of PoseFollower; LimitError: hypotheses of more legs than six.
         """
         geometry = geometry.readings
         if geometry.redundant and config.hold_hypotheses:
@@ -445,13 +452,13 @@ class MonitoredTracker:
                 tracked.smallest_singular_value > self.config.singularity_warning):
             twist, span = tracked.state.twist(motion.rates), 0.0
         reason = self._evidence.reason or (
-            NOISE if flags & UNSURE and tracked.status is Status.CONVERGED else '')
+            NOISE_REASON if flags & UNSURE_BRANCH and tracked.status is Status.CONVERGED else '')
         return MonitoredPose(
             tracked.stamp_ns, tracked.lengths, tracked.pose, tracked.status, tracked.iterations,
             tracked.residual, tracked.start, tracked.state, twist, span, tracked.solve_time,
             flag_of(flags), legs, branch, until, other, fit, motion,
             None if rates is None else np.array(rates, dtype=float),
-            UNSURE_SOURCE if flags & UNSURE or tracked.status is not Status.CONVERGED else
+            UNSURE_SOURCE if flags & UNSURE_BRANCH or tracked.status is not Status.CONVERGED else
             self._evidence.source, reason)
 
     @property

@@ -207,7 +207,13 @@ class MotionEstimator:
     """
 
     def __init__(self, geometry: StewartGeometry, rate_noise: float = 0.0) -> None:
-        """Take the deviation of a measured rate, m/s or rad/s; 0 where it is not known."""
+        """
+        Take the deviation of a measured rate, m/s or rad/s; 0 where it is not known.
+
+        Args:
+            geometry: of the platform.
+            rate_noise: deviation of a measured rate, m/s or rad/s; 0 where it is not known.
+        """
         geometry = geometry.readings
         self._geometry, self._rate_noise = geometry, rate_noise
         self._meter, self._solver = PlatformMeter(geometry), PoseSolver(geometry)

@@ -37,7 +37,8 @@ from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
 MAX_STATISTIC = 30.0  # of a residual squared over its variance, less than 1e-5 by chance
 MIN_LEAD = 10.0  # lead in the explained statistic of the named leg over any other
-MAX_MOVE = 100.0  # deviations of a reading by which its pose may move until then: more is a jump
+# Deviations of a reading by which its pose may move until then: more is a jump
+MAX_MOVE_DEVIATIONS = 100.0
 # Ratio of the distance of two poses to the motion between lengths and reading
 MIN_SEPARATION_RATIO = 4.0
 # Of an orientation, by the body twist
@@ -170,7 +171,7 @@ class SensorMonitor:
         pose, share = tracked.pose, 0.0
         if lag := 1e-9 * (tracked.stamp_ns - reading_ns):
             if tracked.twist is None or self._way(pose, tracked.twist, lag) > (
-                    MAX_MOVE * math.sqrt(self.sensor.variance)):
+                    MAX_MOVE_DEVIATIONS * math.sqrt(self.sensor.variance)):
                 return None
             pose = _moved(pose, tracked.twist, -lag)
             share = lag / tracked.twist_span if tracked.twist_span else 0.0

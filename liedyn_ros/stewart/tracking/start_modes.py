@@ -28,8 +28,8 @@ from liedyn_ros.stewart.platform.state import PlatformMeter
 if TYPE_CHECKING:
     from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredTracker
 
-SAME_POSE = 1e-3  # rad and characteristic lengths, between two solves of one pose, at most
-NOISE_DEVIATIONS = 6.0  # of the lengths' noise
+SAME_MODE = 1e-3  # rad and characteristic lengths, between two solves of one pose, at most
+LENGTH_DEVIATIONS = 6.0  # of the lengths' noise
 
 
 class StartModes:
@@ -68,6 +68,6 @@ class StartModes:
             within = meter.margins(np.array(modes)).within_limits
             modes = [mode for mode, kept in zip(modes, within) if kept]
         # Near where two poses meet they are as far apart as the root of what the lengths miss.
-        apart = 2.0 * math.sqrt(NOISE_DEVIATIONS * noise)
+        apart = 2.0 * math.sqrt(LENGTH_DEVIATIONS * noise)
         complete = found.complete and found.nearest_complex > apart
-        return MachineModes(tuple(modes), complete, SAME_POSE * meter.characteristic_length)
+        return MachineModes(tuple(modes), complete, SAME_MODE * meter.characteristic_length)

@@ -354,7 +354,15 @@ class PoseTracker(PoseFollower):
             self, geometry: StewartGeometry, home: ArrayLike,
             method: LevenbergMarquardt = LevenbergMarquardt(),
             meter: PlatformMeter | None = None) -> None:
-        """Take the arguments of a PoseFollower."""
+        """
+        Take the arguments of a PoseFollower.
+
+        Args:
+            geometry: of the platform.
+            home: (4, 4), platform in base, m.
+            method: settings of Levenberg-Marquardt.
+            meter: of the platform, made by default.
+        """
         super().__init__(geometry, home, method, meter)
         self._gate = SampleGate(geometry, self.home)
         self._late = bool(geometry.leg_latency.any())

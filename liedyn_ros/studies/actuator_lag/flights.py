@@ -22,8 +22,8 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model, Model, scale_masses
 
 TRANSIENT = 2.0  # s after which errors count
-STEP, STEPS_PER_COMMAND = 1e-3, 4  # s; commands at 250 Hz
-MAX_ERROR = 1.0  # m of error at which a flight ends
+FLIGHT_STEP, STEPS_PER_COMMAND = 1e-3, 4  # s; commands at 250 Hz
+MAX_FLIGHT_ERROR = 1.0  # m of error at which a flight ends
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Flight:
     @property
     def lost(self) -> bool:
         """Return whether the machine left its reference."""
-        return bool(self.errors[-1, 0] > MAX_ERROR)
+        return bool(self.errors[-1, 0] > MAX_FLIGHT_ERROR)
 
     @property
     def largest(self) -> Array:
@@ -78,8 +78,9 @@ class LagStudy:
 
     def fly(self, with_rates: bool, lag: float, known_lag: float) -> Flight:
         """Fly with one lag of rotors and joints."""
-        machine, period = self._machine, STEP * STEPS_PER_COMMAND
-        simulation = FlightSimulation(machine, self._reference.at(0.0).q, STEP, Lags(lag, lag))
+        machine, period = self._machine, FLIGHT_STEP * STEPS_PER_COMMAND
+        simulation = FlightSimulation(machine, self._reference.at(0.0).q, FLIGHT_STEP,
+                                      Lags(lag, lag))
         feedback = (RateFeedback if with_rates else Feedback)(machine.model, Gains())
         lead, times, errors, states = Lags(known_lag, known_lag).lead, [], [], []
         for _ in range(round(self._duration / period)):
@@ -89,7 +90,7 @@ class LagStudy:
             states.append(q.copy())
             errors.append((np.linalg.norm(error.error[3:6]), np.linalg.norm(error.error[:3]),
                            np.abs(error.error[6:]).max()))
-            if errors[-1][0] > MAX_ERROR:
+            if errors[-1][0] > MAX_FLIGHT_ERROR:
                 break
             a = feedback.acceleration(error, period)
             tau = (lead(self._known.inverse.time_derivatives(q, v, a)) if with_rates

@@ -24,7 +24,7 @@ from liedyn_ros.aerial.vehicle import Lags
 from liedyn_ros.commands import outputs
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.markup import print_table
-from liedyn_ros.pictures import legend_above, new_figure, PAGE, RIGHT, save, WRONG
+from liedyn_ros.pictures import legend_above, new_figure, PAGE, RIGHT_COLOR, save, WRONG_COLOR
 from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, TRANSIENT
 from liedyn_ros.studies.options import lag_parser
 from liedyn_ros.view_state import seen_of
@@ -93,9 +93,9 @@ if __name__ == '__main__':
 
 
 LABELS = ('position, mm', 'attitude, degree', 'worst joint, degree')
-SCALES = (1e3, np.degrees(1.0), np.degrees(1.0))
-SMALLEST = (1e-2, 1e-3, 1e-3)  # shown
-COLORS = {False: WRONG, True: RIGHT}
+SHOWN_SCALES = (1e3, np.degrees(1.0), np.degrees(1.0))
+SMALLEST_SHOWN = (1e-2, 1e-3, 1e-3)  # shown
+COLORS = {False: WRONG_COLOR, True: RIGHT_COLOR}
 LINES = {False: '-', True: '--'}
 NAMES = {False: 'efforts', True: 'efforts and their rates'}
 
@@ -105,7 +105,7 @@ def draw(flights: Sequence[Flight], path: Path) -> None:
     figure = new_figure(120.0, PAGE)
     panels = figure.subplots(3, 2, sharex='col', sharey='row')
     shown = max(flight.lag for flight in flights)
-    for k, (label, scale, least) in enumerate(zip(LABELS, SCALES, SMALLEST)):
+    for k, (label, scale, least) in enumerate(zip(LABELS, SHOWN_SCALES, SMALLEST_SHOWN)):
         over_time, over_lags = panels[k]
         for with_rates, name in NAMES.items():
             style = {'color': COLORS[with_rates], 'linestyle': LINES[with_rates],

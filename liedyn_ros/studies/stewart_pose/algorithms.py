@@ -26,9 +26,9 @@ from liedyn_ros.lie import se3, SO3
 from liedyn_ros.stewart import StewartGeometry
 
 SMALLEST_STEP_FACTOR = 1e-14  # the paper's eps3
-SMALLEST_PIVOT = 1e-14  # of J^T J, relative to its largest diagonal entry
-RESIDUAL_TOLERANCE = 1e-14  # of a residual, by the numbers of its difference; and of a step
-MAX_ITERATIONS = 200
+PAPER_PIVOT = 1e-14  # of J^T J, relative to its largest diagonal entry
+PAPER_TOLERANCE = 1e-14  # of a residual, by the numbers of its difference; and of a step
+PAPER_ITERATIONS = 200
 
 
 class Chart(IntEnum):
@@ -59,7 +59,7 @@ class StudyEquations:
         longest = self._lengths.max()
         reach = longest + sum(np.linalg.norm(joints, axis=1).max()
                               for joints in (self._base, self._platform))
-        self.tolerance = RESIDUAL_TOLERANCE * (reach if form.of_lengths else longest * reach)
+        self.tolerance = PAPER_TOLERANCE * (reach if form.of_lengths else longest * reach)
 
     def state(self, pose: Array) -> Any:
         """Return the state of a pose (4, 4), m."""
@@ -153,12 +153,12 @@ def gauss_newton(
     The step factor is squared until the residual falls to the half step and on to the whole one
     (Stewart Algorithm 1).
     """
-    for k in range(MAX_ITERATIONS):
+    for k in range(PAPER_ITERATIONS):
         r = equations.residuals(x)
         if np.abs(r).max() <= equations.tolerance:
             return x, True, k
-        step = solved(*normal_equations(equations, x, r), 0.0, SMALLEST_PIVOT)  # (Stewart 26)
-        if step is None or np.linalg.norm(step) <= RESIDUAL_TOLERANCE:
+        step = solved(*normal_equations(equations, x, r), 0.0, PAPER_PIVOT)  # (Stewart 26)
+        if step is None or np.linalg.norm(step) <= PAPER_TOLERANCE:
             return x, False, k
         alpha, square = step_factor, r @ r
         while True:
@@ -170,7 +170,7 @@ def gauss_newton(
             if alpha <= SMALLEST_STEP_FACTOR:
                 return x, False, k + 1
         x = equations.moved(x, alpha * step)
-    return x, bool(np.abs(equations.residuals(x)).max() <= equations.tolerance), MAX_ITERATIONS
+    return x, bool(np.abs(equations.residuals(x)).max() <= equations.tolerance), PAPER_ITERATIONS
 
 
 def levenberg_marquardt(
@@ -179,11 +179,11 @@ def levenberg_marquardt(
     r = equations.residuals(x)
     a, g = normal_equations(equations, x, r)
     mu, nu = tau * a.diagonal().max(), 2.0
-    for k in range(MAX_ITERATIONS):
+    for k in range(PAPER_ITERATIONS):
         if np.abs(r).max() <= equations.tolerance:
             return x, True, k
         step = solved(a, g, mu, 0.0)
-        if step is None or np.linalg.norm(step) <= RESIDUAL_TOLERANCE:
+        if step is None or np.linalg.norm(step) <= PAPER_TOLERANCE:
             return x, False, k
         trial = equations.moved(x, step)
         new = equations.residuals(trial)
@@ -194,7 +194,7 @@ def levenberg_marquardt(
             mu, nu = mu * max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3), 2.0
         else:
             mu, nu = mu * nu, 2.0 * nu
-    return x, bool(np.abs(r).max() <= equations.tolerance), MAX_ITERATIONS
+    return x, bool(np.abs(r).max() <= equations.tolerance), PAPER_ITERATIONS
 
 
 def normal_equations(equations: StudyEquations, x: Array, r: Array) -> tuple[Array, Array]:

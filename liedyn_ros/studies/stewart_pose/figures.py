@@ -19,10 +19,10 @@ import numpy as np
 
 from liedyn_ros.pictures import draw_platform, fill, new_figure, PAGE, save, share_scale
 from liedyn_ros.studies.stewart_pose.paper import (
-    Cell, End, pose_of, STATES, Study, Table, TABLES, UNEXPLAINED)
+    Cell, End, PAPER_STATES, PAPER_TABLES, pose_of, Study, Table, UNEXPLAINED_CELLS)
 
 # Of the three methods: markers within markers, as points often lie on each other.
-STYLES: tuple[dict[str, Any], ...] = tuple(
+METHOD_STYLES: tuple[dict[str, Any], ...] = tuple(
     {'color': color, 'linestyle': style, 'markersize': size, 'markerfacecolor': face}
     for color, style, size, face in (
         ('tab:blue', '-', 8.0, 'none'), ('tab:orange', '--', 5.0, 'tab:orange'),
@@ -40,16 +40,16 @@ def draw(study: Study, cells: Cells, folder: Path) -> None:
     """Write figure_4 to figure_9."""
     save(states(study), folder / 'figure_4.png')
     save(branch(study), folder / 'figure_5.png')
-    for number, table, shown in ((6, TABLES[0], (0, 1, 2)), (7, TABLES[0], (3, 4)),
-                                 (8, TABLES[1], (0, 1, 2)), (9, TABLES[1], (3, 4))):
+    for number, table, shown in ((6, PAPER_TABLES[0], (0, 1, 2)), (7, PAPER_TABLES[0], (3, 4)),
+                                 (8, PAPER_TABLES[1], (0, 1, 2)), (9, PAPER_TABLES[1], (3, 4))):
         save(comparison(number, table, cells, shown), folder / f'figure_{number}.png')
 
 
 def states(study: Study) -> Figure:
     """Return Figure 4: the true state and the five initial ones."""
     figure = new_figure(130.0, PAGE, below=5.0, right=5.0)  # space for labels of axes in space
-    poses = [study.true_pose, *(pose_of(*state) for state in STATES)]
-    titles = ['true state', *(f'state {k + 1}' for k in range(len(STATES)))]
+    poses = [study.true_pose, *(pose_of(*state) for state in PAPER_STATES)]
+    titles = ['true state', *(f'state {k + 1}' for k in range(len(PAPER_STATES)))]
     for k, (pose, title) in enumerate(zip(poses, titles)):
         axes = figure.add_subplot(2, 3, k + 1, projection='3d')
         draw_platform(axes, study.geometry, pose, f'({"abcdef"[k]}) {title}')
@@ -74,7 +74,7 @@ def comparison(number: int, table: Table, cells: Cells, shown: Sequence[int]) ->
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     for axes, state in zip(panels, shown):
         for k, method in enumerate(table.methods):
-            plot_cell(axes, table, cells[method, state], STYLES[k], k - 1)
+            plot_cell(axes, table, cells[method, state], METHOD_STYLES[k], k - 1)
         axes.axhline(0.0, color='0.6', linewidth=0.8)
         axes.set_yscale('symlog', linthresh=10.0)
         axes.set_ylim(-250.0, 250.0)
@@ -85,7 +85,7 @@ def comparison(number: int, table: Table, cells: Cells, shown: Sequence[int]) ->
     handles = [Line2D([], [], label=method, marker='o', color=style['color'],
                       linestyle=style['linestyle'], markersize=style['markersize'],
                       markerfacecolor=style['markerfacecolor'])
-               for style, method in zip(STYLES, table.methods)]
+               for style, method in zip(METHOD_STYLES, table.methods)]
     handles += [Line2D([], [], color='0.3', marker=MARKERS[end], linestyle='', label=MEANINGS[end])
                 for end in MARKERS]
     figure.legend(handles=handles, ncols=4, loc='outside lower center')
@@ -98,7 +98,7 @@ def percentages(table: Table, cells: Cells, state: int) -> str:
     """Return how many solves reached the true pose, and how many are published."""
     parts = []
     for method, published in zip(table.methods, table.published[state]):
-        star = '*' if (method, state) in UNEXPLAINED else ''
+        star = '*' if (method, state) in UNEXPLAINED_CELLS else ''
         parts.append(f'{method} {cells[method, state].percentage:.0f} % '
                      f'({published:.0f} %){star}')
     end = '\n* no reading of the paper gives this' if '*' in ''.join(parts) else ''

@@ -26,7 +26,7 @@ from liedyn_ros.studies.stewart_pose.algorithms import (
     Algorithm, Chart, Form, gauss_newton, levenberg_marquardt, StudyEquations)
 
 CENTIMETRE = 0.01
-SAME_POSE = 1e-6  # rad and m; poses that meet the lengths lie many centimetres apart
+SAME_PAPER_POSE = 1e-6  # rad and m; poses that meet the lengths lie many centimetres apart
 
 
 def pose_of(x: float, y: float, z: float, roll: float, pitch: float, yaw: float) -> Array:
@@ -35,12 +35,12 @@ def pose_of(x: float, y: float, z: float, roll: float, pitch: float, yaw: float)
     return SE3.from_rotation_translation(rotation, CENTIMETRE * np.array((x, y, z))).matrix
 
 
-Q_C = (0.0, 0.0, 50.0, 20.0, 0.0, -30.0)
+PAPER_CENTRE = (0.0, 0.0, 50.0, 20.0, 0.0, -30.0)
 Q_S1 = (17.58, 10.34, 36.71, -90.72, -112.2, 38.00)
 # The yaw of state 2 is printed as 70 degrees, which does not reproduce its rows.
-STATES = ((0.0, 20.0, 20.0, 10.0, 100.0, 5.0), (0.0, 20.0, 40.0, 0.0, -50.0, -70.0),
-          (20.0, -15.0, 70.0, 20.0, -20.0, 50.0), (-20.0, 10.0, 70.0, 50.0, -20.0, 70.0),
-          (20.0, -10.0, 40.0, 60.0, 70.0, 50.0))
+PAPER_STATES = ((0.0, 20.0, 20.0, 10.0, 100.0, 5.0), (0.0, 20.0, 40.0, 0.0, -50.0, -70.0),
+                (20.0, -15.0, 70.0, 20.0, -20.0, 50.0), (-20.0, 10.0, 70.0, 50.0, -20.0, 70.0),
+                (20.0, -10.0, 40.0, 60.0, 70.0, 50.0))
 
 
 class End(IntEnum):
@@ -92,7 +92,7 @@ def forms(prefix: str, on_se3: Chart) -> dict[str, Form]:
 STEP_FACTORS = np.array([0.5 + 0.01 * k for k in range(50)])
 LOG_DAMPINGS = np.array([-9.0 + 0.12 * k for k in range(50)])
 
-TABLES = (
+PAPER_TABLES = (
     Table('Table 2: Gauss-Newton', 'step factor', STEP_FACTORS, STEP_FACTORS,
           gauss_newton, forms('GN', Chart.BODY),
           np.array(((10, 52, 52), (0, 0, 20), (100, 100, 100), (0, 4, 54), (100, 100, 100)))),
@@ -104,7 +104,7 @@ TABLES = (
 
 # The cells, by method and state from 0, that no reading of the paper reproduces. Its charts,
 # residuals, units, order of angles and convergence criteria were varied.
-UNEXPLAINED = frozenset({('GN-SE(3)', 3), ('LM-R6', 3), ('LM-Quat', 3)})
+UNEXPLAINED_CELLS = frozenset({('GN-SE(3)', 3), ('LM-R6', 3), ('LM-Quat', 3)})
 
 
 class Study:
@@ -113,7 +113,7 @@ class Study:
     def __init__(self, geometry: StewartGeometry) -> None:
         """Take the geometry of Table 1."""
         self.geometry = geometry
-        self.true_pose = pose_of(*Q_C)
+        self.true_pose = pose_of(*PAPER_CENTRE)
         self.lengths = leg_lengths(geometry, self.true_pose)
         # The paper prints T_s (Stewart 30) to four digits; a solve from there gives the rest.
         self.branch = PoseSolver(geometry).solve(self.lengths, pose_of(*Q_S1)).pose
@@ -121,7 +121,7 @@ class Study:
     def cell(self, table: Table, method: str, state: int) -> Cell:
         """Return how one form of a table's algorithm ends from a state, counted from 0."""
         equations = StudyEquations(self.geometry, self.lengths, table.methods[method], CENTIMETRE)
-        start = equations.state(pose_of(*STATES[state]))
+        start = equations.state(pose_of(*PAPER_STATES[state]))
         solves = [table.algorithm(equations, start, value) for value in table.values.tolist()]
         ends = [self._end(equations.pose(x)) if converged else End.NOWHERE
                 for x, converged, _ in solves]
@@ -131,6 +131,6 @@ class Study:
         pose = scaled.copy()
         pose[:3, 3] *= CENTIMETRE
         for end, known in ((End.TRUE_POSE, self.true_pose), (End.BRANCH, self.branch)):
-            if np.abs(pose - known).max() < SAME_POSE:
+            if np.abs(pose - known).max() < SAME_PAPER_POSE:
                 return end
         return End.ELSEWHERE

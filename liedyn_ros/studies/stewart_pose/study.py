@@ -25,7 +25,7 @@ from liedyn_ros.studies.options import stewart_parser
 from liedyn_ros.studies.stewart_pose import figures
 from liedyn_ros.studies.stewart_pose.figures import Cells
 from liedyn_ros.studies.stewart_pose.paper import (
-    pose_of, STATES, Study, Table, TABLES, UNEXPLAINED)
+    PAPER_STATES, PAPER_TABLES, pose_of, Study, Table, UNEXPLAINED_CELLS)
 from liedyn_ros.view_state import ViewInput
 
 MAX_DIFFERENCE = 4.0  # percentage points: two solves of fifty
@@ -37,11 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     begin = time.perf_counter()
     study = Study(load_geometry(config_file('stewart_geometry.yaml')))
     cells: Cells = {}
-    for table in TABLES:
+    for table in PAPER_TABLES:
         cells |= run(study, table)
     print(f'  {sum(len(cell.ends) for cell in cells.values())} solves, '
           f'{time.perf_counter() - begin:.1f} s with compilation')
-    for table in TABLES:
+    for table in PAPER_TABLES:
         print_beside_published(table, cells)
     print_differences(cells)
     figures.draw(study, cells, folder)
@@ -54,7 +54,7 @@ def seen(study: Study) -> Iterator[tuple[float, ViewInput]]:
     """Yield each state beside the true pose, then where our solver ends, a second each."""
     solver = PoseSolver(study.geometry)
     times = count()
-    for state in STATES:
+    for state in PAPER_STATES:
         start = pose_of(*state)
         for pose in (start, solver.solve(study.lengths, start).pose):
             yield float(next(times)), ViewInput(pose=pose, true_pose=study.true_pose)
@@ -67,7 +67,7 @@ def run(study: Study, table: Table) -> Cells:
     cells: Cells = {}
     for method in table.methods:
         print(f'  {method}:', end='', flush=True)
-        for state in range(len(STATES)):
+        for state in range(len(PAPER_STATES)):
             cells[method, state] = study.cell(table, method, state)
             print(f' state {state + 1}', end='', flush=True)
         print()
@@ -78,7 +78,7 @@ def print_beside_published(table: Table, cells: Cells) -> None:
     """Print one table: for each form the percentage found here and the published one."""
     print(f'\n{table.title}: percentage of solves that reach the true pose, here | published')
     rows = []
-    for state, values in enumerate(STATES):
+    for state, values in enumerate(PAPER_STATES):
         pairs = [f'{cells[method, state].percentage:.0f} | {published}'
                  for method, published in zip(table.methods, table.published[state])]
         rows.append([f'{state + 1}', *(f'{value:g}' for value in values), *pairs])
@@ -90,14 +90,14 @@ def print_differences(cells: Cells) -> None:
     """Print how many cells agree, and name those that do not."""
     differences = {
         (method, state): (cells[method, state].percentage, float(table.published[state, k]))
-        for table in TABLES for k, method in enumerate(table.methods)
-        for state in range(len(STATES))}
+        for table in PAPER_TABLES for k, method in enumerate(table.methods)
+        for state in range(len(PAPER_STATES))}
     unequal = {key: pair for key, pair in differences.items() if pair[0] != pair[1]}
     near = sum(abs(ours - published) <= MAX_DIFFERENCE for ours, published in differences.values())
     print(f'\n{len(differences) - len(unequal)} of {len(differences)} cells are equal, '
           f'{near} within {MAX_DIFFERENCE:g} points; those that differ:')
     for (method, state), (ours, published) in unequal.items():
-        note = ', by no reading of the paper' if (method, state) in UNEXPLAINED else ''
+        note = ', by no reading of the paper' if (method, state) in UNEXPLAINED_CELLS else ''
         print(f'  {method}, state {state + 1}: {ours:.0f} here, {published:.0f} published{note}')
 
 

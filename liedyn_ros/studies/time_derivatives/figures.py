@@ -20,8 +20,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.pictures import BOUND, new_figure, PAGE, PALETTE, save
 from liedyn_ros.studies.time_derivatives.timing import CostPolynomial, Curve, FIXED_ORDER, Timing
 
-STYLES = ('-', '--', ':', '-.')
-BASE = slice(0, 3), slice(3, 6)  # columns of angular parts and moments; of linear parts, forces
+LINE_STYLES = ('-', '--', ':', '-.')
+# Columns of angular parts and moments; of linear parts, forces
+BASE_COLUMNS = slice(0, 3), slice(3, 6)
 MARK_SPACING = 40  # samples between two marks
 
 
@@ -35,7 +36,7 @@ def draw_reference(times: Array, motion: Array, found: Array, names: tuple[str, 
     figure, axes = _panels(motion.shape[1], ('base, angular, rad/s^n', 'base, linear, m/s^n',
                                              'joints, rad/s^n'))
     for k, row in enumerate(axes):
-        for ax, part in zip(row, (*BASE, slice(6, None))):
+        for ax, part in zip(row, (*BASE_COLUMNS, slice(6, None))):
             for j, line in enumerate(ax.plot(times, motion[:, k, part], linewidth=1.0)):
                 line.set_label(names[part][j])
                 if k > 0:
@@ -51,7 +52,7 @@ def draw_forces(times: Array, tau: Array, names: tuple[str, ...], path: Path) ->
         'moment on the base, N m/s^k', 'force on the base, N/s^k', 'joint torques, N m/s^k'))
     labels = [*(f'm{axis}' for axis in 'xyz'), *(f'f{axis}' for axis in 'xyz'), *names[6:]]
     for row, k in zip(axes, range(tau.shape[1])):
-        for ax, part in zip(row, (*BASE, slice(6, None))):
+        for ax, part in zip(row, (*BASE_COLUMNS, slice(6, None))):
             for j, line in enumerate(ax.plot(times, tau[:, k, part], linewidth=1.0)):
                 line.set_label(labels[part][j])
         row[0].set_ylabel(f'k = {k}')
@@ -63,7 +64,7 @@ def draw_errors(times: Array, errors: Array, path: Path) -> None:
     figure = new_figure(70.0)
     ax = figure.subplots()
     for k in range(errors.shape[1]):
-        ax.semilogy(times, np.maximum(errors[:, k], 1e-17), STYLES[k % len(STYLES)],
+        ax.semilogy(times, np.maximum(errors[:, k], 1e-17), LINE_STYLES[k % len(LINE_STYLES)],
                     linewidth=0.9, label=f'order {k}')
     ax.axhline(1e-8, color=BOUND, linestyle='--', label='limit')
     ax.set_xlabel('time, s')

@@ -30,7 +30,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import so3
 from liedyn_ros.lie.time_derivatives import BODY, SPATIAL, Twists
 from liedyn_ros.model import load_yaml
-from liedyn_ros.studies.options import higher_order_parser, ORDER
+from liedyn_ros.studies.options import higher_order_parser, STUDY_ORDER
 from liedyn_ros.studies.time_derivatives import figures, timing
 from liedyn_ros.studies.time_derivatives.timing import Timing
 from liedyn_ros.view_state import seen_of
@@ -95,7 +95,7 @@ class SmoothReference:
 
 
 TIME_STEP = 0.01  # s
-MAX_ERROR = 1e-8  # of the largest force derivative, or of 1
+MAX_STUDY_ERROR = 1e-8  # of the largest force derivative, or of 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -119,8 +119,8 @@ def fly(folder: Path) -> bool:
     print('The paper gives no parameters of its machine: masses, lengths and gains are our own')
     print(f'Reference: {len(times)} states with derivatives', flush=True)
     q = np.array([reference.configuration(t) for t in times.tolist()])
-    motion = np.array([reference.motion(t, ORDER + 2) for t in times.tolist()])
-    print(f'Inverse dynamics to order {ORDER}, then forward dynamics', flush=True)
+    motion = np.array([reference.motion(t, STUDY_ORDER + 2) for t in times.tolist()])
+    print(f'Inverse dynamics to order {STUDY_ORDER}, then forward dynamics', flush=True)
     v, wanted = motion[:, 0].copy(), motion[:, 1:].copy()
     tau = dynamics.inverse.time_derivatives_batch(q, v, wanted)
     a = dynamics.forward.time_derivatives_batch(q, v, tau)
@@ -130,9 +130,9 @@ def fly(folder: Path) -> bool:
     mixed = hybrid_errors(dynamics, q, v, wanted, tau) / np.maximum(1.0, sizes)
     print_table(['order', 'largest force', 'error', 'of max(1, force)', 'hybrid'], [
         [str(k), f'{sizes[:, k].max():.3g}', f'{errors[:, k].max():.1e}',
-         f'{scaled[:, k].max():.1e}', f'{mixed[:, k].max():.1e}'] for k in range(ORDER + 1)])
-    good = bool(max(scaled.max(), mixed.max()) <= MAX_ERROR)
-    print('  The reference was recovered' if good else f'  NOT WITHIN {MAX_ERROR:g}')
+         f'{scaled[:, k].max():.1e}', f'{mixed[:, k].max():.1e}'] for k in range(STUDY_ORDER + 1)])
+    good = bool(max(scaled.max(), mixed.max()) <= MAX_STUDY_ERROR)
+    print('  The reference was recovered' if good else f'  NOT WITHIN {MAX_STUDY_ERROR:g}')
     figures.draw_reference(
         times, motion, a, dynamics.model.coordinate_names, folder / 'reference.png')
     figures.draw_forces(

@@ -20,9 +20,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
-LENGTHS = (2, 4, 8, 12, 16, 20)  # of five branches
-FIXED_ORDER, ORDERS = 3, range(11)
-ROUNDS, BLOCK = 15, 2e-3  # s
+CHAIN_LENGTHS = (2, 4, 8, 12, 16, 20)  # of five branches
+FIXED_ORDER, TIMED_ORDERS = 3, range(11)
+TIMING_ROUNDS, BLOCK_DURATION = 15, 2e-3  # s
 BUILD_TIMEOUT = 3.0  # s to build an expression; the next takes several times as long
 
 OWN_FUNCTIONS = ('inverse', 'forward')
@@ -76,11 +76,11 @@ def measure() -> Timing:
         print('  CasADi is not installed, only this package is timed. To time both: '
               'pip install casadi')
     by_bodies, by_order = TimingCurves(with_casadi), TimingCurves(with_casadi)
-    for length in LENGTHS:
+    for length in CHAIN_LENGTHS:
         model = branches(5, length)
         print(f'  {len(model.bodies)} bodies, order {FIXED_ORDER}', flush=True)
         by_bodies.add(len(model.bodies), model, FIXED_ORDER)
-    for order in ORDERS:
+    for order in TIMED_ORDERS:
         print(f'  {len(model.bodies)} bodies, order {order}', flush=True)
         by_order.add(order, model, order)
     return Timing(by_bodies.curves, by_order.curves)
@@ -133,8 +133,8 @@ def fit(variable: str, points: list[tuple[int, float]], degree: int) -> CostPoly
 def least_times(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
     """Return the least time of each call, s, as others on the machine only add; all take turns."""
     times: dict[str, list[float]] = {name: [] for name in calls}
-    counts = {name: max(1, round(BLOCK / _time(call, 2))) for name, call in calls.items()}
-    for _ in range(ROUNDS):
+    counts = {name: max(1, round(BLOCK_DURATION / _time(call, 2))) for name, call in calls.items()}
+    for _ in range(TIMING_ROUNDS):
         for name, call in calls.items():
             times[name].append(_time(call, counts[name]))
     return {name: min(taken) for name, taken in times.items()}

@@ -20,15 +20,16 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart import leg_lengths
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.picture import (
-    GREY, JOINT, LIGHT, MIDDLE, PlatformPicture, ROD, STEEL, TUBE)
+    GREY_COLOR, JOINT_WIDTH, LIGHT_COLOR, MIDDLE_COLOR, PlatformPicture, ROD_WIDTH, STEEL_COLOR,
+    TUBE_WIDTH)
 from liedyn_ros.view.shapes import add_axes, Cylinders, ellipsoid, PATH, place, PURPLE, rgb
 from liedyn_ros.view_state import ViewInput
 
-SIGMAS, MAGNIFIED = 3.0, 100.0  # of the ellipsoid; RViz magnifies by the same
+ELLIPSOID_SIGMAS, MAGNIFIED = 3.0, 100.0  # of the ellipsoid; RViz magnifies by the same
 # Length and radius of axes over the characteristic length, for the paper's platform as in RViz
-AXES = {'Pose': (0.5, 0.025), 'Reference (controller)': (0.75, 0.01),
-        'True pose (simulator)': (0.75, 0.015)}
-COVARIANCE, PLATFORM = 'Covariance (with leg_noise)', 'Platform'
+AXES_SIZES = {'Pose': (0.5, 0.025), 'Reference (controller)': (0.75, 0.01),
+              'True pose (simulator)': (0.75, 0.015)}
+COVARIANCE_SWITCH, PLATFORM_SWITCH = 'Covariance (with leg_noise)', 'Platform'
 TINT = (70, 140, 235)  # of the plate of a ghost
 
 
@@ -46,17 +47,18 @@ class PlatformFigure:
                    for each in (self._picture.base, self._picture.platform)]
         if opacity is None:
             scene.add_mesh_simple(f'/{name}/base', self._picture.base, corners[0],
-                                  color=rgb(GREY), flat_shading=True)
+                                  color=rgb(GREY_COLOR), flat_shading=True)
         self._plate = scene.add_mesh_simple(
             f'/{name}/platform', self._picture.platform, corners[1],
-            color=rgb(LIGHT) if opacity is None else TINT, opacity=opacity, flat_shading=True)
+            color=rgb(LIGHT_COLOR) if opacity is None else TINT, opacity=opacity,
+            flat_shading=True)
         self._joints = [scene.add_icosphere(
-            f'/{name}/joints/{k + 1}', 0.5 * JOINT * size, rgb(STEEL), subdivisions=2,
+            f'/{name}/joints/{k + 1}', 0.5 * JOINT_WIDTH * size, rgb(STEEL_COLOR), subdivisions=2,
             opacity=opacity) for k in range(2 * legs)]
         self._tubes = Cylinders(
-            scene, f'/{name}/tubes', legs, 0.5 * TUBE * size, rgb(STEEL), opacity)
+            scene, f'/{name}/tubes', legs, 0.5 * TUBE_WIDTH * size, rgb(STEEL_COLOR), opacity)
         self._rods = Cylinders(
-            scene, f'/{name}/rods', legs, 0.5 * ROD * size, rgb(MIDDLE), opacity)
+            scene, f'/{name}/rods', legs, 0.5 * ROD_WIDTH * size, rgb(MIDDLE_COLOR), opacity)
         self.move(home, leg_lengths(geometry, home))
 
     def move(self, pose: Array, lengths: Array) -> None:
@@ -108,17 +110,17 @@ class PlatformScene:
                  path_time: float) -> None:
         """Make the scene; until a pose comes the platform stands at home (4, 4), m."""
         self._geometry = geometry
-        self.figure = PlatformFigure(scene, PLATFORM, geometry, home)
+        self.figure = PlatformFigure(scene, PLATFORM_SWITCH, geometry, home)
         size = geometry.characteristic_length
         self._frames = {name: add_axes(scene, name, length * size, radius * size)
-                        for name, (length, radius) in AXES.items()}
+                        for name, (length, radius) in AXES_SIZES.items()}
         self._ellipsoid = scene.add_icosphere(
-            f'/{COVARIANCE}', 1.0, PURPLE, opacity=0.3, visible=False)
+            f'/{COVARIANCE_SWITCH}', 1.0, PURPLE, opacity=0.3, visible=False)
         self._path = PathLine(scene, path_time)
 
     def show(self, seen: ViewInput, now: float) -> None:
         """Show the platform as heard at a time, s."""
-        for name, pose in zip(AXES, (seen.pose, seen.reference, seen.true_pose)):
+        for name, pose in zip(AXES_SIZES, (seen.pose, seen.reference, seen.true_pose)):
             if pose is not None:
                 place(self._frames[name], pose)
                 self._frames[name].visible = True
@@ -128,5 +130,6 @@ class PlatformScene:
                          else seen.solved.lengths)
         self._path.add(now, seen.pose[:3, 3])
         if seen.covariance is not None:
-            ellipsoid(self._ellipsoid, seen.pose[:3, 3], seen.covariance, SIGMAS * MAGNIFIED)
+            ellipsoid(self._ellipsoid, seen.pose[:3, 3], seen.covariance,
+                      ELLIPSOID_SIGMAS * MAGNIFIED)
             self._ellipsoid.visible = True

@@ -28,7 +28,8 @@ from liedyn_ros.view.platforms.scene import PlatformFigure
 from liedyn_ros.view.plots import add_slider, move_slider, value_of
 from liedyn_ros.view.shapes import place
 
-GHOST, MODE = 0.45, 0.25  # opacity of what is asked, and of other poses of its leg lengths
+# Opacity of what is asked, and of other poses of its leg lengths
+GHOST_OPACITIES, MODE = 0.45, 0.25
 # Sizes of the platform that a ghost goes; of a quaternion that is none
 MAX_GHOST_DISTANCE, ZERO_QUATERNION = 1000.0, 1e-12
 TRAVEL = 0.5  # share of a length at home that a slider spans where the leg has no limit
@@ -90,7 +91,7 @@ class PlatformWhatIf:
                 self._figure.remove()
             self._figure = PlatformFigure(
                 self._server.scene, 'What if/ghost', self._geometry, self._home,
-                GHOST) if visible else None
+                GHOST_OPACITIES) if visible else None
             self.gizmo.visible = visible
             self._draw()
 

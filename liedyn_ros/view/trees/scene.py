@@ -31,9 +31,9 @@ from liedyn_ros.view.trees.urdf_shapes import Mesh, shapes_of
 from liedyn_ros.view_state import Description, ViewInput
 
 # Of efforts, by elementary link.
-UNITS = {kinds.REVOLUTE: ('N m',), kinds.PRISMATIC: ('N',), kinds.HELICAL: ('N m',),
-         kinds.SPHERICAL: ('N m',) * 3, kinds.FREE: ('N m',) * 3 + ('N',) * 3}
-EFFORT, CENTER, THRUST, LOOP = (230, 120, 20), (220, 30, 30), (40, 140, 220), (150, 60, 190)
+EFFORT_UNITS = {kinds.REVOLUTE: ('N m',), kinds.PRISMATIC: ('N',), kinds.HELICAL: ('N m',),
+                kinds.SPHERICAL: ('N m',) * 3, kinds.FREE: ('N m',) * 3 + ('N',) * 3}
+EFFORT_COLOR, CENTER, THRUST, LOOP = (230, 120, 20), (220, 30, 30), (40, 140, 220), (150, 60, 190)
 
 
 class TreeScene:
@@ -69,7 +69,7 @@ class TreeScene:
             '/Centre of mass', 0.02 * self.size, CENTER, visible=model.mass > 0.0)
         self._efforts, self._thrusts, self._pulls = (
             Arrows(scene, name, self.size, color) for name, color in (
-                ('/Joint efforts', EFFORT), ('/Thrusts', THRUST), ('/Loop forces', LOOP)))
+                ('/Joint efforts', EFFORT_COLOR), ('/Thrusts', THRUST), ('/Loop forces', LOOP)))
         self.looped: ConstrainedDynamics | None = None
         self._place_center()
 
@@ -147,7 +147,7 @@ class TreeScene:
 def units_of(model: Model) -> list[str]:
     """Return the unit of the effort of each coordinate (nv)."""
     return [unit for joint in model.joint_list for link, _ in JOINT_TYPES[joint.type_name].links
-            for unit in UNITS[link]]
+            for unit in EFFORT_UNITS[link]]
 
 
 def size_of(poses: Array) -> float:

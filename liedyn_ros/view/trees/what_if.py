@@ -32,12 +32,12 @@ from liedyn_ros.view.shapes import ellipsoid
 from liedyn_ros.view.trees.figure import Shapes, TreeFigure
 from liedyn_ros.view.trees.scene import size_of, units_of
 
-GHOST = 0.45  # opacity
+GHOST_OPACITY = 0.45  # opacity
 NO_BODY = 'none'  # no body has its mass ellipsoid shown
-MASS = (40, 160, 90)
+MASS_COLOR = (40, 160, 90)
 ELLIPSOID_SIZE = 0.25  # of the machine's size: the longest half axis of the mass ellipsoid
-LIGHT = 1e-9  # 1/kg; less is no motion
-RANK = 1e-9  # singular values of loops below this share of the largest are zero
+LEAST_MOBILITY = 1e-9  # 1/kg; less is no motion
+RANK_SHARE = 1e-9  # singular values of loops below this share of the largest are zero
 
 
 class TreeWhatIf:
@@ -88,7 +88,7 @@ class TreeWhatIf:
         self.body = self._server.gui.add_dropdown('Mass ellipsoid of', (NO_BODY, *leaves))
         self.body.on_update(lambda _: self._redraw())
         self._ellipsoid = self._server.scene.add_icosphere(
-            '/What if/mass ellipsoid', 1.0, MASS, opacity=0.35, visible=False)
+            '/What if/mass ellipsoid', 1.0, MASS_COLOR, opacity=0.35, visible=False)
 
     @property
     def _body(self) -> str:
@@ -119,7 +119,7 @@ class TreeWhatIf:
             for joint in self._joints:
                 move_slider(self.sliders[joint.name], float(self.q[joint.qi]))
             self._figure = TreeFigure(self._server.scene, 'What if', self._model,
-                                      self._shapes, GHOST)
+                                      self._shapes, GHOST_OPACITY)
             self._draw()
 
     def _closed(self, q: Array) -> Array:
@@ -171,7 +171,7 @@ class TreeWhatIf:
         columns = self._tree.frames.jacobian(self.q, body, LOCAL_WORLD_ALIGNED)[3:]
         free = np.eye(self._model.nv)
         if self._looped is not None:
-            free = null_space(self._looped.jacobian(self.q), rcond=RANK)
+            free = null_space(self._looped.jacobian(self.q), rcond=RANK_SHARE)
         matrix = free.T @ self._tree.mass_matrix(self.q) @ free
         return np.array(columns @ free @ np.linalg.pinv(matrix) @ (columns @ free).T)
 
@@ -206,7 +206,7 @@ class TreeWhatIf:
             limit = f'{most:.3g}' if math.isfinite(most) else '-'
             lines.append(f'| {as_text(name)} | {over}{torque + 0.0:.3g} {unit}{over} | {limit} |')
         if self._body != NO_BODY:
-            felt = ', '.join(f'{1.0 / each:.3g}' if each > LIGHT else 'infinite'
+            felt = ', '.join(f'{1.0 / each:.3g}' if each > LEAST_MOBILITY else 'infinite'
                              for each in np.linalg.eigvalsh(self.mobility(self._body))[::-1])
             lines.append(f'\nA push on {as_text(self._body)} meets {felt} kg along the axes.')
         return '\n'.join(lines)

@@ -24,7 +24,7 @@ from support.recordings.recorded_motion import arm_recording, JOINTS, loop_motio
 
 from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.bags.job import Reasons
-from liedyn_ros.commands.bags.joint_bag import JOINT_MOTION, TYPE
+from liedyn_ros.commands.bags.joint_bag import JOINT_MOTION, MOTION_TYPE
 from liedyn_ros.commands.bags.joint_motion import processed_loops, processed_motion
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
@@ -72,12 +72,12 @@ def test_torques_and_their_derivatives_are_those_that_the_motion_needs(arm, tmp_
         float(each) for each in found['elbow.torque [N m]']]
     store = get_typestore(Stores.ROS2_JAZZY)
     text = (ROOT / 'liedyn_interfaces/msg/JointMotion.msg').read_text()
-    assert get_types_from_msg(text, TYPE) == get_types_from_msg(JOINT_MOTION, TYPE)
-    store.register(get_types_from_msg(text, TYPE))
+    assert get_types_from_msg(text, MOTION_TYPE) == get_types_from_msg(JOINT_MOTION, MOTION_TYPE)
+    store.register(get_types_from_msg(text, MOTION_TYPE))
     with Reader(files[2]) as reader:
         motions = [each for each in reader.connections if each.topic == '/joint_motion']
         _, stamp, data = next(reader.messages(motions))
-    message = store.deserialize_cdr(data, TYPE)
+    message = store.deserialize_cdr(data, MOTION_TYPE)
     assert str(stamp) == found['stamp [ns]'][0] and message.name == list(JOINTS)
     assert message.effort[2] == float(found['elbow.torque [N m]'][0])
 

@@ -23,7 +23,7 @@ from support.refusals import ANY, refused
 
 from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.inputs import node_settings
-from liedyn_ros.commands.stewart.bag_processing.messages import STEWART_STATUS, TYPES
+from liedyn_ros.commands.stewart.bag_processing.messages import MESSAGE_TYPES, STEWART_STATUS
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import PoseTracker
@@ -56,8 +56,8 @@ def test_the_new_bag_has_the_numbers_of_the_table(tmp_path):
 
 def test_the_definition_of_the_status_is_that_of_its_file():
     text = (ROOT / 'liedyn_interfaces/msg/StewartStatus.msg').read_text()
-    assert get_types_from_msg(text, TYPES['status']) == get_types_from_msg(
-        STEWART_STATUS, TYPES['status'])
+    assert get_types_from_msg(text, MESSAGE_TYPES['status']) == get_types_from_msg(
+        STEWART_STATUS, MESSAGE_TYPES['status'])
 
 
 def test_diagnostics_of_no_rate_are_none(tmp_path):

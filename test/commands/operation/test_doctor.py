@@ -17,7 +17,7 @@ import time
 import pytest
 
 from liedyn_ros.commands.operation import computer, doctor, environment, middleware, shared_memory
-from liedyn_ros.commands.operation.computer import Finding, Severity
+from liedyn_ros.commands.operation.computer import DoctorLine, Severity
 
 REPORT = {'rmw': 'rmw_x', 'domain': 3, 'discovery': 0.5, 'round_trip': 0.001, 'nodes': ['/pose'],
           'clocks': [], 'diagnostics': []}
@@ -29,8 +29,8 @@ def levels(found):
 
 
 def test_the_page_begins_with_the_worst_and_the_exit_code_is_its_level(monkeypatch, capsys):
-    found = [Finding('a', Severity.OK, 'fine'), Finding('a', Severity.WARN, 'odd', 'look'),
-             Finding('b', Severity.ERROR, 'broken', 'mend')]
+    found = [DoctorLine('a', Severity.OK, 'fine'), DoctorLine('a', Severity.WARN, 'odd', 'look'),
+             DoctorLine('b', Severity.ERROR, 'broken', 'mend')]
     monkeypatch.setattr(doctor, 'findings', lambda: iter(found))
     assert doctor.main([]) == 2
     assert capsys.readouterr().out.splitlines() == [

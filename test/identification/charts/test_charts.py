@@ -20,7 +20,7 @@ from liedyn_ros.common.errors import InertiaError, LimitError, ModelError, Shape
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.partial_derivatives import Parameters
 from liedyn_ros.identification import is_consistent, pseudo_inertia
-from liedyn_ros.identification.charts import INERTIA_CHARTS, ParameterChart, PARTS
+from liedyn_ros.identification.charts import CHART_PARTS, INERTIA_CHARTS, ParameterChart
 from liedyn_ros.identification.consistency import parameters_of
 from liedyn_ros.model import ModelBuilder, SpatialInertia
 
@@ -68,7 +68,7 @@ def test_the_pseudo_inertia_is_that_of_the_definitions() -> None:
 @pytest.mark.parametrize('seed, floating', [(1, False), (4, True)])
 def test_dynamics_are_those_of_the_rebuilt_model(inertia: str, seed: int, floating: bool) -> None:
     model, rng = random_model(seed, 8, floating), np.random.default_rng(5)
-    chart = ParameterChart(model, PARTS, inertia=inertia)
+    chart = ParameterChart(model, CHART_PARTS, inertia=inertia)
     q, (v, tau, y) = model.random(rng), rng.normal(size=(3, model.nv))
     before = Dynamics(model).forward(q, v, tau)
     assert_same(chart.dynamics.forward(q, v, tau), before, 1e-9)
@@ -90,7 +90,7 @@ def test_dynamics_are_those_of_the_rebuilt_model(inertia: str, seed: int, floati
 @pytest.mark.parametrize('inertia', INERTIA_CHARTS)
 def test_gradients_away_from_the_start_are_those_by_differences(inertia: str) -> None:
     model, rng = random_model(2, 6, True), np.random.default_rng(6)
-    chart = ParameterChart(model, PARTS, inertia=inertia)
+    chart = ParameterChart(model, CHART_PARTS, inertia=inertia)
     q, (v, a, y) = model.random(rng), rng.normal(size=(3, model.nv))
     x, dx = chart.start + 0.3 * rng.random(chart.size), rng.normal(size=chart.size)
     slope, rest = Parameters(model), np.zeros(model.nv)

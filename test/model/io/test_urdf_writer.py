@@ -129,7 +129,7 @@ def test_xacro_is_expanded(tmp_path: Path) -> None:
 
 def test_without_xacro_the_error_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, 'xacro', None)
-    found = xacro_reader.answer('robot.urdf.xacro', {}, xacro_reader.LIMITS)
+    found = xacro_reader.answer('robot.urdf.xacro', {}, xacro_reader.XACRO_LIMITS)
     assert found['error'].startswith('the Python package xacro')
 
 

@@ -16,8 +16,8 @@ from tools import random_robots
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.model import load_sdf, load_urdf
-from liedyn_ros.model.io.sdf.reader import WORDS as SDF
-from liedyn_ros.model.io.urdf import WORDS as URDF
+from liedyn_ros.model.io.sdf.reader import SDF_WORDS as SDF
+from liedyn_ros.model.io.urdf import URDF_WORDS as URDF
 
 NAMED = {  # what would change the dynamics and is not read
     'world': {'joint', 'population', 'state', 'wind'},

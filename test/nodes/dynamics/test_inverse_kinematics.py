@@ -267,6 +267,6 @@ def test_work_is_bounded_and_holds_no_other_request(bench, monkeypatch):
     with refused(ShapeError, 'targets'):
         asked(answers_of(AERIAL), *[target(name, PLACE) for name in (
             'left_forearm', 'right_forearm', 'base')])
-    monkeypatch.setattr(reaching, 'MAX_COORDINATES', 5)
+    monkeypatch.setattr(reaching, 'MAX_REACH_COORDINATES', 5)
     with refused(LimitError, 'model'):
         asked(answers_of(AERIAL), far)

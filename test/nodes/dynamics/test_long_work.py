@@ -30,7 +30,7 @@ from support.bench.command_lines import NODES
 from support.bench.dynamics_bench import AERIAL, Motion, SERVER, ServerBench, vector
 
 from benchmarks.processes import held_segments
-from liedyn_ros.commands.operation.shared_memory import FOLDER, left_over
+from liedyn_ros.commands.operation.shared_memory import left_over, SHARED_MEMORY
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.dynamics import linear_models
 from liedyn_ros.nodes.dynamics import server as server_module
@@ -127,12 +127,12 @@ def test_a_request_has_a_bound(server, monkeypatch, bound, value, reason):
 
 
 def test_models_that_are_too_large_are_refused(bench, monkeypatch):
-    monkeypatch.setattr(linear_models, 'MAX_COORDINATES', 11)
+    monkeypatch.setattr(linear_models, 'MAX_LINEAR_COORDINATES', 11)
     server, state = ServerBench(bench, model_file=AERIAL.name), Motion(AERIAL).state()
     message = server.call(Linearize, 'linearize', states=[state]).message
     assert 'model: expected at most 11 velocity coordinates for linear models, got 12' in message
-    monkeypatch.setattr(linear_models, 'MAX_COORDINATES', 12)
-    monkeypatch.setattr(linear_models, 'MAX_NUMBERS', 6 * 12 * 12 * 2 + 1)
+    monkeypatch.setattr(linear_models, 'MAX_LINEAR_COORDINATES', 12)
+    monkeypatch.setattr(linear_models, 'MAX_MATRIX_NUMBERS', 6 * 12 * 12 * 2 + 1)
     assert server.call(Linearize, 'linearize', states=[state] * 2).success
     message = server.call(Linearize, 'linearize', states=[state] * 3).message
     assert 'states: expected 1 to 2, got 3' in message
@@ -187,7 +187,7 @@ def test_a_goal_has_a_bound_of_time(client, limit, reason):
 @pytest.mark.full
 def test_a_small_goal_waits_for_no_large_ones_and_too_many_are_rejected(client, monkeypatch):
     """Behind as many large ones as are worked on side by side it waited for hours."""
-    monkeypatch.setattr(goals, 'MAX_WAITING', 1)
+    monkeypatch.setattr(goals, 'MAX_WAITING_GOALS', 1)
     large = [client.send(**spinning()) for _ in range(server_module.MAX_CONCURRENT + 1)]
     assert all(goal.accepted for goal in large)
     assert not client.send(**spinning()).accepted
@@ -240,7 +240,7 @@ def test_a_process_ends_during_a_goal(bench, namespace):
         output = ''.join(process.read())
     assert code == 0, output
     assert 'Traceback' not in output
-    assert held.isdisjoint(left_over(FOLDER))
+    assert held.isdisjoint(left_over(SHARED_MEMORY))
 
 
 @pytest.fixture

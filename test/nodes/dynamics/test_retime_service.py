@@ -273,7 +273,7 @@ def test_refusals(bench, monkeypatch):
         assert not found.success
         assert words in found.message
         assert not found.trajectory.points
-    monkeypatch.setattr(retiming, 'MAX_SECONDS', 1e-6)
+    monkeypatch.setattr(retiming, 'MAX_RUN_SECONDS', 1e-6)
     message = server.call(
         RetimeTrajectory, 'retime', trajectory=trajectory(LEG, POINTS)).message
     assert 'expected at most 1e-06 s of work' in message

@@ -138,7 +138,7 @@ def test_wrong_parameters_are_reported_once(server):
     server.finish()
     server.bench.until_logged(server.node, 'not configured: ')
     looks = []
-    server.node.create_timer(start.LOOK_PERIOD, lambda: looks.append(None))
+    server.node.create_timer(start.READ_LOOK_PERIOD, lambda: looks.append(None))
     server.bench.until(lambda: len(looks) > 5, 'time for more starts')
     assert server.state == State.PRIMARY_STATE_UNCONFIGURED
     logged = server.bench.logged(server.node)

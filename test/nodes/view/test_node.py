@@ -23,7 +23,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.view import topics
 from liedyn_ros.nodes.view.node import ViewNode
-from liedyn_ros.nodes.view.topics import FLAGS
+from liedyn_ros.nodes.view.topics import FLAG_SENTENCES
 from liedyn_ros.ros.qos import LATCHED
 from liedyn_ros.stewart import Flag, StewartGeometry
 
@@ -100,7 +100,7 @@ def test_a_platform_is_shown_with_every_flag_between_two_pictures(bench, view):
         and page.seen, 'a pose and a warning', send)
     assert seen.pose[0, 3] == 0.25
     np.testing.assert_array_equal(seen.solved.lengths, lengths)
-    assert seen.warnings == (f'{FLAGS[Flag.LEG_FROZEN]} (leg_3)',)
+    assert seen.warnings == (f'{FLAG_SENTENCES[Flag.LEG_FROZEN]} (leg_3)',)
 
 
 def test_a_platform_of_eight_legs_is_shown_with_all_lengths(bench, view):
@@ -116,7 +116,7 @@ def test_a_platform_of_eight_legs_is_shown_with_all_lengths(bench, view):
 
 def test_every_flag_has_a_sentence_or_names_a_limit():
     limits = {Flag.LEG_TRAVEL, Flag.JOINT_ANGLE, Flag.LEG_CLEARANCE}
-    assert set(FLAGS) | limits == set(Flag)
+    assert set(FLAG_SENTENCES) | limits == set(Flag)
 
 
 def test_topics_that_fall_silent_are_named_while_others_go_on(bench, view, monkeypatch):

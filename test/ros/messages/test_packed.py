@@ -17,10 +17,11 @@ from sensor_msgs.msg import JointState
 from support.refusals import refused
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.nodes.stewart.pose.outputs import POSE, STATUS
+from liedyn_ros.nodes.stewart.pose.outputs import POSE_PATHS, STATUS
 from liedyn_ros.ros.messages import packed as packing
 from liedyn_ros.ros.messages.packed import (
-    EncodingError, JointStateReader, PackedJointState, PackedMessage, PackedPublisher, STAMP)
+    EncodingError, JointStateReader, PackedJointState, PackedMessage, PackedPublisher,
+    STAMP_FIELDS)
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 
 pytestmark = pytest.mark.ros
@@ -42,7 +43,7 @@ def joint_state(names=NAMES, frame='base', velocities=True, efforts=0, stamp=(12
 def test_a_packed_pose_is_the_filled_one(frame):
     message, numbers = PoseStamped(), [0.1, -2.0, 3e300, 0.5, -0.5, 0.5, 0.5]
     message.header.frame_id = frame
-    packed = PackedMessage(message, (*STAMP, *POSE))
+    packed = PackedMessage(message, (*STAMP_FIELDS, *POSE_PATHS))
     message.header.stamp.sec, message.header.stamp.nanosec = 1_700_000_000, 999_999_999
     p, q = message.pose.position, message.pose.orientation
     p.x, p.y, p.z, q.x, q.y, q.z, q.w = numbers
@@ -52,7 +53,7 @@ def test_a_packed_pose_is_the_filled_one(frame):
 
 
 def test_integers_and_arrays_of_fixed_size_stand_where_they_belong():
-    packed = PackedMessage(StewartStatus(), (*STAMP, *STATUS))
+    packed = PackedMessage(StewartStatus(), (*STAMP_FIELDS, *STATUS))
     lengths, bound = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [1e-6, 2e-6, 3e-6, 4e-6, 5e-6, 6e-6]
     raw = packed.pack((3, 4, StewartStatus.START_HOME, 65535, 1e-9, 0.25, 2e-6, *lengths, 73729,
                        -1, 1, 0.01, float('inf'), 1e-5, 0.1, *bound, -0.002, 4_000_000_000, 2))
@@ -76,7 +77,7 @@ def test_a_covariance_is_one_field():
 @pytest.mark.parametrize('parts', [('position',), ('position', 'velocity', 'effort')])
 def test_arrays_keep_their_size(parts):
     message = joint_state(velocities='velocity' in parts, efforts=4 * ('effort' in parts))
-    packed, numbers = PackedMessage(message, (*STAMP, *parts)), np.arange(4.0 * len(parts))
+    packed, numbers = PackedMessage(message, (*STAMP_FIELDS, *parts)), np.arange(4.0 * len(parts))
     read = deserialize_message(packed.pack((5, 6, *numbers)), JointState)
     assert (read.header.stamp.sec, read.header.stamp.nanosec, read.name) == (5, 6, NAMES)
     np.testing.assert_array_equal([*read.position, *read.velocity, *read.effort], numbers)
@@ -162,7 +163,7 @@ def test_another_encoding_is_published_as_objects_with_one_warning(bench, monkey
     warnings = []
     monkeypatch.setattr(packing, 'get_logger', lambda _: Logger(warnings))
     packing._warn_of_encoding.cache_clear()
-    fields = (*STAMP, *POSE)
+    fields = (*STAMP_FIELDS, *POSE_PATHS)
     with pytest.raises(EncodingError):
         PackedMessage(PoseStamped(), fields)
     node, received = bench.start(Plain), bench.collect(PoseStamped, 'pose')

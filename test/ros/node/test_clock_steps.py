@@ -79,4 +79,4 @@ def test_every_node_looks(bench):
 
     node = bench.start(Plain)
     before = [timer.timer_period_ns for timer in node.timers]
-    assert round(1e9 * lifecycle.LOOK_PERIOD) in before
+    assert round(1e9 * lifecycle.TIMER_LOOK_PERIOD) in before

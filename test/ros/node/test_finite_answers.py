@@ -15,7 +15,7 @@ from liedyn_interfaces.srv import DescribeModel, Dynamics, Linearize, SolveStewa
 import pytest
 from support.refusals import refused
 
-from liedyn_ros.common.errors import LimitError, MAX_MESSAGE, NameSetError
+from liedyn_ros.common.errors import LimitError, MAX_MESSAGE_TEXT, NameSetError
 from liedyn_ros.ros.node.services import not_finite, refuse, require_finite_numbers
 
 HUGE = [1.7e308] * 3  # whose sum is infinite
@@ -62,8 +62,8 @@ def test_messages_are_bounded_at_both_ends():
     message = str(NameSetError(text))
     assert message.startswith('prescribed: expected a joint, got xxx')
     assert message.endswith('xxx, the last')
-    assert len(message) == MAX_MESSAGE + len(' ... ')
-    assert str(NameSetError(text[:MAX_MESSAGE])) == text[:MAX_MESSAGE]
+    assert len(message) == MAX_MESSAGE_TEXT + len(' ... ')
+    assert str(NameSetError(text[:MAX_MESSAGE_TEXT])) == text[:MAX_MESSAGE_TEXT]
     response = Dynamics.Response()
     refuse(response, text)
     assert response.answer.message == message

@@ -20,7 +20,7 @@ from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
-from liedyn_ros.nodes.stewart.parameters import POSE, SIMULATOR
+from liedyn_ros.nodes.stewart.parameters import PLATFORM_SIMULATOR, POSE_PARAMETERS
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 from liedyn_ros.ros.node.lifecycle import OF_ALL_NODES
@@ -223,7 +223,8 @@ def test_another_type_is_refused_by_ros(tracking):
 
 
 @pytest.mark.parametrize(('name', 'parameters'), [
-    ('stewart_pose', (*OF_ALL_NODES, *POSE)), ('stewart_simulator', (*OF_ALL_NODES, *SIMULATOR))])
+    ('stewart_pose', (*OF_ALL_NODES, *POSE_PARAMETERS)),
+    ('stewart_simulator', (*OF_ALL_NODES, *PLATFORM_SIMULATOR))])
 def test_each_parameter_is_described_with_unit_and_range(bench, name, parameters):
     bench.start(NODES[name], autostart=False)
     descriptors = bench.call(DescribeParameters, f'{name}/describe_parameters',

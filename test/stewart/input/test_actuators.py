@@ -14,7 +14,8 @@ from support.refusals import ANY, refused
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError, StampError)
-from liedyn_ros.stewart.input.actuators import ActuatorSynchronizer, DEPTH, LegActuators, Reading
+from liedyn_ros.stewart.input.actuators import (
+    ActuatorSynchronizer, LegActuators, Reading, WAITING_READINGS)
 
 NAMES = tuple('abcdef')
 MILLISECOND = 1_000_000
@@ -172,7 +173,7 @@ def test_readings_that_wait_are_bounded():
     synchronizer = ActuatorSynchronizer(NAMES, 4e-4)
     assert not sets_of(synchronizer, [(name, k) for k in range(1000) for name in NAMES[:5]])
     assert sets_of(synchronizer, [('f', k) for k in range(1000)]) == [
-        [k] * 6 for k in range(1000 - DEPTH, 1000)]
+        [k] * 6 for k in range(1000 - WAITING_READINGS, 1000)]
 
 
 def test_a_reading_of_the_same_stamp_takes_the_place_of_the_last():

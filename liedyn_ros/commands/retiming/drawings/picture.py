@@ -16,27 +16,27 @@ from matplotlib.axes import Axes
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.pictures import BOUND, legend_above, new_figure, PAGE, RIGHT, save
+from liedyn_ros.pictures import BOUND, legend_above, new_figure, PAGE, RIGHT_COLOR, save
 from liedyn_ros.retiming import Retimed, RetimedSamples
 from liedyn_ros.retiming.result import phase_plane
 
-SAMPLES = 1001
-MAX_LINES, MAX_BARS = 12, 8
-QUANTITIES = {'torque': 'effort', 'torque_rate': 'rate of effort', 'velocity': 'velocity',
-              'acceleration': 'acceleration', 'jerk': 'jerk'}
-FIELDS = {'torque': 'torque', 'torque_rate': 'torque_rate', 'velocity': 'v', 'acceleration': 'a',
-          'jerk': 'jerk'}
+DRAWN_SAMPLES = 1001
+MAX_DRAWN_LINES, MAX_BARS = 12, 8
+DRAWN_QUANTITIES = {'torque': 'effort', 'torque_rate': 'rate of effort', 'velocity': 'velocity',
+                    'acceleration': 'acceleration', 'jerk': 'jerk'}
+RUN_FIELDS = {'torque': 'torque', 'torque_rate': 'torque_rate', 'velocity': 'v',
+              'acceleration': 'a', 'jerk': 'jerk'}
 
 
 def draw(run: Retimed, path: Path) -> None:
     """Draw a run to a file, as PDF too, and the numbers beside it."""
     figure = new_figure(125.0, PAGE)
     panels = figure.subplots(2, 2).ravel()
-    at = run.at(np.linspace(0.0, run.duration, SAMPLES))
+    at = run.at(np.linspace(0.0, run.duration, DRAWN_SAMPLES))
     draw_phase_plane(panels[0], run)
     draw_time(panels[1], run)
     limits = run.limits.of(run.dynamics.model)
-    shown = [name for name in QUANTITIES if np.isfinite(limits[name]).any()]
+    shown = [name for name in DRAWN_QUANTITIES if np.isfinite(limits[name]).any()]
     first = 'torque' if 'torque' in shown or not shown else shown[0]
     second = next((name for name in ('torque_rate', 'jerk', 'acceleration', 'velocity')
                    if name in shown and name != first), 'torque_rate')
@@ -50,7 +50,7 @@ def draw_phase_plane(axes: Axes, run: Retimed) -> None:
     """Draw the speed along the path, beside the highest that limits leave there."""
     plane = phase_plane(run)
     axes.fill_between(plane.s, plane.limit, 1e3 * plane.speed.max(), color='0.88')
-    axes.plot(plane.s, plane.speed, color=RIGHT, label='run')
+    axes.plot(plane.s, plane.speed, color=RIGHT_COLOR, label='run')
     axes.plot(plane.s, plane.limit, color=BOUND, label='most that limits allow')
     axes.set(xlabel='s, along the path', ylabel='speed along the path ds/dt',
              xlim=(plane.s[0], plane.s[-1]), ylim=(0.0, 1.6 * plane.speed.max()))
@@ -61,11 +61,11 @@ def draw_time(axes: Axes, run: Retimed) -> None:
     """Draw how long each limit is the one that is used most."""
     seconds: dict[str, float] = {}
     for (limit, name), time in zip(run.binding, np.diff(run.interval_times)):
-        key = f'{QUANTITIES.get(limit, limit)}, {name}'
+        key = f'{DRAWN_QUANTITIES.get(limit, limit)}, {name}'
         seconds[key] = seconds.get(key, 0.0) + float(time)
     listed = sorted(seconds.items(), key=lambda each: each[1])[-MAX_BARS:]
     for name, time in listed:
-        bar = axes.barh(name, time, color=RIGHT, label=name)
+        bar = axes.barh(name, time, color=RIGHT_COLOR, label=name)
         axes.bar_label(bar, [f'{time:.3g} s'], fontsize=7, padding=3)
     axes.margins(x=0.2)
     axes.grid(visible=False, axis='y')
@@ -75,17 +75,17 @@ def draw_time(axes: Axes, run: Retimed) -> None:
 def draw_quantity(axes: Axes, run: Retimed, at: RetimedSamples, name: str,
                   limits: Array) -> None:
     """Draw a quantity of all coordinates over time, in parts of its limit where it has one."""
-    values: Array = getattr(at, FIELDS[name])
+    values: Array = getattr(at, RUN_FIELDS[name])
     limited = np.flatnonzero(np.isfinite(limits))
     names = run.dynamics.model.coordinate_names
     drawn = limited if len(limited) else np.flatnonzero(run.dynamics.model.actuated)
     most = np.abs(values).max(axis=0) / np.where(np.isfinite(limits), limits, 1.0)
-    for k in sorted(drawn[np.argsort(-most[drawn])][:MAX_LINES]):
+    for k in sorted(drawn[np.argsort(-most[drawn])][:MAX_DRAWN_LINES]):
         axes.plot(at.t, values[:, k] / (limits[k] if len(limited) else 1.0), label=names[k])
     if len(limited):
         for bound in (-1.0, 1.0):
             axes.axhline(bound, color=BOUND, linestyle='--')
-    what = QUANTITIES[name]
+    what = DRAWN_QUANTITIES[name]
     axes.set(xlabel='time, s', xlim=(0.0, run.duration),
              ylabel=f'{what} / limit' if len(limited) else f'{what}, SI units, not limited')
     legend_above(axes, 4)

@@ -37,13 +37,13 @@ STEWART_STATUS = '\n'.join([
     'float64[6] error_bound', 'float64 age', 'uint32 passed_over', 'float64[] further_lengths',
     *(f'uint8 BRANCH_SOURCE_{each.name}={each.value}' for each in BranchSource),
     'uint8 branch_source'])
-TYPES = {
+MESSAGE_TYPES = {
     'pose': 'geometry_msgs/msg/PoseStamped', 'twist': 'geometry_msgs/msg/TwistStamped',
     'pose_with_covariance': 'geometry_msgs/msg/PoseWithCovarianceStamped',
     'status': 'liedyn_interfaces/msg/StewartStatus',
     'diagnostics': 'diagnostic_msgs/msg/DiagnosticArray'}
 STORE = get_typestore(Stores.LATEST)
-STORE.register(get_types_from_msg(STEWART_STATUS, TYPES['status']))
+STORE.register(get_types_from_msg(STEWART_STATUS, MESSAGE_TYPES['status']))
 _ZERO = np.zeros(6)
 _NOTHING = {  # of a status: what is not known, and what only a running node knows
     'message': '', 'start': 0, 'iterations': 0, 'residual': 0.0, 'smallest_singular_value': 0.0,
@@ -60,12 +60,13 @@ def made(kind: str, **fields: Any) -> Any:
 
 
 def packed(topic: str, stamp_ns: int, frame: str, **fields: Any) -> bytes:
-    """Return a message of a topic of TYPES as bytes; raise StampError for a time of none."""
+    """Return a message of a topic of MESSAGE_TYPES as bytes; raise StampError for no time."""
     require_time_of_messages(stamp_ns)
     sec, nanosec = divmod(stamp_ns, 10**9)
     header = made('std_msgs/msg/Header', frame_id=frame, stamp=made(
         'builtin_interfaces/msg/Time', sec=sec, nanosec=nanosec))
-    return bytes(STORE.serialize_cdr(made(TYPES[topic], header=header, **fields), TYPES[topic]))
+    return bytes(STORE.serialize_cdr(made(MESSAGE_TYPES[topic], header=header, **fields),
+                                     MESSAGE_TYPES[topic]))
 
 
 class Reporter:

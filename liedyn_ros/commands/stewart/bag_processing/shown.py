@@ -20,7 +20,7 @@ from liedyn_ros.commands.stewart.bag_processing.tracking import platform_of, Pro
 from liedyn_ros.stewart import leg_lengths
 from liedyn_ros.view_state import SolvedPose, ViewInput
 
-STEP_NS = 33_000_000  # between two pictures
+SHOWN_STEP_NS = 33_000_000  # between two pictures
 
 
 class _Page(Protocol):
@@ -55,7 +55,7 @@ class Shown:
         if each.stamp_ns < self._due_ns:
             return
         self._first_ns = self._first_ns or each.stamp_ns
-        self._due_ns = each.stamp_ns + STEP_NS
+        self._due_ns = each.stamp_ns + SHOWN_STEP_NS
         pose = each.pose
         if pose is None or not pose.converged:
             seen = ViewInput(fault=each.reason)

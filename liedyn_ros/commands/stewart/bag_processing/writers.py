@@ -17,24 +17,24 @@ import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
 
 from liedyn_ros.commands.bags.tables import Cell
-from liedyn_ros.commands.stewart.bag_processing.messages import made, packed, STORE, TYPES
+from liedyn_ros.commands.stewart.bag_processing.messages import made, MESSAGE_TYPES, packed, STORE
 from liedyn_ros.commands.stewart.bag_processing.tracking import ProcessedMessage
 from liedyn_ros.lie.kernels.motion import position_quaternion
 from liedyn_ros.stewart import Flag
 
 _UPPER = np.triu_indices(6)
-COLUMNS = (
+POSE_COLUMNS = (
     'stamp [ns]', *(f'position.{axis} [m]' for axis in 'xyz'),
     *(f'orientation.{part}' for part in 'xyzw'), *(f'angular.{axis} [rad/s]' for axis in 'xyz'),
     *(f'linear.{axis} [m/s]' for axis in 'xyz'), 'status', 'flags', 'branch source',
     'iterations', 'residual [m]', 'smallest singular value',
     *(f'covariance {i} {j}' for i, j in zip(*_UPPER)), 'reason')
 TEXTS = 'status', 'flags', 'branch source', 'reason'
-INTEGERS = 'stamp [ns]', 'iterations'
+INTEGER_COLUMNS = 'stamp [ns]', 'iterations'
 
 
 def row_of(each: ProcessedMessage) -> list[Cell]:
-    """Return the row of a message, in the order of COLUMNS."""
+    """Return the row of a message, in the order of POSE_COLUMNS."""
     pose = each.pose
     if pose is None:
         return [each.stamp_ns, *[None] * 13, 'REJECTED', *[None] * 26, each.reason]
@@ -59,7 +59,7 @@ class BagWriter:
         self._writer.open()
         self._base, self._platform = base_frame, platform_frame
         self._connections = {name: self._writer.add_connection(f'/{name}', kind, typestore=STORE)
-                             for name, kind in TYPES.items()}
+                             for name, kind in MESSAGE_TYPES.items()}
 
     def __call__(self, each: ProcessedMessage) -> None:
         """Write one pose, where there is one, and what is reported of it."""

@@ -26,9 +26,9 @@ from liedyn_ros.lie.kernels.motion import position_quaternion
 from liedyn_ros.stewart import updated_geometry
 from liedyn_ros.stewart.calibration import Calibration, NextPoses
 
-REPORT_FILE, CALIBRATION_FILE, NEXT_POSES_FILE, PARAMETERS_FILE = (
+CALIBRATION_REPORT, CALIBRATION_FILE, NEXT_POSES_FILE, NODE_PARAMETERS_FILE = (
     'report.html', 'calibration.json', 'next_poses.txt', 'stewart_pose.yaml')
-HEAD = '# x y z (m) roll pitch yaw (degrees): liedyn platform path reads it\n'
+POSES_HEAD = '# x y z (m) roll pitch yaw (degrees): liedyn platform path reads it\n'
 
 
 def write(task: CalibrationTask, found: Calibration, ahead: NextPoses | None,
@@ -36,23 +36,23 @@ def write(task: CalibrationTask, found: Calibration, ahead: NextPoses | None,
     """Write report, numbers, next poses, and the geometry if it is offered; return the files."""
     folder: Path = task.options.folder
     settings = {key: str(value) for key, value in sorted(vars(task.options).items())}
-    texts = {REPORT_FILE: report(task, found, ahead, remark, settings),
+    texts = {CALIBRATION_REPORT: report(task, found, ahead, remark, settings),
              CALIBRATION_FILE: json.dumps(numbers(task, found), indent=1)}
     if ahead is not None:
         rows = (' '.join(as_row(pose)) + '\n' for pose in ahead.poses)
-        texts[NEXT_POSES_FILE] = HEAD + ''.join(rows)
+        texts[NEXT_POSES_FILE] = POSES_HEAD + ''.join(rows)
     name = f'{task.options.geometry.stem}_calibrated.yaml'
     if found.offered:
         texts[name] = (f'# Written by liedyn platform calibrate from {task.options.samples.name}, '
                        f'{int(found.used.sum())} poses.\n'
                        + updated_geometry(task.options.geometry, found.geometry))
-        texts[PARAMETERS_FILE] = write_text(parameters(task, found, folder / name))
+        texts[NODE_PARAMETERS_FILE] = write_text(parameters(task, found, folder / name))
     for file, text in texts.items():
         write_whole(folder / file, text)
     if ahead is None:
         set_aside(folder / NEXT_POSES_FILE)
     if not found.offered:
-        set_aside(folder / name, folder / PARAMETERS_FILE, given=task.options.params)
+        set_aside(folder / name, folder / NODE_PARAMETERS_FILE, given=task.options.params)
     return [folder / file for file in texts]
 
 

@@ -20,10 +20,10 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import SE3
 from liedyn_ros.stewart.calibration import Calibration, next_poses, NextPoses, Outlier
-from liedyn_ros.stewart.calibration.design import MAX_TURN
+from liedyn_ros.stewart.calibration.design import MAX_DESIGN_TURN
 
 MAX_LISTED = 8  # outliers, combinations
-QUANTITIES = 'position, mm', 'rotation, mrad', 'misfit, deviations'
+FINDING_QUANTITIES = 'position, mm', 'rotation, mrad', 'misfit, deviations'
 FACTORS = 1e3, 1e3, 1.0
 
 
@@ -32,7 +32,7 @@ def accuracy_rows(found: Calibration) -> list[list[object]]:
     before, after = ((each.position, each.rotation, each.misfit) for each in (
         found.held_out.before, found.held_out.after))
     return [[name, *('no pose' if math.isinf(x) else f'{factor * x:.4g}' for x in (old, new))]
-            for name, factor, old, new in zip(QUANTITIES, FACTORS, before, after)
+            for name, factor, old, new in zip(FINDING_QUANTITIES, FACTORS, before, after)
             if not math.isnan(new)]
 
 
@@ -92,7 +92,7 @@ def next_of(found: Calibration, task: CalibrationTask) -> tuple[NextPoses | None
     options = task.options
     if not options.next:
         return None, ''
-    turn = MAX_TURN if options.turn is None else math.radians(options.turn)
+    turn = MAX_DESIGN_TURN if options.turn is None else math.radians(options.turn)
     try:
         ahead = next_poses(found, options.next, task.home, turn=turn, shift=options.shift)
     except LimitError as error:

@@ -17,10 +17,10 @@ from liedyn_ros.commands.outputs import folder
 from liedyn_ros.recordings.pose_tables import FITTING
 from liedyn_ros.stewart.calibration.calibrate import SCALE_TOLERANCE
 
-POSE = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
+HOME_METAVAR = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
 NEXT_POSE_COUNT = 10  # of next poses
-OPTIONS_OF_FORMAT = {'table': ('legs', 'points', 'pose', 'unit'),
-                     'bag': ('topic', 'measured', 'still', 'stand', 'arrival')}
+SAMPLE_OPTIONS = {'table': ('legs', 'points', 'pose', 'unit'),
+                  'bag': ('topic', 'measured', 'still', 'stand', 'arrival')}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
                         help='folder of the results')
     result.add_argument('--params', type=Path, help=(
         'parameter file of the pose node: home, names, scales and offsets of the actuators'))
-    result.add_argument('--home', type=float, nargs=6, metavar=POSE, help=(
+    result.add_argument('--home', type=float, nargs=6, metavar=HOME_METAVAR, help=(
         "a pose on the readings' assembly mode, m and degrees; that of the parameters where it "
         'is left out'))
     _add_instrument(result)
@@ -57,9 +57,9 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_instrument(result: argparse.ArgumentParser) -> None:
     group = result.add_argument_group('the instrument, whose unknown frames are found')
-    group.add_argument('--instrument', type=float, nargs=6, metavar=POSE, help=(
+    group.add_argument('--instrument', type=float, nargs=6, metavar=HOME_METAVAR, help=(
         "pose of the base in the instrument's frame, m and degrees; found where it is left out"))
-    group.add_argument('--target', type=float, nargs=6, metavar=POSE, help=(
+    group.add_argument('--target', type=float, nargs=6, metavar=HOME_METAVAR, help=(
         "pose of the target in the platform's frame, m and degrees; found where it is left out"))
     group.add_argument('--known-frames', action='store_true', help=(
         "the measurements are of the platform's frame in the base's, or of points by --point"))

@@ -17,16 +17,16 @@ import numpy as np
 
 from liedyn_ros.commands.reports import Line, plot, ReportPage
 from liedyn_ros.commands.stewart.calibration.findings import (
-    accuracy_rows, as_row, FACTORS, findings, MAX_LISTED, QUANTITIES)
+    accuracy_rows, as_row, FACTORS, FINDING_QUANTITIES, findings, MAX_LISTED)
 from liedyn_ros.commands.stewart.calibration.task import CalibrationTask
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration import Calibration, NextPoses
 
-CONFIDENCE, DEVIATIONS = 0.95, 1.96
-PARTS = (*(f'base {axis}' for axis in 'xyz'), *(f'platform {axis}' for axis in 'xyz'), 'offset',
-         'scale')
-POSE = 'x, m', 'y, m', 'z, m', 'roll, deg', 'pitch, deg', 'yaw, deg'
+CONFIDENCE, CONFIDENCE_DEVIATIONS = 0.95, 1.96
+JOINT_ERRORS = (*(f'base {axis}' for axis in 'xyz'), *(f'platform {axis}' for axis in 'xyz'),
+                'offset', 'scale')
+POSE_ERRORS = 'x, m', 'y, m', 'z, m', 'roll, deg', 'pitch, deg', 'yaw, deg'
 
 
 def report(task: CalibrationTask, found: Calibration, ahead: NextPoses | None, remark: str,
@@ -46,7 +46,8 @@ def report(task: CalibrationTask, found: Calibration, ahead: NextPoses | None, r
     page.heading('The next poses to measure')
     page.text(remark or 'None were asked for.')
     if ahead is not None:
-        page.table(['', *POSE], [[k + 1, *as_row(pose)] for k, pose in enumerate(ahead.poses)])
+        page.table(['', *POSE_ERRORS],
+                   [[k + 1, *as_row(pose)] for k, pose in enumerate(ahead.poses)])
     top.end(page)
     page.settings(settings)
     return page.html()
@@ -57,7 +58,8 @@ def _plots(found: Calibration) -> list[str]:
     poses: Array = np.asarray(np.flatnonzero(found.used) + 1, dtype=float)
     drawn = []
     for name, factor, old, new in zip(
-            QUANTITIES, FACTORS, found.held_out.before.by_pose, found.held_out.after.by_pose):
+            FINDING_QUANTITIES, FACTORS, found.held_out.before.by_pose,
+            found.held_out.after.by_pose):
         lines = [Line('given', poses, factor * old), Line('calibrated', poses, factor * new)]
         lines = [each for each in lines if np.isfinite(each.y).all()]
         if lines:
@@ -74,8 +76,8 @@ def _corrections(page: ReportPage, task: CalibrationTask, found: Calibration) ->
               'offset is added to a reading, mrad of cranks; a scale is in thousandths.')
     width = found.errors.shape[1]
     deviations = np.sqrt(np.diag(found.covariance)).reshape(-1, width)
-    page.table(['leg', *PARTS[:width]], [
-        [name, *(f'{1e3 * x:+.4f} ± {1e3 * DEVIATIONS * s:.2g}' for x, s in zip(*row))]
+    page.table(['leg', *JOINT_ERRORS[:width]], [
+        [name, *(f'{1e3 * x:+.4f} ± {1e3 * CONFIDENCE_DEVIATIONS * s:.2g}' for x, s in zip(*row))]
         for name, *row in zip(task.geometry.leg_names, found.errors, deviations)])
     page.text('The covariance of all these numbers stands in the geometry file. The pose node '
               'adds what it means for a pose to the covariance of each.')
@@ -95,7 +97,7 @@ def _frames(page: ReportPage, found: Calibration) -> None:
     if rows:
         page.heading('Frames of the instrument')
         page.text('They were not known and are found with the joints.')
-        page.table(['', *POSE], rows)
+        page.table(['', *POSE_ERRORS], rows)
 
 
 def _doubts(page: ReportPage, found: Calibration) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.commands.inputs import node_settings, noise_of, pose_of, require_taken
-from liedyn_ros.commands.stewart.calibration.options import OPTIONS_OF_FORMAT, parser
+from liedyn_ros.commands.stewart.calibration.options import parser, SAMPLE_OPTIONS
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import (
     ConvergenceError, DescriptionError, LiedynError, LimitError, NameSetError)
@@ -38,8 +38,8 @@ from liedyn_ros.stewart.home import home_of
 from liedyn_ros.stewart.input.actuators import DEFAULTS, LegActuators, of_each
 from liedyn_ros.stewart.platform.description.leg_types import Crank
 
-REST_DISTANCE = 1e-3  # of the characteristic length
-IDENTITY = np.eye(4)
+REST_SHARE = 1e-3  # of the characteristic length
+SAME_FRAME = np.eye(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ def read_task(options: argparse.Namespace) -> CalibrationTask:
     base, target = (None if pose is None else pose_of(pose)
                     for pose in (options.instrument, options.target))
     if options.known_frames:
-        base, target = (IDENTITY if pose is None else pose for pose in (base, target))
+        base, target = (SAME_FRAME if pose is None else pose for pose in (base, target))
     return CalibrationTask(geometry, home, actuators, _samples(geometry, actuators, options), base,
                            target,
                            options)
@@ -206,13 +206,13 @@ def _samples(geometry: StewartGeometry, actuators: LegActuators,
     """Return the samples of a table or a bag."""
     path: Path = options.samples
     require_taken(options, parser(), {'table' if is_table(path) else 'bag'},
-                  OPTIONS_OF_FORMAT)
+                  SAMPLE_OPTIONS)
     if is_table(path):
         return pose_table(path, actuators.names, PoseColumns(
             options.legs, options.points, dict(options.unit), options.pose))
     require_extra('bags', 'rosbags', 'mcap')
     from liedyn_ros.recordings.bags import Bag, pose_stands
-    size = REST_DISTANCE * geometry.characteristic_length
+    size = REST_SHARE * geometry.characteristic_length
     still = (size / geometry.drive_scales if options.still is None
              else np.full(len(actuators.names), options.still)) / np.abs(actuators.scales)
     return pose_stands(Bag(path), actuators.names, options.measured, still, topic=options.topic,

@@ -32,8 +32,8 @@ from liedyn_ros.stewart import (
     AssemblyMode, AssemblyModes, AssemblyModeSolver, leg_lengths, load_geometry, StewartGeometry)
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
 
-MAX_COLUMNS = 4
-PANEL, MARGIN, LABEL = 44.0, 22.0, 5.0  # mm: a pose, legend and title in height, a label
+MAX_DRAWN_COLUMNS = 4
+PANEL_HEIGHT, MARGIN, LABEL = 44.0, 22.0, 5.0  # mm: a pose, legend and title in height, a label
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,9 +101,9 @@ def report(geometry: StewartGeometry, modes: AssemblyModes, seconds: float) -> N
 
 def picture(geometry: StewartGeometry, modes: AssemblyModes, values: Array) -> Figure:
     """Return a picture of all modes, a panel for each; values (6,), m or rad, of the drives."""
-    columns = min(MAX_COLUMNS, len(modes.modes))
+    columns = min(MAX_DRAWN_COLUMNS, len(modes.modes))
     rows = math.ceil(len(modes.modes) / columns)
-    figure = new_figure(1.25 * PANEL * rows + MARGIN, PAGE, below=0.5 * MARGIN, right=LABEL)
+    figure = new_figure(1.25 * PANEL_HEIGHT * rows + MARGIN, PAGE, below=0.5 * MARGIN, right=LABEL)
     for k, mode in enumerate(modes.modes):
         axes = figure.add_subplot(rows, columns, k + 1, projection='3d')
         draw_platform(axes, geometry, mode.pose,

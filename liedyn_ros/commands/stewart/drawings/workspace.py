@@ -51,8 +51,8 @@ SUBDIVISIONS = 6  # positions of a picture from one of the grid to the next
 MAX_MARGIN = 1.0
 REACHABLE: dict[str, Any] = {'color': '0.1', 'linestyle': '--', 'linewidth': 0.8}
 USABLE: dict[str, Any] = {'color': 'tab:red', 'linestyle': '-', 'linewidth': 2.0}
-HOME: dict[str, Any] = {'color': 'white', 'marker': '*', 'markersize': 8,
-                        'markeredgecolor': 'black', 'linestyle': 'none'}
+HOME_STYLE: dict[str, Any] = {'color': 'white', 'marker': '*', 'markersize': 8,
+                              'markeredgecolor': 'black', 'linestyle': 'none'}
 
 
 class Orientation(NamedTuple):
@@ -234,7 +234,7 @@ def draw(geometry: StewartGeometry, rotation: SO3, grid: WorkspaceMap, asked: Or
         image = section(axes, geometry, rotation, grid, across, at, colours, options)
         shown = [k for k in range(3) if k != across]
         if (across, at) in ((2, nearest), (1, middle)):
-            axes.plot(*([options.home[k]] for k in shown), **HOME)
+            axes.plot(*([options.home[k]] for k in shown), **HOME_STYLE)
         axes.set(xlabel=f'{"xyz"[shown[0]]}, m', ylabel=f'{"xyz"[shown[1]]}, m',
                  xlim=extent(grid, shown[0]), ylim=extent(grid, shown[1]), aspect='equal',
                  title=f'{"xyz"[across]} = {grid.axes[across][at].round(3) + 0.0:.3f} m')
@@ -244,7 +244,7 @@ def draw(geometry: StewartGeometry, rotation: SO3, grid: WorkspaceMap, asked: Or
                     label='smallest singular value of dL/d(twist)')
     figure.legend(handles=[Line2D([], [], label=label, **style) for label, style in (
         ('all limits kept', REACHABLE), ('and joined to home without a singularity', USABLE),
-        ('home, in the vertical section and the nearest horizontal one', HOME))],
+        ('home, in the vertical section and the nearest horizontal one', HOME_STYLE))],
         ncols=3, loc='outside lower center')
     figure.suptitle(f'{geometry.name}: ' + ', '.join(f'{name} {value:g}' for name, value in zip(
         ('roll', 'pitch', 'yaw'), asked.degrees)) + ' degrees')

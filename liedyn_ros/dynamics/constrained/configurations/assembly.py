@@ -41,13 +41,13 @@ from liedyn_ros.model import Closure, JOINT_TYPES, Model, pose
 from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.parts.geometry import checked_pose
 
-ATTEMPTS = 50  # starts
+ASSEMBLY_STARTS = 50  # starts
 SAME_CONFIGURATION = 1e-6  # distance below which configurations are the same
-SEED = 1
+ASSEMBLY_SEED = 1
 # A step towards the constraints, rad or m: longer ones lead elsewhere. It may grow from step to
 # step, as large machines have far to go.
-MAX_STEP, STEP_GROWTH = 0.3, 1.1
-CONSTRAINT_STEPS = 20  # steps along the constraints
+MAX_PROJECTION_STEP, STEP_GROWTH = 0.3, 1.1
+PROJECTION_STEPS = 20  # steps along the constraints
 PROJECTION_DISTANCE = 0.05  # rad or m: a projection from nearer is not looked at again
 # A step of Newton from a start that is near, beside the one before: at most this, and then all
 # steps add up to the first / (1 - MAX_CONTRACTION) at most (Kantorovich).
@@ -61,7 +61,7 @@ Held: TypeAlias = Mapping[str, ArrayLike]
 
 
 def assemble(constraints: Constraints | Dynamics, start: ArrayLike | None = None, *,
-             held: Held | None = None, attempts: int = ATTEMPTS,
+             held: Held | None = None, attempts: int = ASSEMBLY_STARTS,
              within_limits: bool = False) -> Array:
     """
     Return a configuration on the constraints.
@@ -100,7 +100,7 @@ def assemble(constraints: Constraints | Dynamics, start: ArrayLike | None = None
 
 
 def assemblies(constraints: Constraints | Dynamics, start: ArrayLike | None = None, *,
-               held: Held | None = None, attempts: int = ATTEMPTS,
+               held: Held | None = None, attempts: int = ASSEMBLY_STARTS,
                within_limits: bool = False) -> list[Array]:
     """
     Return the distinct configurations that assemble finds.
@@ -136,7 +136,7 @@ def assemblies(constraints: Constraints | Dynamics, start: ArrayLike | None = No
 
 
 def other_assembly(constraints: Constraints, q: ArrayLike, *,
-                   attempts: int = ATTEMPTS) -> Array:
+                   attempts: int = ASSEMBLY_STARTS) -> Array:
     """
     Return the nearest other configuration with the same actuated coordinates.
 
@@ -194,14 +194,14 @@ def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array
     model = constraints.model
     start = model.check_configuration(q)
     q = _corrected(constraints, start)
-    for _ in range(CONSTRAINT_STEPS):
+    for _ in range(PROJECTION_STEPS):
         along = _distance_along(constraints, q, start)
         if not along.any():
             break
         q = _corrected(constraints, model.integrate(q, along))
     else:
         raise ConvergenceError('q: expected a configuration near the constraints, got one from '
-                               f'which no nearest on them was found in {CONSTRAINT_STEPS} steps: '
+                               f'which no nearest on them was found in {PROJECTION_STEPS} steps: '
                                'assemble finds one from afar')
     _tell_far(constraints, start, q)
     return q, projected_velocity(constraints, q, as_array('v', v, (model.nv,)))
@@ -273,7 +273,7 @@ def corrections(constraints: Constraints, q: Array) -> Iterator[Correction]:
         if size <= CLOSED_CONFIGURATION:
             break
         step = least(constraints, q, rows, -f)
-        step /= max(1.0, np.abs(step).max(initial=0.0) / (MAX_STEP * STEP_GROWTH**k))
+        step /= max(1.0, np.abs(step).max(initial=0.0) / (MAX_PROJECTION_STEP * STEP_GROWTH**k))
         start, q = q, model.integrate(q, step)
         yield Correction(start, f, rows, step, q)
         if size <= STALLED_RESIDUAL and constraints.largest(constraints.residual(q)) >= 0.5 * size:
@@ -381,7 +381,7 @@ def _closed(constraints: Constraints, start: ArrayLike | None, held: Mapping[str
 def _starts(constraints: Constraints, start: ArrayLike | None,
             held: Mapping[str, float], attempts: int) -> Iterator[Array]:
     """Return configurations to start from; those of random are the same at every call."""
-    model, rng = constraints.model, np.random.default_rng(SEED)
+    model, rng = constraints.model, np.random.default_rng(ASSEMBLY_SEED)
     values = {model.joint(name).qi: value for name, value in held.items()}
     for attempt in range(attempts):
         if attempt == 0:

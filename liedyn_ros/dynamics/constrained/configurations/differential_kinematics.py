@@ -30,7 +30,7 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.linear_algebra.bounded_least_squares import within_constraints
 
 MAX_OPENING, MAX_OPENING_SHARE = 1e-5, 0.01  # of a step: of sizes of rows, of gaps left
-ATTEMPTS = 20  # to find a step that opens them by less
+SHORTENED_STEPS = 20  # to find a step that opens them by less
 OPEN_LOOP_PRICE = 1e3  # of what frames miss, where limits do not let loops close at once
 
 
@@ -58,7 +58,18 @@ class DifferentialKinematics:
         """
         Lay out the tables.
 
-        Raises LimitError for an acceleration that is not above 0, LiedynError for unknown names.
+        Args:
+            robot: a Dynamics or a ConstrainedDynamics.
+            frames: names, or what is held by name: POSE, POINT, ORIENTATION or TOOL.
+            weights: by frame, of an error of angles and of one of lengths.
+            within_limits: whether position and velocity limits of the model hold.
+            locked: joints or coordinates that stay.
+            acceleration: limit (nv,) or one number, rad/s^2 and m/s^2.
+            gain: 1/s, of errors and of gaps of loops.
+            damping: price of squared velocities beside squared twists.
+
+        Raises:
+            LimitError: for an acceleration that is not above 0; LiedynError: unknown names.
         """
         self._targets = FrameTargets(robot, frames, weights)
         self._loops, self.frames = self._targets.loops, self._targets.kinds
@@ -126,7 +137,7 @@ class DifferentialKinematics:
         rows, speeds_of = _independent(rows / sizes[:, None])
         left = max(1.0 - self._gain * dt, 0.0) * gaps / sizes
         speeds = speeds_of @ (left - gaps / sizes) / dt
-        for attempt in range(ATTEMPTS):
+        for attempt in range(SHORTENED_STEPS):
             v = solve(part, rows, speeds)
             after = self._loops.residual(self.model.integrate(q, dt * v)) / sizes
             opened = np.abs(after - left).max(initial=0.0)

@@ -42,12 +42,12 @@ from liedyn_ros.model.parts.geometry import checked_pose
 POSE, POINT, ORIENTATION, TOOL = 'pose', 'point', 'orientation', 'tool'
 _CLOSURES = {POSE: 'weld', POINT: 'spherical', ORIENTATION: 'weld', TOOL: 'revolute'}
 _TURNS = (MOMENT_X, MOMENT_Y, MOMENT_Z)
-STARTS = 50  # the given one, then random ones within the limits
+REACH_STARTS = 50  # the given one, then random ones within the limits
 POSE_TOLERANCE = 1e-6  # rad and m: what counts as reached
 # Of loops beside targets out of reach, a weight w leaves 1 / w^2 of what is least, and rounding in
 # the normal matrix w^2 eps: least together at eps^-1/4. It grows to that in so many steps.
 LOOPS_FIRST, STEPS_TO_LOOPS = float(np.finfo(np.float64).eps)**-0.25, 4
-SEED = 1
+REACH_SEED = 1
 
 Robot: TypeAlias = Dynamics | Constraints
 Targets: TypeAlias = Mapping[str, ArrayLike]
@@ -146,7 +146,19 @@ class InverseKinematics:
     def __init__(self, robot: Robot, frames: Mapping[str, str] | Sequence[str] | str, *,
                  weights: Mapping[str, tuple[float, float]] | None = None,
                  within_limits: bool = True, locked: Sequence[str] = ()) -> None:
-        """Lay out the tables."""
+        """
+        Lay out the tables.
+
+        Args:
+            robot: a Dynamics or a ConstrainedDynamics.
+            frames: names, or what is held by name: POSE, POINT, ORIENTATION or TOOL.
+            weights: by frame, of an error of angles and of one of lengths.
+            within_limits: whether position limits of the model hold.
+            locked: joints or coordinates that stay as at the start.
+
+        Raises:
+            ModelError, NameSetError: unknown frames, names; LimitError: a weight not above 0.
+        """
         self._targets = FrameTargets(robot, frames, weights)
         loops, self.frames = self._targets.loops, self._targets.kinds
         model = self.model = loops.model
@@ -171,11 +183,11 @@ class InverseKinematics:
         self._stays = np.zeros(model.nq, dtype=np.bool_)
         for joint in model.joint_list:
             self._stays[joint.q_slice] = not free[joint.v_slice].all()
-        self._rng, self._others = np.random.default_rng(SEED), list[Array]()
+        self._rng, self._others = np.random.default_rng(REACH_SEED), list[Array]()
         self._loops = loops if loops.m else None
 
     def __call__(self, targets: Targets, start: ArrayLike | None = None, *,
-                 rest: ArrayLike | None = None, starts: int = STARTS,
+                 rest: ArrayLike | None = None, starts: int = REACH_STARTS,
                  budget: Budget | None = None) -> Reached:
         """
         Return the configuration nearest to start that reaches targets, or the nearest to them.
@@ -205,7 +217,7 @@ class InverseKinematics:
         return self._solve(self._targets.poses(targets), start, rest, starts, budget or Budget())
 
     def batch(self, targets: Targets, start: ArrayLike | None = None, *,
-              rest: ArrayLike | None = None, starts: int = STARTS,
+              rest: ArrayLike | None = None, starts: int = REACH_STARTS,
               budget: Budget | None = None) -> ReachedMany:
         """
         Return the configurations of K targets.
@@ -341,7 +353,7 @@ class InverseKinematics:
 
 
 def reach(robot: Robot, targets: Targets, start: ArrayLike | None = None, *,
-          rest: ArrayLike | None = None, starts: int = STARTS) -> Reached:
+          rest: ArrayLike | None = None, starts: int = REACH_STARTS) -> Reached:
     """
     Return the configuration at which frames of a robot reach targets, or the nearest to them.
 

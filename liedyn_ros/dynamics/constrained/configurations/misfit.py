@@ -34,10 +34,10 @@ MAX_ROUNDING_GAP = 1e-2  # largest gap that rounding may leave, over the size of
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -6, -1  # of tolerances that are tried, by tens
 ROW_TOLERANCE = 100.0  # of such a gap: smaller parts of a row do not count as independent
 LOOSEST_TOLERANCE, TIGHTEST_TOLERANCE = 1e-2, 1e-6
-PARALLEL = 1e-6  # sine of the angle between two axes that are
+PARALLEL_SINE = 1e-6  # sine of the angle between two axes that are
 TURNING = 'revolute', 'continuous', 'helical', 'cylindrical'
-SLIDING = 'prismatic', 'fixed'
-STARTS = 20  # of an assembly within tolerances
+SLIDING_JOINTS = 'prismatic', 'fixed'
+MISFIT_STARTS = 20  # of an assembly within tolerances
 NEAR_DISTANCE = 0.1  # rad or m between configurations that are near
 
 # Types that leave free what each type does, and more; the strictest first.
@@ -89,16 +89,16 @@ def crossed_axes(constraints: Constraints, q: Array) -> str:
                 body = joints[body].parent
         loop = [joints[body] for body in sorted(paths[0] ^ paths[1])]
         if closure.type_name not in TURNING or any(
-                each.type_name not in (*TURNING, *SLIDING) for each in loop):
+                each.type_name not in (*TURNING, *SLIDING_JOINTS) for each in loop):
             continue
         axes = np.array([turns[each.child] @ each.axis for each in loop
                          if each.type_name in TURNING]).reshape(-1, 3)
-        if not len(axes) or np.abs(np.cross(axes, axes[0])).max() > PARALLEL:
+        if not len(axes) or np.abs(np.cross(axes, axes[0])).max() > PARALLEL_SINE:
             continue
         for body, frame in ((closure.body_a, closure.frame_a), (closure.body_b, closure.frame_b)):
             turn = np.eye(3) if body is None else turns[body]
             sine = float(np.linalg.norm(np.cross(turn @ frame[:3, 2], axes[0])))
-            if sine > PARALLEL:
+            if sine > PARALLEL_SINE:
                 angle = np.degrees(np.arcsin(min(1.0, sine)))
                 said += (f'. The axis of closure {closure.name} on {body or "the ground"} is '
                          f'{angle:.3g} deg from that of all joints of its loop, which are '
@@ -249,7 +249,7 @@ def _within(constraints: Constraints, limits: Array) -> Iterator[Array]:
     """Return configurations near each other that are open by the limits at most."""
     model, rng, everything = constraints.model, np.random.default_rng(1), np.ones(
         constraints.model.nv, dtype=np.bool_)
-    starts = [model.neutral(), *(model.random(rng) for _ in range(STARTS - 1))]
+    starts = [model.neutral(), *(model.random(rng) for _ in range(MISFIT_STARTS - 1))]
     closed = [close(constraints, q, everything) for q in starts[:1]]
     for q in starts[1:]:
         if (np.abs(constraints.residual(closed[-1][0])) <= limits).all():

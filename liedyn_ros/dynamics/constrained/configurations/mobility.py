@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import equilibrated, independent_columns
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, USUAL_RANK
 
-STARTS = 5  # configurations whose largest rank counts as the usual one
+RANK_CONFIGURATIONS = 5  # configurations whose largest rank counts as the usual one
 START_DISTANCE = 0.3  # how far from an assembly they start, rad or m
 SAME_ASSEMBLY_DISTANCE = 1e-3  # rad or m: closer assemblies from such starts are one
 
@@ -105,7 +105,7 @@ def assemblies_near(constraints: Constraints, q: Array) -> list[Array]:
     """Return closed configurations near one, and that one first."""
     model, rng = constraints.model, np.random.default_rng(1)
     found = [q]
-    for _ in range(STARTS - 1):
+    for _ in range(RANK_CONFIGURATIONS - 1):
         near = model.integrate(found[0], rng.uniform(-START_DISTANCE, START_DISTANCE, model.nv))
         try:
             found.append(assemble(constraints, near, attempts=1))

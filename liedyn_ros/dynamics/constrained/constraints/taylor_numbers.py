@@ -69,7 +69,12 @@ class TaylorNumber:
     __slots__ = ('coefficients',)
 
     def __init__(self, coefficients: ArrayLike) -> None:
-        """Take the coefficients."""
+        """
+        Take the coefficients.
+
+        Args:
+            coefficients: (K + 1,), x^(k) / k! at k.
+        """
         self.coefficients: Array = np.asarray(coefficients, dtype=np.float64)
 
     def __add__(self, other: Any) -> TaylorNumber:

@@ -41,7 +41,7 @@ from liedyn_ros.dynamics.constrained.solver.tasks import Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.tree.inputs import kernel_array
 
-Motion = tuple[ArrayLike, ArrayLike, ArrayLike]  # q, v and a
+MotionArrays = tuple[ArrayLike, ArrayLike, ArrayLike]  # q, v and a
 
 
 class ConstrainedProduct(NamedTuple):
@@ -70,7 +70,7 @@ class LoopProducts:
         """
         return None if parameters is None else self._parameters.arrays(q, external, parameters)
 
-    def product(self, task: Task, motion: Motion, rates: tuple[ArrayLike, ...],
+    def product(self, task: Task, motion: MotionArrays, rates: tuple[ArrayLike, ...],
                 arrays: ParameterArrays | None) -> ConstrainedProduct:
         """Return the product with rates dq, dv, da, dtau (nv,) after a call of the dynamics."""
         n = self._nv
@@ -89,7 +89,7 @@ class LoopProducts:
             as_array('product', out, out.shape)
         return ConstrainedProduct(out[:n], out[n:2 * n], out[2 * n:])
 
-    def gradient(self, task: Task, motion: Motion, y: ArrayLike, z: ArrayLike | None,
+    def gradient(self, task: Task, motion: MotionArrays, y: ArrayLike, z: ArrayLike | None,
                  arrays: ParameterArrays | None) -> Array:
         """Return the gradient by q, v, a and the weights of forces, as pull has them."""
         if not self._constraints.functions:
@@ -128,7 +128,7 @@ class LoopProducts:
     def _parameters(self) -> ParameterBuffers:
         return ParameterBuffers(self._constraints)
 
-    def _functions(self, motion: Motion) -> tuple[FunctionRows, Array, Array]:
+    def _functions(self, motion: MotionArrays) -> tuple[FunctionRows, Array, Array]:
         """Return the functions at a motion, its velocity and its acceleration."""
         q, *rates = motion
         v, a = (as_array(name, x, (self._nv,)) for name, x in zip(('v', 'a'), rates))

@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.time_derivatives.estimate import relative_difference, r
 from liedyn_ros.model import Model
 
 # By which q is moved at least: of its largest coordinate, or of 1, as frames round so.
-ROUNDING = 0.5 * np.finfo(np.float64).eps
+MOVE_SHARE = 0.5 * np.finfo(np.float64).eps
 CERTAIN_ERROR = 1e-10  # times the inverse condition number to the order: more than any error
 PERTURBATIONS = 3  # of the configuration, in random directions
 DIGITS_ADVICE = '; near a singular configuration high orders lose digits. Or set max_error'
@@ -47,7 +47,7 @@ def require_order_digits(model: Model, solve: Callable[[Array], tuple[Array, ...
     closures at q (nq,).
     """
     rng, squares = np.random.default_rng(0), np.zeros(len(found[0]))
-    size = residual + ROUNDING * float(np.abs(q).max(initial=1.0))
+    size = residual + MOVE_SHARE * float(np.abs(q).max(initial=1.0))
     for _ in range(PERTURBATIONS):
         other = solve(model.integrate(q, size * rng.standard_normal(model.nv)))
         if other is None:

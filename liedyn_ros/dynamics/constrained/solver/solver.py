@@ -43,7 +43,7 @@ from liedyn_ros.dynamics.tree.inputs import raise_refusal
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
 
-NO_WRENCHES = np.zeros((0, 1, 6))  # kernels look no further than the number of bodies
+NO_ORDER_WRENCHES = np.zeros((0, 1, 6))  # kernels look no further than the number of bodies
 _FLOAT64 = np.dtype(np.float64)
 
 
@@ -258,7 +258,7 @@ class Solver:
             if tau is not None and tau is not known and (
                     type(tau) is not np.ndarray or tau.shape != known.shape):
                 return None
-        wrenches: Array = NO_WRENCHES
+        wrenches: Array = NO_ORDER_WRENCHES
         if external is not None:
             bodies = len(self.model.bodies), 6
             if not _is_plain(external) or external.shape != (

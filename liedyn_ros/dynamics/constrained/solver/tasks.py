@@ -25,7 +25,7 @@ from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
 
 Mask = NDArray[np.bool_]
 
-ANY_RANK = np.iinfo(np.int64).max
+NO_USUAL_RANK = np.iinfo(np.int64).max
 LEAST_TORQUE, LEAST_FORCE = 'least_torque', 'least_force'  # of inverse dynamics
 
 
@@ -74,7 +74,7 @@ def hybrid_task(free: Mask) -> Task:
 def _hybrid(free: bytes) -> Task:
     """Return the task of hybrid dynamics, given the bytes of the mask of free coordinates."""
     unknown = np.frombuffer(free, dtype=np.bool_)
-    table = TASK.pack(kind=[kernels.HYBRID], free=unknown, most=[ANY_RANK], chosen=[],
+    table = TASK.pack(kind=[kernels.HYBRID], free=unknown, most=[NO_USUAL_RANK], chosen=[],
                       weight=[], limit=[])
     return Task(kernels.HYBRID, table, ~unknown, unknown, unknown, bool(unknown.all()))
 
@@ -118,7 +118,7 @@ def _weighted(m: int, actuated: Mask, redundancy: str, weights: ArrayLike | None
     else:
         kind, free, chosen = kernels.LEAST_TORQUE, everywhere, np.flatnonzero(actuated)
         weight = 1.0 / _weights(weights, len(actuated))
-    table = TASK.pack(kind=[kind], free=free, most=[ANY_RANK], chosen=chosen,
+    table = TASK.pack(kind=[kind], free=free, most=[NO_USUAL_RANK], chosen=chosen,
                       weight=weight, limit=[] if limits is None else limits)
     return Task(kind, table, everywhere, everywhere, actuated.copy(), False)
 

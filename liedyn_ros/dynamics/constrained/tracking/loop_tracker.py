@@ -34,7 +34,7 @@ from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
     ERROR, EXCESS, INVERSE_CONDITION, PATH_FRACTION, REPORT_WIDTH, TIME, TRACKER, TRACKING_STATE,
     WORST)
-from liedyn_ros.dynamics.constrained.tracking.start import ATTEMPTS, require_selection
+from liedyn_ros.dynamics.constrained.tracking.start import require_selection, TRACKER_STARTS
 from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import JOINT_TYPES
@@ -90,7 +90,19 @@ class LoopTracker:
     def __init__(self, dynamics: ConstrainedDynamics, measured: Sequence[str] | None = None, *,
                  start: ArrayLike | None = None, agreement: float = AGREEMENT,
                  within_limits: bool = False) -> None:
-        """Take a machine."""
+        """
+        Take a machine.
+
+        Args:
+            dynamics: of the machine.
+            measured: joints of one coordinate, actuated ones by default.
+            start: rough configuration (nq,) of the assembly; zeros by default.
+            agreement: rad or m, the largest error of redundant joints that is no fault.
+            within_limits: whether the other joints start within their limits.
+
+        Raises:
+            ModelError: other joints; LimitError; SingularError: assemblies meet at the start.
+        """
         self._dynamics = require_kind(
             'dynamics', dynamics, ConstrainedDynamics, 'as load returns where loops close')
         self._completion = Completion(dynamics)
@@ -274,9 +286,10 @@ class LoopTracker:
         start[self._at_q] = positions
         held: NDArray[np.int64] = np.arange(len(positions))
         if len(held) > 1 and self._redundant():
-            held = self._deciding(dynamics.jacobian(assemble(dynamics, start, attempts=ATTEMPTS)))
-        q = assemble(dynamics, start, attempts=ATTEMPTS, within_limits=self._within_limits, held={
-            self.measured[i]: float(positions[i]) for i in held})
+            held = self._deciding(
+                dynamics.jacobian(assemble(dynamics, start, attempts=TRACKER_STARTS)))
+        q = assemble(dynamics, start, attempts=TRACKER_STARTS, within_limits=self._within_limits,
+                     held={self.measured[i]: float(positions[i]) for i in held})
         sizes = np.linalg.norm(dynamics.jacobian(q), axis=1)
         long = sizes > RANK_TOLERANCE * sizes.max(initial=0.0)  # others can be rounding errors
         TRACKER.array(self._tables, 'scale')[:] = 1.0 / np.where(long, sizes, 1.0)

@@ -20,8 +20,8 @@ from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.model import JOINT_TYPES
 
-ATTEMPTS = 10  # starts of an assembly
-START_TOLERANCE = 1e-3  # greatest residual of a start that is closed but for rounded numbers
+TRACKER_STARTS = 10  # starts of an assembly
+START_RESIDUAL = 1e-3  # greatest residual of a start that is closed but for rounded numbers
 ADVISED_JOINTS = 4  # joints in an advice
 ASSEMBLY_DISTANCE = 0.3  # rad or m of the measured joints, where the assemblies are apart
 
@@ -34,12 +34,12 @@ def require_selection(constraints: Constraints, start: Array, known: NDArray[np.
     case. Where a start is open by a part d of the machine, assemblies meet within sqrt(d) of it.
     """
     gap = constraints.largest(constraints.residual(start)) if constraints.m else math.inf
-    if gap > START_TOLERANCE or known.all():
+    if gap > START_RESIDUAL or known.all():
         return
     least = max(RANK_TOLERANCE, math.sqrt(gap))
     rng = np.random.default_rng(1)
     try:
-        usual = assemble(constraints, constraints.model.random(rng), attempts=ATTEMPTS)
+        usual = assemble(constraints, constraints.model.random(rng), attempts=TRACKER_STARTS)
     except ConvergenceError:
         return  # the first sample says so
     if _decided(constraints, start, known, least) < _decided(
@@ -82,7 +82,7 @@ def _decided(constraints: Constraints, q: Array, known: NDArray[np.bool_], least
     rows = constraints.jacobian(q)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     sizes = np.linalg.svd(
-        rows[:, ~known] / np.maximum(lengths, START_TOLERANCE * lengths.max()), compute_uv=False)
+        rows[:, ~known] / np.maximum(lengths, START_RESIDUAL * lengths.max()), compute_uv=False)
     return int((sizes > least * sizes.max(initial=0.0)).sum())
 
 
@@ -92,7 +92,7 @@ def _advice(constraints: Constraints, start: Array, known: NDArray[np.bool_]) ->
     others = [joint for joint in constraints.model.joint_list
               if JOINT_TYPES[joint.type_name].nv == 1 and not known[joint.vi]]
     try:
-        found = assemblies(constraints, start, held=held, attempts=ATTEMPTS)[:2]
+        found = assemblies(constraints, start, held=held, attempts=TRACKER_STARTS)[:2]
     except ConvergenceError:
         found = []
     if len(found) < 2 or not others:

@@ -28,9 +28,9 @@ from liedyn_ros.common.xml_reader import Element, is_document, MAX_NODES, read
 from liedyn_ros.model.io.xml_parts import unused
 from liedyn_ros.model.parts.geometry import quaternion_pose
 
-MAX_FILES = 1000  # that a document includes or names
+MAX_MJCF_FILES = 1000  # that a document includes or names
 MAX_TOTAL = 2**29  # bytes of all files
-MAX_DEPTH = 200  # of elements in each other, which MuJoCo reads by recursion
+MAX_MJCF_DEPTH = 200  # of elements in each other, which MuJoCo reads by recursion
 _COUNT_ATTRIBUTES = 'count', 'params', 'cellcount'  # of elements that make others
 _UNUSED_ELEMENTS = 'size', 'custom', 'sensor', 'visual', 'statistic'  # of root; some take memory
 _SIZE_ATTRIBUTES = 'actdim', 'nsample'  # of an actuator
@@ -61,8 +61,8 @@ class Document:
 
     def _prepare(self, element: Element, folders: list[Path], depth: int, copies: int = 1) -> None:
         """Include files, refuse what grows beyond bounds, and leave out what is for the screen."""
-        if depth > MAX_DEPTH:
-            element.fail(f'at most {MAX_DEPTH} elements in each other', 'more')
+        if depth > MAX_MJCF_DEPTH:
+            element.fail(f'at most {MAX_MJCF_DEPTH} elements in each other', 'more')
         self._nodes += 1
         if self._nodes > MAX_NODES:
             self.root.fail(f'at most {MAX_NODES} elements', 'more')
@@ -85,9 +85,9 @@ class Document:
                     self.models[name] = ElementTree.tostring(self._opened(path, [], depth).value)
             elif xml.tag == 'flexcomp' and 'file' in xml.attrib:
                 inner.fail('a flexcomp without a file', repr(xml.get('file')))
-            elif any((parse_number(xml.get(key, '0')) or 0.0) > MAX_FILES
+            elif any((parse_number(xml.get(key, '0')) or 0.0) > MAX_MJCF_FILES
                      for key in _SIZE_ATTRIBUTES):
-                inner.fail(f'at most {MAX_FILES} as {" and ".join(_SIZE_ATTRIBUTES)}', 'more')
+                inner.fail(f'at most {MAX_MJCF_FILES} as {" and ".join(_SIZE_ATTRIBUTES)}', 'more')
             elif xml.tag in _UNUSED_ELEMENTS and element.value.tag == 'mujoco':
                 continue
             elif xml.tag in _SMALLEST_ASSETS and element.value.tag in ('asset', 'deformable'):
@@ -120,8 +120,8 @@ class Document:
             element.fail(f'a file in {allowed} or below (copy it there)', str(path))
         self._files += 1  # one that is included again counts again
         self._bytes += path.stat().st_size if path.exists() else 0
-        if self._files > MAX_FILES or self._bytes > MAX_TOTAL:
-            element.fail(f'at most {MAX_FILES} files of {MAX_TOTAL} bytes in all', 'more')
+        if self._files > MAX_MJCF_FILES or self._bytes > MAX_TOTAL:
+            element.fail(f'at most {MAX_MJCF_FILES} files of {MAX_TOTAL} bytes in all', 'more')
         return path
 
 

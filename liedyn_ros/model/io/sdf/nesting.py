@@ -26,9 +26,9 @@ from liedyn_ros.model.io.urdf import load_urdf
 from liedyn_ros.model.io.xml_parts import Vocabulary, with_leaves
 from liedyn_ros.model.parts.geometry import IDENTITY, pose, quaternion_pose
 
-MAX_FILES, MAX_DEPTH = 100, 20  # of a model, and of models in each other
-MODEL, WORLD = '__model__', 'world'
-WORDS, NEWEST = Vocabulary('sdf'), '1.12'  # version of the format
+MAX_NESTED_MODELS, MAX_SDF_DEPTH = 100, 20  # of a model, and of models in each other
+MODEL_FRAME, WORLD_FRAME = '__model__', 'world'
+SDF_WORDS, NEWEST_SDF = Vocabulary('sdf'), '1.12'  # version of the format
 _NESTED_ELEMENTS = 'link', 'joint', 'frame', 'gripper', 'plugin'
 _NAME_ATTRIBUTES = {  # attributes that name links, joints and frames
     'link': ('name',), 'joint': ('name', 'parent', 'child', 'gearbox_reference_body'),
@@ -77,7 +77,7 @@ class NamedFramePoses:
 
     def __init__(self, model: Element, ground: Array) -> None:
         """Take a model whose frame has a pose (4, 4) in the ground."""
-        self._model, self._found = model, {MODEL: ground, WORLD: IDENTITY}
+        self._model, self._found = model, {MODEL_FRAME: ground, WORLD_FRAME: IDENTITY}
         self._given: dict[str, tuple[Element, str, Array]] = {}
         for tag, default in (('link', None), ('joint', 'child'), ('frame', 'attached_to'),
                              ('model', None), ('include', None)):
@@ -88,7 +88,7 @@ class NamedFramePoses:
                 to, at = pose_of(each)
                 if not to and default:
                     to = text_of(each, default, None if tag == 'joint' else '').strip()
-                self._given[name] = each, to or MODEL, at
+                self._given[name] = each, to or MODEL_FRAME, at
 
     def __getitem__(self, name: str) -> Array:
         """Return a pose, or raise DescriptionError for an unknown frame or a circle."""
@@ -109,21 +109,21 @@ class NamedFramePoses:
         """Return the link that a frame or joint stands on, None for the ground."""
         seen: list[str] = []
         while (name := self._own(name)) not in links:
-            if name == WORLD:
+            if name == WORLD_FRAME:
                 return None
-            if name == MODEL:
+            if name == MODEL_FRAME:
                 return self._model.value.get('canonical_link') or next(iter(links))
             if name not in self._given or name in seen:
                 self._model.fail(f'a link of {listed(list(links))}', repr(name))
             seen.append(name)
             element = self._given[name][0]
             name = text_of(element, 'child') if element.value.tag == 'joint' else (
-                element.value.get('attached_to', '').strip() or MODEL)
+                element.value.get('attached_to', '').strip() or MODEL_FRAME)
         return name
 
     def _own(self, name: str) -> str:
         """Return the name here of a frame that can be that of a model in this one."""
-        return name if name in self._given else name.removesuffix(f'::{MODEL}')
+        return name if name in self._given else name.removesuffix(f'::{MODEL_FRAME}')
 
 
 class Nesting:
@@ -166,14 +166,14 @@ class Nesting:
 
     def _unite(self, model: Element, folder: Path | None, depth: int) -> None:
         """Unite a model with all in it; raises DescriptionError for what cannot be found."""
-        if depth > MAX_DEPTH:
-            model.fail(f'at most {MAX_DEPTH} models in each other', 'more')
+        if depth > MAX_SDF_DEPTH:
+            model.fail(f'at most {MAX_SDF_DEPTH} models in each other', 'more')
         for each in (*model.each('include'), *model.each('model')):
             inner, place = self._opened(each, folder)
             self._unite(inner, place, depth + 1)
             rest = Xml('model', inner.value.attrib)
             rest.extend(part for part in inner.value if part.tag not in _NESTED_ELEMENTS)
-            self.remarks += WORDS.unread(rest)
+            self.remarks += SDF_WORDS.unread(rest)
             merged = each.value.tag == 'include' and is_true(each, 'merge')
             _move(model, inner, '' if merged else f'{inner.text("name")}::')
             model.value.remove(each.value)
@@ -182,10 +182,10 @@ class Nesting:
         """Return a model, copied with name and pose where it is included, and its folder."""
         if include.value.tag != 'include':
             return include, folder
-        self.remarks += WORDS.unread(include.value)
+        self.remarks += SDF_WORDS.unread(include.value)
         self._files += 1
-        if self._files > MAX_FILES:
-            include.fail(f'at most {MAX_FILES} included files', 'more')
+        if self._files > MAX_NESTED_MODELS:
+            include.fail(f'at most {MAX_NESTED_MODELS} included files', 'more')
         uri = text_of(include, 'uri')
         if uri.partition('://')[0] not in ('model', 'package', 'file') and '://' in uri:
             include.fail('a uri of a file here, model://name or a path', repr(uri))
@@ -198,7 +198,7 @@ class Nesting:
                          f'{uri!r}, which is in none')
         root = read(path, 'SDF')
         if root.value.tag == 'robot':  # a URDF, as Gazebo includes it too
-            grounded = root.value.find(f"link[@name='{WORLD}']") is not None  # as in Gazebo
+            grounded = root.value.find(f"link[@name='{WORLD_FRAME}']") is not None  # as in Gazebo
             with warnings.catch_warnings(record=True) as found:
                 warnings.simplefilter('always')
                 root = read(to_sdf(load_urdf(path, floating=not grounded)), 'SDF').take('world')
@@ -224,7 +224,7 @@ def upgraded(root: Element, remarks: list[str]) -> Element:
     To 1.4 axes are along the frame of their model, to 1.5 gravity is in physics. Older ones than
     1.2 have attributes for elements and are refused.
     """
-    version = root.version('1.6', NEWEST, remarks.append)
+    version = root.version('1.6', NEWEST_SDF, remarks.append)
     if version < (1, 2):
         root.fail('SDF 1.2 or newer (convert it: gz sdf -p)', root.value.get('version'))
     if version < (1, 6):
@@ -236,7 +236,7 @@ def upgraded(root: Element, remarks: list[str]) -> Element:
         old = axis.get('use_parent_model_frame', 'false').lower() in ('true', '1')
         for xyz in axis.findall('xyz') or [SubElement(axis, 'xyz')]:
             if version < (1, 5) or old:
-                xyz.set('expressed_in', MODEL)
+                xyz.set('expressed_in', MODEL_FRAME)
     return root
 
 
@@ -245,14 +245,14 @@ def _move(model: Element, inner: Element, prefix: str) -> None:
     name = inner.text('name')
     if is_true(inner, 'static'):
         inner.fail('a model in a model that is not static: fix it by a joint to the world', name)
-    frame = name if prefix else f'_merged__{name}{MODEL}'
+    frame = name if prefix else f'_merged__{name}{MODEL_FRAME}'
     links = [link.text('name') for link in inner.each('link')]
     if not links:
         inner.fail('at least one element link', 'none')
     place = SubElement(model.value, 'frame', {
         'name': frame, 'attached_to': prefix + inner.value.get('canonical_link', links[0])})
     to, at = placed(inner)
-    add_pose(place, at, to or MODEL)
+    add_pose(place, at, to or MODEL_FRAME)
     place.set('pose', str(place[0].text))
     for each in [part for part in inner.value if part.tag in _NESTED_ELEMENTS]:
         if each.tag == 'plugin':
@@ -265,12 +265,12 @@ def _move(model: Element, inner: Element, prefix: str) -> None:
 def _rename(each: Xml, prefix: str, frame: str) -> None:
     """Give an element the names of the model around its own."""
     if each.tag == 'frame':
-        each.set('attached_to', each.get('attached_to', '').strip() or MODEL)
+        each.set('attached_to', each.get('attached_to', '').strip() or MODEL_FRAME)
     elif each.tag == 'link':
         for at in each.findall('pose') or [SubElement(each, 'pose')]:
             at.set('relative_to', (at.attrib.pop('frame', '').strip()
-                                   or at.get('relative_to', '').strip() or MODEL))
+                                   or at.get('relative_to', '').strip() or MODEL_FRAME))
     for part in each.iter():
         for key in _NAME_ATTRIBUTES.get(part.tag, ()):
-            if (name := part.get(key, '').strip()) not in ('', WORLD):
-                part.set(key, frame if name == MODEL else prefix + name)
+            if (name := part.get(key, '').strip()) not in ('', WORLD_FRAME):
+                part.set(key, frame if name == MODEL_FRAME else prefix + name)

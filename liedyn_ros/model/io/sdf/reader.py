@@ -24,13 +24,13 @@ from liedyn_ros.common.packages import found_file
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.loops import add_plugins, CLOSURES
+from liedyn_ros.model.io.loops import add_plugins, CLOSURE_NAMES
 from liedyn_ros.model.io.sdf.nesting import (
-    is_true, MODEL, NamedFramePoses, Nesting, placed, pose_of, text_of, upgraded, WORDS, WORLD)
-from liedyn_ros.model.io.sdf_writer import FORCES, TYPES
+    is_true, MODEL_FRAME, NamedFramePoses, Nesting, placed, pose_of, SDF_WORDS, text_of, upgraded,
+    WORLD_FRAME)
+from liedyn_ros.model.io.sdf_writer import DYNAMICS_OF_SDF, SDF_TYPES
 from liedyn_ros.model.io.xml_parts import (
-    given_limits, inertia_in, is_off, model_of_file, MOMENTS, Remarks, shapes_of,
-    unused)
+    given_limits, inertia_in, is_off, model_of_file, MOMENT_TAGS, Remarks, shapes_of, unused)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import IDENTITY
 from liedyn_ros.model.parts.inertia import SpatialInertia
@@ -102,13 +102,13 @@ class _Reader:
             beside = XML('world', world.value.attrib)
             beside.extend(each for each in world.value
                           if each.tag not in ('model', 'include', 'physics'))
-            nesting.remarks += WORDS.unread(beside)
+            nesting.remarks += SDF_WORDS.unread(beside)
             if world.value.find('physics/gravity') is not None:
                 nesting.remarks.append(
                     'gravity of physics not read: from SDF 1.6 on it is of the world')
         self._builder = ModelBuilder(name, given if gravity is None else gravity)
         to, at = placed(self._model)
-        self._frames = NamedFramePoses(self._model, frames[to or MODEL] @ at)
+        self._frames = NamedFramePoses(self._model, frames[to or MODEL_FRAME] @ at)
         self.links.update((link.text('name'), link) for link in self._model.each('link'))
         if not self.links:
             self._model.fail('at least one element link', 'none')
@@ -119,8 +119,8 @@ class _Reader:
                   if each.value.get('type', '').strip() != 'gearbox']
         for joint in joints:
             kind = self._kinds[joint.text('name')] = joint.text('type').strip()
-            if kind not in TYPES:
-                joint.fail(f'a type of {listed(list(TYPES))}', repr(kind))
+            if kind not in SDF_TYPES:
+                joint.fail(f'a type of {listed(list(SDF_TYPES))}', repr(kind))
         self._remarks.add(
             'joint', 'the model is static, so that Gazebo does not move them: they move here', *(
                 each.text('name') for each in joints
@@ -138,7 +138,7 @@ class _Reader:
         add_plugins([plugin for each in (self._model, world) if each is not None
                      for plugin in each.each('plugin')], self._builder, list(self.links), name)
         self._builder.add_warning(
-            *self._remarks, *dict.fromkeys(nesting.remarks), *WORDS.unread(self._model.value))
+            *self._remarks, *dict.fromkeys(nesting.remarks), *SDF_WORDS.unread(self._model.value))
         return self._builder.build()
 
     def _ends(self, joint: Element) -> tuple[str | None, str | None]:
@@ -160,14 +160,15 @@ class _Reader:
         name, kind, (base, link) = joint.text('name'), self._kinds[joint.text('name')], ends
         at = self._frames[name]
         away = float(np.linalg.norm((self._frames[text_of(joint, 'parent')] - at)[:3, 3]))
-        if away > _PLACE_TOLERANCE and text_of(joint, 'parent') not in (*self.links, WORLD):
+        if away > _PLACE_TOLERANCE and text_of(joint, 'parent') not in (*self.links, WORLD_FRAME):
             self._builder.add_warning(
                 f'joint {name}: its parent, the frame {text_of(joint, "parent")}, is {away:.6g} m '
                 'from it where the links are drawn; SDF places a joint by its child alone')
         behind = self._frames[str(link)]
         held = se3.inverse(at) @ behind
         beside = not np.allclose(held, IDENTITY, atol=1e-12) and kind != 'fixed'
-        placement = se3.inverse(self._frames[base or WORLD]) @ (behind if kind == 'fixed' else at)
+        placement = (
+            se3.inverse(self._frames[base or WORLD_FRAME]) @ (behind if kind == 'fixed' else at))
         body = unused(f'{link}/{name}', self.links) if beside else str(link)
         if beside:
             self._builder.add_body(body, None)
@@ -180,7 +181,7 @@ class _Reader:
             self._swapped.add(name)
         with joint.context():
             self._builder.add_joint(
-                name, TYPES[kind], base, body, placement=placement,
+                name, SDF_TYPES[kind], base, body, placement=placement,
                 actuated=all(joint.value.find(f'{tag}/mimic') is None for tag in _AXIS_TAGS),
                 **self._axes(joint, kind, backwards), **self._forces(joint, kind, backwards))
 
@@ -197,7 +198,7 @@ class _Reader:
                     key in ('velocity', 'effort') and value < 0.0)}
             limits += [_LIMIT_TAGS | given_limits(
                 name, bounds, self._remarks, kind == 'continuous')]
-            for key, own in FORCES.items():
+            for key, own in DYNAMICS_OF_SDF.items():
                 values.setdefault(key, []).append(
                     0.0 if dynamics is None else dynamics.number(own, 0.0))
         if len(limits) == 1:  # the inertia of a rotor, as Drake has it
@@ -221,11 +222,11 @@ class _Reader:
     def _add_closure(self, joint: Element, parent: str | None, child: str | None) -> None:
         """Add a joint that holds a link for the second time."""
         name, kind = joint.text('name'), self._kinds[joint.text('name')]
-        a, b = (se3.inverse(self._frames[link or WORLD]) @ self._frames[name]
+        a, b = (se3.inverse(self._frames[link or WORLD_FRAME]) @ self._frames[name]
                 for link in (parent, child))
         with joint.context():
             self._builder.add_closure(
-                name, CLOSURES[kind], parent, child, placement_a=a, placement_b=b,
+                name, CLOSURE_NAMES[kind], parent, child, placement_a=a, placement_b=b,
                 **self._axes(joint, kind))
         self._name_lost(joint, 'closure')
         self._builder.add_warning(f'joint {name}: {child} is held twice, so it is a closure')
@@ -253,7 +254,7 @@ class _Reader:
         """Add mimic axes and gearboxes."""
         def coordinate(name: str, axis: str) -> str:
             second = (axis == 'axis2') != (name in self._swapped)
-            return f'{name}/{"second" if second else "first"}' if TYPES.get(
+            return f'{name}/{"second" if second else "first"}' if SDF_TYPES.get(
                 self._kinds.get(name, '')) == 'universal' else name
 
         for joint in self._model.each('joint'):
@@ -332,7 +333,7 @@ def _tree(links: list[str], ends: list[tuple[str | None, str | None]]) -> dict[i
 
 def _tags(kind: str) -> tuple[str, ...]:
     return () if kind in ('fixed', 'ball') else (
-        _AXIS_TAGS if TYPES[kind] == 'universal' else _AXIS_TAGS[:1])
+        _AXIS_TAGS if SDF_TYPES[kind] == 'universal' else _AXIS_TAGS[:1])
 
 
 DENSITY = 1000.0  # kg/m^3, by default
@@ -359,7 +360,7 @@ def inertia_of(link: Element, folder: Path | None, strict: bool, remarks: Remark
             link.fail('collisions with a volume, for an inertial that is auto', 'none')
         return inertia_of_parameters(inertial.number('mass', float(total[0])) / total[0] * total)
     inertia = inertial.optional('inertia') or Element(XML('inertia'), '/inertia', inertial)
-    moments = [inertia.number(key, float(key[1] == key[2])) for key in MOMENTS]
+    moments = [inertia.number(key, float(key[1] == key[2])) for key in MOMENT_TAGS]
     return inertia_in(inertial, name, inertial.number('mass', 1.0), moments,
                       _pose_in(link, inertial), strict, remarks)
 

@@ -24,11 +24,11 @@ from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 from liedyn_ros.retiming import FrameLimits, MotionLimits
 
-LIMITS = {'velocity': 'velocity', 'acceleration': 'acceleration', 'jerk': 'jerk',
-          'effort': 'torque', 'least_effort': 'least_torque', 'effort_rate': 'torque_rate',
-          'effort_per_velocity': 'torque_per_speed', 'power': 'power'}
-FIELDS = {ours: field for field, ours in LIMITS.items()}
-MAX_FRAMES, MAX_PAYLOADS = 20, 20
+LIMIT_OF_FIELD = {'velocity': 'velocity', 'acceleration': 'acceleration', 'jerk': 'jerk',
+                  'effort': 'torque', 'least_effort': 'least_torque', 'effort_rate': 'torque_rate',
+                  'effort_per_velocity': 'torque_per_speed', 'power': 'power'}
+LIMIT_FIELDS = {ours: field for field, ours in LIMIT_OF_FIELD.items()}
+MAX_LIMITED_FRAMES, MAX_PAYLOADS = 20, 20
 _ANY = 'least_effort', 'effort_per_velocity'  # which the limits check themselves
 _FRAME = 'velocity', 'acceleration', 'angular_velocity', 'angular_acceleration'
 
@@ -45,7 +45,7 @@ def read_limits(model: Model, message: RetimingLimits) -> MotionLimits:
         'acceleration': model.limits.acceleration, 'jerk': model.limits.jerk,
         'least_torque': -model.limits.effort, 'torque_per_speed': np.zeros(model.nv)}
     found: dict[str, Any] = {}
-    for field, name in LIMITS.items():
+    for field, name in LIMIT_OF_FIELD.items():
         given = getattr(message, field)
         if not given:
             continue
@@ -65,8 +65,9 @@ def read_limits(model: Model, message: RetimingLimits) -> MotionLimits:
 
 def _read_frames(model: Model, messages: Sequence[RetimingFrameLimits]) -> list[FrameLimits]:
     """Return the limits of frames; 0 stands for none."""
-    if len(messages) > MAX_FRAMES:
-        raise ShapeError(f'limits.frames: expected at most {MAX_FRAMES}, got {len(messages)}')
+    if len(messages) > MAX_LIMITED_FRAMES:
+        raise ShapeError(f'limits.frames: expected at most {MAX_LIMITED_FRAMES}, got '
+                         f'{len(messages)}')
     result = []
     for k, each in enumerate(messages):
         point = each.point.x, each.point.y, each.point.z

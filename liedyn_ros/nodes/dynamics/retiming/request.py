@@ -29,11 +29,11 @@ from liedyn_ros.ros.messages.tree_messages import TreeMessages
 from liedyn_ros.ros.node.goals import seconds_of, Watch
 from liedyn_ros.stewart import StewartGeometry
 
-MAX_WAYPOINTS, MAX_COORDINATES, MAX_INTERVALS = 1000, 300, 1000
+MAX_WAYPOINTS, MAX_RUN_COORDINATES, MAX_INTERVALS = 1000, 300, 1000
 MAX_PLACES = 30_000  # velocity coordinates times intervals
-MAX_POINTS = 10_000  # of the answer
-MAX_SECONDS = 10.0  # of a request
-SAMPLE_PERIOD, INTERVALS = 0.01, 100  # where the request has 0
+MAX_ANSWER_POINTS = 10_000  # of the answer
+MAX_RUN_SECONDS = 10.0  # of a request
+SAMPLE_PERIOD, DEFAULT_INTERVALS = 0.01, 100  # where the request has 0
 
 
 def retiming_budget(require_active: Callable[[], object]) -> RetimingBudget:
@@ -41,7 +41,7 @@ def retiming_budget(require_active: Callable[[], object]) -> RetimingBudget:
     def look(_: float) -> None:
         require_active()
 
-    return RetimingBudget(seconds=MAX_SECONDS, watch=look)
+    return RetimingBudget(seconds=MAX_RUN_SECONDS, watch=look)
 
 
 def retiming_goal_budget(goal: RetimeAction.Goal, watch: Watch) -> RetimingBudget:
@@ -66,8 +66,8 @@ def handle_retime(dynamics: Dynamics | ConstrainedDynamics, geometry: StewartGeo
     period = request.sample_period or SAMPLE_PERIOD
     begin = time.perf_counter()
     run = plan(dynamics, geometry, messages, request, budget)
-    if not run.duration / period < MAX_POINTS:  # nor a NaN
-        raise LimitError(f'sample_period: expected at most {MAX_POINTS} points in '
+    if not run.duration / period < MAX_ANSWER_POINTS:  # nor a NaN
+        raise LimitError(f'sample_period: expected at most {MAX_ANSWER_POINTS} points in '
                          f'{run.duration:.6g} s, got {period} s')
     at = run.at(np.append(np.arange(0.0, run.duration, period), run.duration))
     lower_bound = run.lower_bound
@@ -87,7 +87,7 @@ def plan(dynamics: Dynamics | ConstrainedDynamics, geometry: StewartGeometry | N
          messages: TreeMessages, request: RetimeTrajectory.Request, budget: RetimingBudget
          ) -> Retimed:
     """Return the run that a request asks for; raises as handle_retime does."""
-    intervals = request.intervals or INTERVALS
+    intervals = request.intervals or DEFAULT_INTERVALS
     _require_sizes(request, dynamics.model.nv, intervals)
     machine = loaded(dynamics, request.payloads)
     limits = read_limits(machine.model, request.limits)
@@ -113,8 +113,8 @@ def _read_external(machine: Dynamics | ConstrainedDynamics, messages: TreeMessag
 
 def _require_sizes(request: RetimeTrajectory.Request, nv: int, intervals: int) -> None:
     """Raise LimitError or ShapeError for a request beyond the bounds."""
-    if nv > MAX_COORDINATES:
-        raise LimitError(f'model: expected at most {MAX_COORDINATES} velocity coordinates for '
+    if nv > MAX_RUN_COORDINATES:
+        raise LimitError(f'model: expected at most {MAX_RUN_COORDINATES} velocity coordinates for '
                          f'retiming, got {nv}')
     most = min(MAX_INTERVALS, MAX_PLACES // nv) if nv else MAX_INTERVALS
     if intervals > most:

@@ -22,7 +22,7 @@ from trajectory_msgs.msg import (
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates
 from liedyn_ros.model import JOINT_TYPES
-from liedyn_ros.nodes.dynamics.retiming.limits import FIELDS
+from liedyn_ros.nodes.dynamics.retiming.limits import LIMIT_FIELDS
 from liedyn_ros.retiming import Retimed, RetimedSamples
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
@@ -73,7 +73,7 @@ def write_binding(run: Retimed, response: Any) -> None:
     """Write the limits that bind most, and their shares of the time."""
     shares: dict[str, float] = {}
     for (limit, name), part in zip(run.binding, np.diff(run.interval_times) / run.duration):
-        key = f'{FIELDS.get(limit, limit)} {name}'
+        key = f'{LIMIT_FIELDS.get(limit, limit)} {name}'
         shares[key] = shares.get(key, 0.0) + float(part)
     most = sorted(shares.items(), key=lambda each: -each[1])[:MAX_BINDING]
     response.binding_limits = [name for name, _ in most]

@@ -21,7 +21,7 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import linear_first, MonitoredPose, MotionEstimator
 from liedyn_ros.stewart.tracking.prediction import in_fixed_axes
 
-UNKNOWN = np.zeros(36)  # a covariance, as messages say it
+UNKNOWN_COVARIANCE = np.zeros(36)  # a covariance, as messages say it
 
 
 class StewartEstimates:
@@ -64,13 +64,14 @@ class StewartEstimates:
         conversions.to_pose(tracked.pose, self._pose.pose.pose)
         covariance = self._estimator.pose_covariance(tracked)
         self._pose.pose.covariance = (
-            UNKNOWN if covariance is None else in_fixed_axes(covariance, tracked.pose).ravel())
+            UNKNOWN_COVARIANCE if covariance is None
+            else in_fixed_axes(covariance, tracked.pose).ravel())
         messages: list[Any] = [] if covariance is None else [self._pose]
         if tracked.twist is not None:
             conversions.to_twist(tracked.twist, self._twist.twist.twist)
             covariance = self._estimator.of(tracked).twist_covariance
             self._twist.twist.covariance = (
-                UNKNOWN if covariance is None else linear_first(covariance).ravel())
+                UNKNOWN_COVARIANCE if covariance is None else linear_first(covariance).ravel())
             messages += [self._odometry] if covariance is None else [self._odometry, self._twist]
         stamp = conversions.stamp_of(tracked.stamp_ns)
         for message in messages:

@@ -19,7 +19,7 @@ from std_msgs.msg import Float64, Float64MultiArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.stewart.parameters import (
-    FLOAT64_ARRAY, FLOAT64_TOPICS, JOINT_STATE, UNSTAMPED)
+    FLOAT64_ARRAY, FLOAT64_TOPICS, JOINT_STATE_INPUT, UNSTAMPED)
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES
 from liedyn_ros.ros.messages.conversions import nanoseconds
 from liedyn_ros.ros.messages.packed import JointStateReader
@@ -52,7 +52,7 @@ class LegInput:
             FLOAT64_TOPICS: Float64, FLOAT64_ARRAY: Float64MultiArray}
         self._sets = ActuatorSynchronizer(
             actuators.driven_names, tolerance, not (floats and node.time_is_simulated()))
-        self._single = form in (JOINT_STATE, FLOAT64_ARRAY)
+        self._single = form in (JOINT_STATE_INPUT, FLOAT64_ARRAY)
         self._reader = JointStateReader(
             node.resolve_topic_name(LEG_STATES), actuators.driven_names)
         if self._single:
@@ -66,7 +66,7 @@ class LegInput:
                          for n in actuators.driven_names}
         self._subscriptions: list[Subscription] = [
             stream.subscribe(kinds.get(form, JointState), topic, callback,
-                             sensor_data(depth), raw=form == JOINT_STATE, timed=floats)
+                             sensor_data(depth), raw=form == JOINT_STATE_INPUT, timed=floats)
             for topic, callback in callbacks.items()]
 
     @property

@@ -22,15 +22,16 @@ from liedyn_ros.common.errors import NameSetError
 from liedyn_ros.model import to_urdf
 from liedyn_ros.nodes.stewart.platform import LEG_STATES, Platform
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
+from liedyn_ros.ros.messages.packed import NANOSECONDS, PackedPublisher, STAMP_FIELDS
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import LATCHED
 from liedyn_ros.stewart import TrackedPose
 from liedyn_ros.stewart.description import PlatformTree
 from liedyn_ros.stewart.platform.picture import (
-    along, GREY, JOINT, LIGHT, MIDDLE, PlatformPicture, ROD, STEEL, TUBE)
+    along, GREY_COLOR, JOINT_WIDTH, LIGHT_COLOR, MIDDLE_COLOR, PlatformPicture, ROD_WIDTH,
+    STEEL_COLOR, TUBE_WIDTH)
 
-SHORTEST = 1e-3  # of a tube, by the characteristic length: RViz warns of one without height
+SHORTEST_TUBE = 1e-3  # of a tube, by the characteristic length: RViz warns of one without height
 
 
 class StewartMarkers:
@@ -40,17 +41,18 @@ class StewartMarkers:
         """Build the markers of the platform whose joints and limits are drawn."""
         self._picture = PlatformPicture(platform.geometry, platform.home)
         size = self._picture.size
-        self._frame, self._shortest = platform.base_frame, SHORTEST * size
+        self._frame, self._shortest = platform.base_frame, SHORTEST_TUBE * size
         base, self._platform = (
             self._marker(name, Marker.TRIANGLE_LIST, (1.0, 1.0, 1.0), color)
-            for name, color in (('base', GREY), ('platform', LIGHT)))
+            for name, color in (('base', GREY_COLOR), ('platform', LIGHT_COLOR)))
         base.points = _points(self._picture.base)
         self._platform.points = _points(self._picture.platform)
-        self._joints = self._marker('joints', Marker.SPHERE_LIST, [JOINT * size] * 3, STEEL)
+        self._joints = self._marker('joints', Marker.SPHERE_LIST, [JOINT_WIDTH * size] * 3,
+                                    STEEL_COLOR)
         self._tubes, self._rods = ([
             self._marker(name, Marker.CYLINDER, [width * size] * 3, color, leg)
             for leg in range(len(platform.geometry.leg_names))] for name, width, color in (
-                ('tubes', TUBE, STEEL), ('rods', ROD, MIDDLE)))
+                ('tubes', TUBE_WIDTH, STEEL_COLOR), ('rods', ROD_WIDTH, MIDDLE_COLOR)))
         self._array = MarkerArray(
             markers=[base, self._platform, self._joints, *self._tubes, *self._rods])
 
@@ -120,7 +122,7 @@ class StewartDescription:
         names = list(self._tree.joints)
         self._joints = PackedPublisher(
             node.open_publisher(JointState, JOINT_STATES),
-            JointState(name=names, position=[0.0] * len(names)), (*STAMP, 'position'))
+            JointState(name=names, position=[0.0] * len(names)), (*STAMP_FIELDS, 'position'))
 
     def describe(self) -> None:
         """Publish the URDF; the node is active."""
@@ -129,5 +131,5 @@ class StewartDescription:
     def publish(self, tracked: TrackedPose) -> None:
         """Publish the joint states of a pose."""
         if self._joints.heard:
-            self._joints.publish((*divmod(tracked.stamp_ns, SECOND),
+            self._joints.publish((*divmod(tracked.stamp_ns, NANOSECONDS),
                                   *self._tree.joint_values(tracked.pose).tolist()))

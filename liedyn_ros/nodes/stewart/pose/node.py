@@ -16,7 +16,7 @@ from typing import Any
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.nodes.stewart.parameters import POSE, SIMULATORS
+from liedyn_ros.nodes.stewart.parameters import POSE_PARAMETERS, SIMULATORS
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.diagnostics import StewartDiagnostics
 from liedyn_ros.nodes.stewart.pose.estimates import StewartEstimates
@@ -37,8 +37,8 @@ from liedyn_ros.stewart.home import require_home
 from liedyn_ros.stewart.reports.health import certifier_of, describe, PoseHealth
 from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 
-SILENCE_RATE = 10.0  # Hz; of looking whether input comes
-UNKNOWN = '_NODE_NAME_UNKNOWN_'  # which rclpy calls a node for a moment after it was found
+LEG_CHECK_RATE = 10.0  # Hz; of looking whether input comes
+UNKNOWN_NODE = '_NODE_NAME_UNKNOWN_'  # which rclpy calls a node for a moment after it was found
 REFUSAL_TIME = 2.0  # s after a refusal, in which silence is reported as refused input
 EVENTS = int(Flag.BRANCH_CROSSED | Flag.RESTARTED)  # reported once, of samples passed over too
 
@@ -54,7 +54,7 @@ class StewartPoseNode(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
-        super().__init__('stewart_pose', POSE, **options)
+        super().__init__('stewart_pose', POSE_PARAMETERS, **options)
 
     def configure(self) -> None:
         """Check the parameters, open topics and services."""
@@ -230,7 +230,7 @@ class StewartPoseNode(ManagedNode):
         if not self._geometry_is_doubtful:
             return
         publishers = self._input.publishers()
-        if publishers and UNKNOWN not in publishers:
+        if publishers and UNKNOWN_NODE not in publishers:
             self._geometry_is_doubtful = False
             if not publishers <= SIMULATORS:
                 self.get_logger().warning(
@@ -271,7 +271,7 @@ class StewartPoseNode(ManagedNode):
             'marker_rate': stream.open_timer(0.0, self._draw),
             'joint_state_rate': stream.open_timer(0.0, self._publish_joints),
             'diagnostics_rate': stream.open_timer(0.0, self._report)}
-        stream.open_timer(SILENCE_RATE, self._look_for_silence)
+        stream.open_timer(LEG_CHECK_RATE, self._look_for_silence)
         stream.start()
 
     def _open_services(

@@ -19,15 +19,15 @@ from visualization_msgs.msg import MarkerArray
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.markers import StewartMarkers
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
+from liedyn_ros.ros.messages.packed import NANOSECONDS, PackedPublisher, STAMP_FIELDS
 from liedyn_ros.ros.messages.tf import Transforms
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import MonitoredPose, PoseCertifier
 from liedyn_ros.stewart.reports.health import (
-    certificate_of, LIMITS, motion_numbers, NO_BOUNDS, refusal_fields, status_fields)
+    certificate_of, LIMIT_FLAGS, motion_numbers, NO_BOUNDS, refusal_fields, status_fields)
 
-POSE = tuple(f'pose.{field}' for field in conversions.POSE_FIELDS)
-TWIST = tuple(f'twist.{part}.{axis}' for part in ('linear', 'angular') for axis in 'xyz')
+POSE_PATHS = tuple(f'pose.{field}' for field in conversions.POSE_FIELDS)
+TWIST_PATHS = tuple(f'twist.{part}.{axis}' for part in ('linear', 'angular') for axis in 'xyz')
 STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_time', 'length',
           'flags', 'determinant_sign', 'expected_determinant_sign', 'prediction_gap',
           'time_to_singularity', 'error_radius', 'uniqueness_radius', 'error_bound', 'age',
@@ -51,10 +51,10 @@ class StewartOutputs:
         self._markers = node.open_publisher(MarkerArray, 'markers')
         self._pose = PackedPublisher(
             node.open_publisher(PoseStamped, 'pose'),
-            PoseStamped(header=Header(frame_id=base)), (*STAMP, *POSE))
+            PoseStamped(header=Header(frame_id=base)), (*STAMP_FIELDS, *POSE_PATHS))
         self._twist = PackedPublisher(
             node.open_publisher(TwistStamped, 'twist'),
-            TwistStamped(header=Header(frame_id=body)), (*STAMP, *TWIST))
+            TwistStamped(header=Header(frame_id=body)), (*STAMP_FIELDS, *TWIST_PATHS))
         self._status = StewartStatus(header=Header(frame_id=base))
         self._refusal = StewartStatus(header=Header(frame_id=base))
         fill(self._refusal, refusal_fields(''))
@@ -67,13 +67,14 @@ class StewartOutputs:
             self._status_publisher,
             StewartStatus(header=Header(frame_id=base), certified=certified,
                           further_lengths=further),
-            (*STAMP, *STATUS, *EXTRA_OUTPUTS[:len(further)])) for certified in (True, False))
+            (*STAMP_FIELDS, *STATUS, *EXTRA_OUTPUTS[:len(further)]))
+            for certified in (True, False))
         self._certifier = certifier
 
     def publish_pose(self, tracked: MonitoredPose) -> None:
         """Publish the pose of one sample, if it converged and anyone listens."""
         if tracked.converged and self._pose.heard:
-            self._pose.publish((*divmod(tracked.stamp_ns, SECOND),
+            self._pose.publish((*divmod(tracked.stamp_ns, NANOSECONDS),
                                 *conversions.pose_numbers(tracked.pose)))
 
     def publish_rest(
@@ -84,7 +85,7 @@ class StewartOutputs:
         flags: its own, and those of samples passed over. age: s. A message without a listener is
         not filled in.
         """
-        stamp, converged = divmod(tracked.stamp_ns, SECOND), tracked.converged
+        stamp, converged = divmod(tracked.stamp_ns, NANOSECONDS), tracked.converged
         if converged and self.transforms.are_due(tracked.stamp_ns):
             self._transform.header.stamp = conversions.stamp_of(tracked.stamp_ns)
             conversions.to_transform(tracked.pose, self._transform.transform)
@@ -99,7 +100,7 @@ class StewartOutputs:
             self, stamp: tuple[int, int], tracked: MonitoredPose, flags: int, age: float,
             passed_over: int) -> None:
         bounds = certificate_of(self._certifier, tracked, tracked.lengths)
-        if not tracked.converged or tracked.legs or flags & LIMITS:
+        if not tracked.converged or tracked.legs or flags & LIMIT_FLAGS:
             status = self._status  # with names in it, or a message
             fill(status, status_fields(tracked, flags, bounds, self._leg_names))
             status.header.stamp = conversions.stamp_of(tracked.stamp_ns)

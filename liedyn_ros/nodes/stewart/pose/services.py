@@ -131,7 +131,7 @@ class StewartServices:
         response.success, response.message = True, 'the last pose is taken for the right one'
 
 
-START_RATE = 2.0  # Hz, of looking whether a start is to be weighed
+START_CHECK_RATE = 2.0  # Hz, of looking whether a start is to be weighed
 
 
 class StewartModes:
@@ -143,7 +143,7 @@ class StewartModes:
         """Open the service on a stream of those that take long."""
         self._node, self._platform, self._tracker = node, platform, tracker
         self._modes = StartModes(platform.geometry)
-        stream.open_timer(START_RATE, self._weigh)
+        stream.open_timer(START_CHECK_RATE, self._weigh)
         stream.open_service(AssemblyModes, '~/assembly_modes', self._find)
 
     def _weigh(self) -> None:
@@ -169,7 +169,7 @@ class StewartModes:
         response.success = True
 
 
-MAX_TIME = 1.0  # s from the last pose; no motion predicts further
+MAX_PREDICTION_TIME = 1.0  # s from the last pose; no motion predicts further
 
 
 class StewartPrediction:
@@ -190,8 +190,8 @@ class StewartPrediction:
             raise LiedynError('tracking: expected a pose, got none yet')
         stamp_ns = conversions.nanoseconds(request.stamp) or last.stamp_ns
         seconds = 1e-9 * (stamp_ns - last.stamp_ns)
-        if abs(seconds) > MAX_TIME:
-            raise StampError(f'stamp: expected within {MAX_TIME:g} s of the last pose, '
+        if abs(seconds) > MAX_PREDICTION_TIME:
+            raise StampError(f'stamp: expected within {MAX_PREDICTION_TIME:g} s of the last pose, '
                              f'got {seconds:+.3f} s')
         motion = self._estimator.predict(last, seconds)
         response.pose.header.stamp = conversions.stamp_of(stamp_ns)
@@ -204,7 +204,7 @@ class StewartPrediction:
         response.success = True
 
 
-MAX_POSES = 10_000  # of a path
+MAX_PATH_POSES = 10_000  # of a path
 
 
 class StewartPaths:
@@ -219,8 +219,8 @@ class StewartPaths:
             self, request: ProveStewartPath.Request,
             response: ProveStewartPath.Response) -> None:
         self._platform.require_base_frame('path', request.path.header)
-        if len(request.path.poses) > MAX_POSES:
-            raise LimitError(f'path: expected at most {MAX_POSES} poses, got '
+        if len(request.path.poses) > MAX_PATH_POSES:
+            raise LimitError(f'path: expected at most {MAX_PATH_POSES} poses, got '
                              f'{len(request.path.poses)}')
         poses = conversions.from_poses(request.path.poses)
         prover = PathProver(self._platform.geometry, request.threshold)

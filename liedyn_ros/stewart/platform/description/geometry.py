@@ -35,7 +35,7 @@ from liedyn_ros.stewart.platform.description.masses import LegMasses, PlatformMa
 from liedyn_ros.stewart.platform.kernels.leg_rows import END, PITCH, ROW, SHIFT, TURN
 from liedyn_ros.stewart.platform.kernels.leg_types import write_leg_ends
 
-NONE = np.empty(0)  # the usual ones
+NO_LIMITS = np.empty(0)  # the usual ones
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,15 +81,15 @@ class StewartGeometry:
     platform_joints: Array
     length_limits: Array
     name: str = 'stewart_platform'
-    base_cones: Array = field(default_factory=lambda: NONE)
-    platform_cones: Array = field(default_factory=lambda: NONE)
+    base_cones: Array = field(default_factory=lambda: NO_LIMITS)
+    platform_cones: Array = field(default_factory=lambda: NO_LIMITS)
     leg_diameter: float = 0.0
     leg_types: tuple[LegType, ...] = ()
     masses: PlatformMasses | None = None
     calibration_covariance: Array | None = field(default=None, repr=False)
-    leg_noise: Array = field(default_factory=lambda: NONE)
-    leg_latency: Array = field(default_factory=lambda: NONE)
-    force_limits: Array = field(default_factory=lambda: NONE)
+    leg_noise: Array = field(default_factory=lambda: NO_LIMITS)
+    leg_latency: Array = field(default_factory=lambda: NO_LIMITS)
+    force_limits: Array = field(default_factory=lambda: NO_LIMITS)
     home: Array | None = field(default=None, repr=False)
     encoders: StewartGeometry | None = field(default=None, repr=False)
     characteristic_length: float = field(init=False, repr=False)

@@ -23,7 +23,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.description.leg_types import Crank, LegType, Stage, Wire
 from liedyn_ros.stewart.platform.kernels.leg_rows import MAX_LEGS, MIN_LEGS
 
-LONGEST_LATENCY = 1.0  # s
+MAX_LATENCY = 1.0  # s
 COINCIDENT = 1e-9  # of the platform's size, below which joints are at one point
 
 
@@ -137,8 +137,8 @@ def checked_noise(names: Sequence[str], value: ArrayLike) -> Array:
 def checked_latency(names: Sequence[str], value: ArrayLike) -> Array:
     """Return the latency of each leg's readings (n,), s; nothing stands for 0."""
     latency = _of_each('leg_latency', names, value)
-    if (latency > LONGEST_LATENCY).any():
-        raise LimitError(f'leg_latency: expected {LONGEST_LATENCY} s at most, got '
+    if (latency > MAX_LATENCY).any():
+        raise LimitError(f'leg_latency: expected {MAX_LATENCY} s at most, got '
                          f'{dict(zip(names, latency.tolist()))}')
     return latency
 

@@ -23,20 +23,20 @@ ASSUMED_ACCELERATION = 25.0  # m/s^2, least bound of a leg where none is given
 EARLY_NOISE_FACTOR = 3.0  # times the measured noise, in the threshold of the first samples
 EARLY_SAMPLES = 900.0  # samples, over which that falls to the noise
 EARLY_NOISE = 2e-4  # m, least noise of a threshold until then
-MIN_SAMPLES = 200.0  # samples
+LEAST_SAMPLES = 200.0  # samples
 QUANTIZATION_DEVIATION = 12.0 ** -0.5  # deviation of a rounding error, in steps
 NOISE_RATIO = 1.1  # ratio of measured to given noise, besides the error of the former
 SAME_BUS = 1.2  # ratio of the greatest to the least number of repetitions on one bus
 MAX_NOISE_RATIO = 1.7  # ratio of given to measured noise: 2 is surely too large
 EARLY_FACTOR = 7.0  # deviations of a threshold, until the period is known
 ALARM_RATE = 1.0 / 3600.0  # 1/s, false alarms of each leg
-LEGS = 3  # of the arrays of noise_tables.NOISE that are read here
+LEGS_ARRAY = 3  # of the arrays of noise_tables.NOISE that are read here
 GIVEN_SOURCE, MEASURED_SOURCE = 'leg_noise', 'measured noise'
 BOUND_SOURCE, FEW_SAMPLES_SOURCE = 'an upper bound of the noise', 'noise of few samples'
 ASSUMED_NOISE_SOURCE = f'assumed noise, {EARLY_NOISE:g} m'
 ROUNDING_NOISE = 1e-9  # m, least noise that is not rounding
 # Max. consecutive identical readings by noise-to-resolution ratio (14.22)
-REPETITIONS = ((1.0, 3.0), (0.5, 6.0), (0.3, 25.0), (0.2, 201.0))
+REPETITION_TABLE = ((1.0, 3.0), (0.5, 6.0), (0.3, 25.0), (0.2, 201.0))
 
 
 class NoiseReport(NamedTuple):
@@ -160,7 +160,8 @@ class NoiseEstimator:
         """Forget all readings."""
         for estimates in self._estimates:
             estimates[:] = 0.0
-        self._estimates[LEGS][:, tables.GIVEN] = self._given_shares / self._given_shares.max()
+        self._estimates[LEGS_ARRAY][:, tables.GIVEN] = (
+            self._given_shares / self._given_shares.max())
         self._learnt = 0.0  # m/s^2, acceleration that explained an error
         self.factor, self._factor_at = EARLY_FACTOR, 0.0
         self.settle()
@@ -180,7 +181,7 @@ class NoiseEstimator:
         if not self.identified or self._metres * self._sigma < ROUNDING_NOISE:
             return math.inf
         ratio = self._sigma / step if (step := self._step()) else math.inf
-        return next((count for least, count in REPETITIONS if ratio >= least), math.inf)
+        return next((count for least, count in REPETITION_TABLE if ratio >= least), math.inf)
 
     def report(self) -> NoiseReport:
         """Return the estimates, and advice on wrong parameters."""
@@ -192,14 +193,14 @@ class NoiseEstimator:
         return NoiseReport(
             self._sigma, self.identified, self._step(), self._measured_acceleration,
             self.jitter, self._period, tuple(self._advice()), self.source,
-            noises=tuple(self._estimates[LEGS][:, tables.SIGMA].tolist()))
+            noises=tuple(self._estimates[LEGS_ARRAY][:, tables.SIGMA].tolist()))
 
     def _advice(self) -> list[str]:
         advice = []
         if self._wrong_leg is not None:
             leg = self._wrong_leg
             given = self._given * self._given_shares[leg]
-            measured = self._estimates[LEGS][leg, tables.SIGMA]
+            measured = self._estimates[LEGS_ARRAY][leg, tables.SIGMA]
             advice.append(f'leg_noises[{leg}] {given:.3g} {self._unit} is too small: '
                           f'{measured:.3g} {self._unit} measured')
         elif self.understated:
@@ -231,7 +232,7 @@ class NoiseEstimator:
             max(ASSUMED_ACCELERATION / self._metres, 2.0 * self._measured_acceleration),
             self._learnt)
         self.spread = numbers[tables.SPREAD] ** 0.5
-        self._numbers[tables.SINCE], enough = 0.0, self._taken >= MIN_SAMPLES
+        self._numbers[tables.SINCE], enough = 0.0, self._taken >= LEAST_SAMPLES
         self.identified = enough and numbers[tables.IDENTIFIED] > 0.0
         self.repetitions = self._allowed_repetitions()
         self.jitter = numbers[tables.JITTER] if (
@@ -248,7 +249,7 @@ class NoiseEstimator:
             return self._alike
         rounding = (QUANTIZATION_DEVIATION * self._step()) ** 2
         squares = [sigma * sigma + rounding
-                   for sigma in self._estimates[LEGS][:, tables.SIGMA].tolist()]
+                   for sigma in self._estimates[LEGS_ARRAY][:, tables.SIGMA].tolist()]
         mean = sum(squares) / len(squares)
         return np.array([math.sqrt(each / mean) for each in squares]) if mean > 0.0 else (
             self._alike)
@@ -327,6 +328,6 @@ class NoiseEstimator:
         of_all = len(self._alike) ** 0.5  # of one leg for that of six, at most
         given, lower = (self._given * self._given_shares).tolist(), of_all * least
         ratios = [sigma / math.hypot(noise, lower) for sigma, noise in zip(
-            self._estimates[LEGS][:, tables.SIGMA].tolist(), given)]
+            self._estimates[LEGS_ARRAY][:, tables.SIGMA].tolist(), given)]
         leg = ratios.index(max(ratios))
         return leg if ratios[leg] > NOISE_RATIO * (1.0 + of_all * error) else None

@@ -26,7 +26,8 @@ from liedyn_ros.ros.messages.conversions import from_pose
 from liedyn_ros.stewart import leg_lengths, load_geometry
 from liedyn_ros.stewart.input.actuators import LegActuators
 from liedyn_ros.stewart.platform.kinematics import leg_ends
-from liedyn_ros.stewart.platform.picture import BEYOND, END, MIDDLE, plate, PlatformPicture
+from liedyn_ros.stewart.platform.picture import (
+    BEYOND_COLOR, END_COLOR, MIDDLE_COLOR, plate, PlatformPicture)
 
 LOW = pose_of((0.01, -0.01, 0.24), (3.0, -2.0, 4.0))  # where the cranks' rods reach
 ON_STAGES = pose_of((0.004, -0.003, 0.055), (3.0, -2.0, 4.0))
@@ -46,15 +47,15 @@ def colors_of(lengths, limits=LIMITS):
 
 def test_legs_are_green_in_the_middle_amber_at_the_ends_red_beyond():
     colors = colors_of([0.5, 0.3, 0.7, 0.29, 0.71, 0.4])
-    np.testing.assert_allclose(colors[0], MIDDLE, atol=1e-12)
-    np.testing.assert_allclose(colors[1:3], [END, END], atol=1e-12)
-    np.testing.assert_allclose(colors[3:5], [BEYOND, BEYOND])
-    np.testing.assert_allclose(colors[5], np.add(MIDDLE, END) / 2.0, atol=1e-12)
+    np.testing.assert_allclose(colors[0], MIDDLE_COLOR, atol=1e-12)
+    np.testing.assert_allclose(colors[1:3], [END_COLOR, END_COLOR], atol=1e-12)
+    np.testing.assert_allclose(colors[3:5], [BEYOND_COLOR, BEYOND_COLOR])
+    np.testing.assert_allclose(colors[5], np.add(MIDDLE_COLOR, END_COLOR) / 2.0, atol=1e-12)
 
 
 def test_legs_without_limits_are_green():
     colors = colors_of([0.1, 0.5, 1.0, 2.0, 5.0, 9.0], np.tile([0.0, np.inf], (6, 1)))
-    np.testing.assert_allclose(colors, [MIDDLE] * 6)
+    np.testing.assert_allclose(colors, [MIDDLE_COLOR] * 6)
 
 
 def test_rviz_can_draw_them():
