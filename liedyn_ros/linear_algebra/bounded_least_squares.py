@@ -12,7 +12,8 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.linear_algebra.kernels.bounded_least_squares import solve_within_bounds
-from liedyn_ros.linear_algebra.kernels.constrained_least_squares import solve_constrained
+from liedyn_ros.linear_algebra.kernels.constrained_least_squares import (
+    solve_constrained_least_squares)
 
 
 def within_bounds(a: Array, b: Array, lower: Array, upper: Array, near: Array) -> Array:
@@ -64,5 +65,6 @@ def within_constraints(rows: Array, wanted: Array, held: int, damping: Array, lo
     x, size = np.empty(n), m + 4 * n + 4
     rows, wanted, damping, lower, upper = map(
         np.ascontiguousarray, (rows, wanted, damping, lower, upper))
-    found = solve_constrained(rows, wanted, held, damping, lower, upper, np.empty((size, size)), x)
+    found = solve_constrained_least_squares(
+        rows, wanted, held, damping, lower, upper, np.empty((size, size)), x)
     return x if found else None

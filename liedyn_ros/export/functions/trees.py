@@ -29,7 +29,8 @@ from liedyn_ros.export.kernels.interface import (
     WORK, WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.export.kernels.work import code_of
 from liedyn_ros.jit.pointers import after, as_flags, or_part, part, pointer_of, vector
-from liedyn_ros.linear_algebra.kernels.constrained_least_squares import solve_constrained
+from liedyn_ros.linear_algebra.kernels.constrained_least_squares import (
+    solve_constrained_least_squares)
 from liedyn_ros.model.kernels.acceptance import finite
 
 
@@ -172,5 +173,5 @@ def velocity_within(
     """
     if not (finite(jacobian) and finite(wanted) and finite(damping)):
         return aba.REFUSED
-    return aba.DONE if solve_constrained(
+    return aba.DONE if solve_constrained_least_squares(
         jacobian, wanted, held, damping, lower, upper, scratch, v) else UNSATISFIABLE

@@ -28,7 +28,7 @@ HOLDS = 1e-9  # of a row of length one and of bounds, over the largest number
 
 
 @long_kernel
-def solve_constrained(
+def solve_constrained_least_squares(
         rows: MATRIX, wanted: VECTOR, held: WHOLE, damping: VECTOR, lower: VECTOR, upper: VECTOR,
         scratch: MATRIX, x: VECTOR) -> TRUTH:
     """
@@ -126,7 +126,7 @@ def orthonormalize(basis):
     for s in range(k):
         best, most = s, -1.0
         for t in range(s, k):
-            size = row_product(basis, t, t)
+            size = product_but_last(basis, t, t)
             if size > most:
                 best, most = t, size
         largest = max(largest, most)
@@ -135,19 +135,19 @@ def orthonormalize(basis):
         for j in range(n + 1):
             basis[s, j], basis[best, j] = basis[best, j], basis[s, j]
         for turn in range(s, -1, -1):  # once more across those before, as the row may be short
-            along = row_product(basis, s, s if turn == s else turn)
+            along = product_but_last(basis, s, s if turn == s else turn)
             size = 1.0 / math.sqrt(along) - 1.0 if turn == s else -along
             for j in range(n + 1):
                 basis[s, j] += size * basis[turn, j]
         for t in range(s + 1, k):
-            along = row_product(basis, s, t)
+            along = product_but_last(basis, s, t)
             for j in range(n + 1):
                 basis[t, j] -= along * basis[s, j]
     return k
 
 
 @kernel
-def row_product(basis, s, t):
+def product_but_last(basis, s, t):
     """Return the product of two rows but for their last numbers."""
     total = 0.0
     for j in range(basis.shape[1] - 1):

@@ -161,6 +161,11 @@ class BranchEvidence:
                 prefer(tracked.pose, pose) is False):
             self.confirm(BranchSource.SENSOR)
 
+    def await_residual(self) -> None:
+        """Note that nothing tells yet whether more than six lengths fit the pose of a start."""
+        self._numbers[kernels.REASON] = kernels.START
+        self._poses = '; more than six lengths choose once their noise is known: set it'
+
     def rest_on(self, source: BranchSource) -> None:
         """Let the branch rest on a source from now on."""
         self._numbers[kernels.SOURCE] = source

@@ -263,7 +263,7 @@ class MonitoredTracker:
             if not tracked.converged:  # without a leg
                 return self._unsolved(tracked, flags, legs, started, doubtful)
             flags, legs = flags | bias_fit.flags, _joined(legs, bias_fit.legs)
-        self._judge_evidence(before, tracked)
+        self._judge_evidence(before, tracked, bias_fit)
         sensed = None if self._sensor_monitor is None or reading is None else (
             reading, stamp_ns if reading_ns is None else reading_ns)
         choice = self._pass_over(tracked) if doubtful else self._choose(tracked, sample, sensed)
@@ -308,11 +308,16 @@ class MonitoredTracker:
             self._follower.solve_without(tracked, *monitor.without(fit.leg))
         return fit
 
-    def _judge_evidence(self, before: TrackedPose | None, tracked: TrackedPose) -> None:
+    def _judge_evidence(
+            self, before: TrackedPose | None, tracked: TrackedPose, bias_fit: BiasFit | None
+    ) -> None:
         """Judge the evidence of a pose's branch; before: the last good pose, if any."""
         evidence = self._evidence
-        if self._bias_monitor is not None:
-            if tracked.start is not Start.HOME:
+        if bias_fit is not None:
+            if math.isnan(bias_fit.noise):  # the least residual from home may not be the least
+                evidence.await_residual()
+                return
+            if bias_fit.consistent and tracked.start is not Start.HOME:
                 evidence.confirm(BranchSource.SENSOR)
             evidence.rest_on(BranchSource.SENSOR)
             return

@@ -17,7 +17,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     BranchSource, Flag, leg_lengths, load_geometry, MonitorConfig, MonitoredTracker,
-    MotionEstimator, PoseSolver, SmoothTrajectory)
+    MotionEstimator, PoseSolver, SmoothTrajectory, Status)
 
 BIAS = 50.0 * NOISE
 BEGIN = 2.0  # s, of a fault
@@ -207,3 +207,21 @@ def test_a_wire_that_reads_wrong_puts_no_other_wire_to_blame():
         errors = [np.linalg.norm(se3.log(se3.inverse(pose) @ each)) for each in (
             found.pose, bare.pose)]
         assert errors[0] < 1.2 * errors[1] + 1e-9
+
+
+@pytest.mark.parametrize('noise', [0.0, 1e-5])
+def test_a_start_far_from_home_is_never_wrong_in_silence(noise):
+    """A solve from home ends where the residual is least nearby, which need not be the least."""
+    geometry, rng, wrong = redundant(7, 2, noise), np.random.default_rng(2), 0
+    for _ in range(20):
+        true = se3.compose(home(), se3.exp(rng.uniform(-1.0, 1.0, 6) * ([1.5] * 3 + [0.5] * 3)))
+        tracker = MonitoredTracker(geometry, home())
+        for k in range(60):
+            tracked = tracker.track(
+                10 ** 9 + k * 10 ** 7, leg_lengths(geometry, true) + 1e-5 * rng.normal(size=7))
+            far = np.abs(tracked.pose - true).max() > 0.01
+            wrong += far
+            assert not far or tracked.status is not Status.CONVERGED or tracked.flags
+        if not far:
+            assert tracked.branch_source is BranchSource.SENSOR and not tracked.flags
+    assert wrong
