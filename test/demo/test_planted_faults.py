@@ -30,7 +30,7 @@ STEPS = 20  # of a motion that a fault ends
 
 @pytest.fixture(autouse=True)
 def soon_given_up(monkeypatch):
-    for name, value in (('FIRST_TIMEOUT', 0.1), ('TIMEOUT', 1.0), ('ANSWER_TIMEOUT', 10.0)):
+    for name, value in (('FIRST_TIMEOUT', 0.1), ('STEP_TIMEOUT', 1.0), ('ANSWER_TIMEOUT', 10.0)):
         monkeypatch.setattr(lockstep, name, value)
 
 

@@ -31,7 +31,8 @@ LITERATURE = re.compile(
     r'\((Ali|Kim|Park|Stewart) \d+'
     r'|\b(Featherstone|Golub and Van Loan|Higham|Knuth), \d+\.\d+'
     r'|\bPark and Miller\b'
-    r'|\b(Cody and Waite|Lumelsky|Sommese and Wampler|Stark and Parker|Wampler),? \d{4}\b')
+    r'|\b(Cody and Waite|Lawson and Hanson|Lumelsky|Sommese and Wampler|Stark and Parker|Wampler)'
+    r',? \d{4}\b')
 
 WITHOUT_EQUATION = {
     'dynamics/frames/kernels/rows.py': 'poses in rows, and their products: each docstring says',

@@ -18,7 +18,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 
 from liedyn_ros.commands.operation import middleware
-from liedyn_ros.commands.operation.computer import Finding, Severity
+from liedyn_ros.commands.operation.computer import DoctorLine, Severity
 
 pytestmark = pytest.mark.ros
 
@@ -45,8 +45,8 @@ def test_the_real_middleware(quiet):
         publisher.publish(DiagnosticArray(status=[status]))
         time.sleep(0.1)
     found = list(middleware.judge_probe(process))
-    assert Finding(middleware.GRAPH, Severity.WARN, 'partner: arm: warning, stiff',
-                   'docs/operations.md') in found, found
+    assert DoctorLine(middleware.GRAPH, Severity.WARN, 'partner: arm: warning, stiff',
+                      'docs/operations.md') in found, found
     for part in ('round trip', '/seen/partner'):
         assert any(part in each.text for each in found), found
     node.destroy_node()

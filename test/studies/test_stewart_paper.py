@@ -86,7 +86,8 @@ def test_the_poses_are_those_of_the_paper(study):
 
 def test_another_yaw_of_state_2_than_printed_is_needed(study, monkeypatch):
     printed = (*PAPER_STATES[1][:5], 70.0)
-    monkeypatch.setattr('liedyn_ros.studies.stewart_pose.paper.PAPER_STATES', (PAPER_STATES[0], printed))
+    monkeypatch.setattr('liedyn_ros.studies.stewart_pose.paper.PAPER_STATES',
+                        (PAPER_STATES[0], printed))
     # LM-SE(3) reaches the true pose in 66 of 100 solves from the one and not from the other.
     assert study.cell(PAPER_TABLES[1], 'LM-SE(3)', 1).percentage != pytest.approx(66.0, abs=20.0)
 

@@ -81,7 +81,7 @@ def _rods(model: Model) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
             if axis is not None:  # the hinge that turns most where all are at zero
                 turns = np.linalg.solve(np.column_stack([each for each, _ in hinges]), axis)
                 add(hinges[int(np.argmax(np.abs(turns)))][1], balls)
-    return np.array(at, dtype=np.int64), np.array(ends, dtype=np.bool_).reshape(-1, model.nv)
+    return np.array(at, dtype=np.int64), np.array(ends, dtype=np.bool_).reshape(len(at), model.nv)
 
 
 def _ball(model: Model, joint: Joint, geared: set[str]) -> list[tuple[Array, int]]:
