@@ -188,7 +188,9 @@ def spline(waypoints: Array, start: ArrayLike | None = None, end: ArrayLike | No
     else:
         # One polynomial below: kinks would break strict
         degree = min(PATH_DEGREE, len(waypoints) - 1)
-        of = make_interp_spline(knots, waypoints, k=degree)
+        of = make_interp_spline(  # old releases of SciPy place no knots of even degrees
+            knots, waypoints, k=degree, t=None if degree == PATH_DEGREE else
+            np.repeat(knots[[0, -1]], degree + 1))
     return Spline(
         float(knots[-1]), [of, *(of.derivative(order) if order <= degree else _none(of)
                                  for order in (1, 2, 3))], ends[0][0], ends[1][0])

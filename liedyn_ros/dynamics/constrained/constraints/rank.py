@@ -34,6 +34,8 @@ def independent_columns(columns: Array, tolerance: float = RANK_TOLERANCE
                         ) -> tuple[int, NDArray[np.int64]]:
     """Return the rank of columns (m, n) and their order (n,), independent ones first."""
     from scipy.linalg import qr  # imported by Constraints: it takes long, and no stream waits
+    if not columns.size:  # which LAPACK refuses through an old SciPy
+        return 0, np.arange(columns.shape[1])
     _, r, order = qr(columns, mode='economic', pivoting=True)
     return rank_of(np.abs(np.diag(r)), tolerance), order
 
@@ -41,6 +43,8 @@ def independent_columns(columns: Array, tolerance: float = RANK_TOLERANCE
 def pivots_of(columns: Array) -> Array:
     """Return the sizes of the pivots of columns (m, n), the largest first."""
     from scipy.linalg import qr
+    if not columns.size:
+        return np.empty(0)
     r, _ = qr(columns, mode='r', pivoting=True)
     return np.abs(np.diag(r))
 
