@@ -265,12 +265,7 @@ def test_rounding_speaks_for_no_way_of_reading(tmp_path) -> None:
 
 def arm_of_others(change):
     """Return a description that is 20 % too heavy, and a recording whose angles (n, 3) change."""
-    model = true_arm()
-    time, q, _, _, tau = arm_motion(model, 3, 24.0, 100.0)
-    tau = tau + 0.02 * np.random.default_rng(2).normal(size=tau.shape)
-    given = with_inertias(model, {each.name: 1.2 * each.inertia.parameters()
-                                  for each in model.body_list})
-    return given, Recording(given, time, change(q), tau)
+    return changed_columns(lambda time, q, tau: (time, change(q), tau))
 
 
 def changed_columns(change):
