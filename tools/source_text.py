@@ -100,7 +100,7 @@ def public_definitions(root: Path) -> dict[tuple[Path, str], ast.ClassDef | ast.
 
 
 def lacks(node: ast.ClassDef | ast.FunctionDef) -> list[str]:
-    """Return what the docstring of a public function, or of a class with its making, lacks."""
+    """Return the sections that the docstring of a public function or class does not have."""
     text, function = ast.get_docstring(node) or '', node
     if isinstance(node, ast.ClassDef):
         makers = [each for each in node.body
