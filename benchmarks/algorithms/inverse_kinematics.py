@@ -10,13 +10,15 @@
 Inverse kinematics beside TRAC-IK, pink, mink, the loop of Pinocchio and ikpy.
 
 Random poses that a robot can reach, from its neutral configuration. A pose counts as reached
-within 0.1 mm and 0.001 rad, and joints within their limits. What is not installed is left out.
+within 0.1 mm and 0.001 rad, and joints within their limits. A peer that fails does so as a result.
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import metadata
+import os
 from pathlib import Path
 import tempfile
 import time
@@ -26,7 +28,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from benchmarks.record import keep
+from benchmarks.record import keep, resumed
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import InverseKinematics
@@ -182,9 +184,10 @@ def of_ikpy(model: Model, frame: str) -> Solver:
     with tempfile.NamedTemporaryFile('w', suffix='.urdf') as file:
         file.write(text)
         file.flush()
-        chain = Chain.from_urdf_file(file.name, base_elements=[link, *path])
-    active = [link.joint_type in ('revolute', 'prismatic') for link in chain.links]
-    chain.active_links_mask = np.array(active)
+        links = Chain.from_urdf_file(file.name, base_elements=[link, *path]).links
+    links = links[:1 + len(path) // 2]  # ikpy goes on behind the frame
+    active = [link.joint_type in ('revolute', 'prismatic') for link in links]
+    chain = Chain(links, active_links_mask=active)
     start = np.zeros(len(active))
     start[active] = 0.5 * (model.limits.lower + model.limits.upper)  # zero may be beyond them
 
@@ -195,61 +198,66 @@ def of_ikpy(model: Model, frame: str) -> Solver:
     return solve
 
 
-def measured(solve: Solver, model: Model, frame: str, poses: Array) -> dict[str, float]:
+def measured(solve: Solver, model: Model, frame: str, poses: Array) -> dict[str, Any]:
     """Return the part of poses reached, that within limits, and times of the processor, ms."""
     frames, rng = Dynamics(model).frames, np.random.default_rng(1)
-    solve(poses[0], rng)
-    reached, within, times = 0, 0, []
+    solve(poses[0], rng)  # what is compiled is compiled here
+    reached, within, times, failures = 0, 0, [], Counter[str]()
     for pose in poses:
+        q: Array = np.full(model.nq, np.nan)
         begin = time.process_time()
-        q = solve(pose, rng)
+        try:
+            q = solve(pose, rng)
+        except Exception as error:  # of a peer: its result, and said
+            failures[f'{type(error).__name__}: {error}'] += 1
         times.append(1e3 * (time.process_time() - begin))
-        at = frames.pose(q, frame)
         limits = bool(((q >= model.limits.lower - 1e-6) & (q <= model.limits.upper + 1e-6)).all())
-        turned = np.linalg.norm(so3.log(pose[:3, :3].T @ at[:3, :3]))
-        reached += bool(turned < ANGLE and np.linalg.norm(at[:3, 3] - pose[:3, 3]) < LENGTH
-                        and limits)
         within += limits
+        if limits:
+            at = frames.pose(q, frame)
+            turned = np.linalg.norm(so3.log(pose[:3, :3].T @ at[:3, :3]))
+            reached += bool(turned < ANGLE and np.linalg.norm(at[:3, 3] - pose[:3, 3]) < LENGTH)
     return {'reached': reached / len(poses), 'within limits': within / len(poses),
             'median': float(np.median(times)), 'mean': float(np.mean(times)),
-            'p99': float(np.percentile(times, 99)), 'poses': len(poses)}
+            'p99': float(np.percentile(times, 99)), 'poses': len(poses), 'failures': failures,
+            'load': os.getloadavg()[0]}
+
+
+PEERS: dict[str, Callable[[Model, str], Solver]] = {
+    'liedyn_ros': ours, 'TRAC-IK': partial(of_trac_ik, seconds=0.1),
+    'pinocchio, loop': of_pinocchio, 'pink': of_pink, 'mink': of_mink, 'ikpy': of_ikpy}
+
+
+def measure(part: tuple[str, str, int, list[list[str]]]) -> dict[str, Any]:
+    """Return the figures of a peer with a robot, or why it takes none of its poses."""
+    warnings.simplefilter('ignore')
+    robot, peer, count, also = part
+    model, frame = next(each[1:] for each in machines(also) if each[0] == robot)
+    rng, frames = np.random.default_rng(0), Dynamics(model).frames
+    poses = np.array([frames.pose(model.random(rng), frame) for _ in range(count)])
+    try:
+        return measured(PEERS[peer](model, frame), model, frame, poses)
+    except Exception as error:  # of a peer: its result, and said
+        return {'failed': f'{type(error).__name__}: {error}'}
 
 
 def main() -> None:
-    """Measure and print a table."""
+    """Measure and print a table; a run that was stopped goes on behind the last peer."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--poses', type=int, default=1000)
-    parser.add_argument('--slow', type=int, default=100, help='poses for what takes over 10 ms')
     parser.add_argument('--also', nargs=3, action='append', default=[],
                         metavar=('NAME', 'FILE', 'FRAME'), help='another arm')
     options = parser.parse_args()
-    peers: dict[str, Callable[[Model, str], Solver]] = {
-        'liedyn_ros': ours, 'TRAC-IK': partial(of_trac_ik, seconds=0.1),
-        'pinocchio, loop': of_pinocchio,
-        'pink': of_pink, 'mink': of_mink, 'ikpy': of_ikpy}
+    parts = [(robot, peer, options.poses, options.also)
+             for robot in (*ROBOTS, *(each[0] for each in options.also)) for peer in PEERS]
     figures: dict[str, Any] = {}
-    warnings.simplefilter('ignore')
-    for name, model, frame in machines(options.also):
-        rng, frames = np.random.default_rng(0), Dynamics(model).frames
-        poses = np.array([frames.pose(model.random(rng), frame) for _ in range(options.poses)])
-        figures[name] = {}
-        for peer, make in peers.items():
-            try:
-                solve = make(model, frame)
-            except ModuleNotFoundError as error:
-                print(f'{name:14} {peer:16} {error}')
-                continue
-            solve(poses[0], rng)  # what is compiled is compiled here
-            begin = time.process_time()
-            solve(poses[1], rng)
-            solve(poses[2], rng)
-            slow = time.process_time() - begin > 0.04
-            found = measured(solve, model, frame, poses[:options.slow if slow else None])
-            figures[name][peer] = found
-            print(f'{name:14} {peer:16} reached {100 * found["reached"]:5.1f} %  limits '
-                  f'{100 * found["within limits"]:5.1f} %  median {found["median"]:8.3f} ms  mean '
-                  f'{found["mean"]:8.3f} ms  p99 {found["p99"]:8.3f} ms  of {found["poses"]}',
-                  flush=True)
+    for k, found in resumed('inverse_kinematics', measure, parts, 1):
+        robot, peer, *_ = parts[k]
+        figures.setdefault(robot, {})[peer] = found
+        print(f'{robot:14} {peer:16}', found.get('failed') or (
+            f'reached {100 * found["reached"]:5.1f} %  limits {100 * found["within limits"]:5.1f} '
+            f'%  median {found["median"]:8.3f} ms  mean {found["mean"]:8.3f} ms  p99 '
+            f'{found["p99"]:8.3f} ms  {found["failures"] or ""}'), flush=True)
     print(keep('inverse_kinematics', figures))
 
 
