@@ -171,7 +171,10 @@ def definition(function: Function) -> str:
     checks = {'frame': 'check_frame(model, work, frame)', 'axes': 'check_axes(work, axes)',
               'closure': 'check_closure(loops, work, closure)',
               'tasks': 'check_tasks(work, tasks)', 'held': 'check_most(work, "held", tasks, held)',
-              'size': 'check_most(work, "size", size, tasks + 4 * liedyn_nv(model) + 4)'}
+              'size': 'check_most(work, "size", size, tasks + 13 + ' + {
+                  'model': '6 * liedyn_nv(model))',
+                  'loops': '6 * liedyn_nv(liedyn_loops_tree(loops)) + liedyn_constraints(loops))'
+              }[machine]}
     lines += [f'  if (!code) code = {checks[each.number]};'
               for each in of.values() if each.number in checks]
     sizes = sorted({size for each in of.values() for size in each.shape

@@ -22,6 +22,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, DifferentialKinematics, InverseKinematics, MinimalCoordinates,
     MomentumObserver, POINT, POSE, TaskSpace)
+from liedyn_ros.dynamics.frames import LOCAL
 from liedyn_ros.export import loops_bytes, model_bytes
 from liedyn_ros.linear_algebra.bounded_least_squares import within_constraints
 from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia
@@ -124,15 +125,48 @@ def test_differential_kinematics_has_the_bits_of_python(library, seed):
     wanted = follow(q, {frame: here}, dt, twists={frame: twist})
     jacobian, most = np.empty((6, nv)), np.minimum(20.0 * dt, model.limits.velocity)
     assert machine.call('frame_jacobian', q, model.frame_index(frame), 1, jacobian) == 0
-    size, v, given = 4 * nv + 10, np.empty(nv), (jacobian, twist, np.full(nv, 1e-6), -most, most)
-    arguments = *given, size, np.empty((size, size)), v
-    assert machine.call('velocity_within', 6, 0, *arguments) == 0
-    assert np.array_equal(v, within_constraints(jacobian, twist, 0, *given[2:]))
-    assert_same(v, wanted, 1e-9)
+    size, v, given = 6 * nv + 19, np.empty(nv), (jacobian, twist, np.full(nv, 1e-6), -most, most)
+    rest = model.integrate(q, 0.1 * rng.normal(size=nv))
+    for back in (None, 4.0 * model.difference(q, rest)):
+        arguments = *given, back, size, np.empty((size, size)), v
+        assert machine.call('velocity_within', 6, 0, *arguments) == 0
+        assert_same(v, follow(q, {frame: here}, dt, twists={frame: twist},
+                              rest=None if back is None else rest), 1e-9)
+        if back is None:
+            assert np.array_equal(v, within_constraints(jacobian, twist, 0, *given[2:]))
+    assert np.abs(v - wanted).max() > 1e-3
     assert machine.call('velocity_within', 6, 7, *arguments) == RANGE
-    assert machine.call('velocity_within', 6, 0, *given, size - 1, *arguments[-2:]) == RANGE
+    assert machine.call('velocity_within', 6, 0, *given, None, size - 1, *arguments[-2:]) == RANGE
     jacobian[0], twist[0] = 1.0, 1.0 + most.sum()
     assert machine.call('velocity_within', 6, 1, *arguments) == BROKEN
+
+
+@HOST
+@pytest.mark.parametrize('seed', range(4))
+def test_differential_kinematics_of_loops_has_the_bits_of_python(library, seed):
+    model, q = random_looped(seed, ('spherical', 'rod'), 10)
+    robot, rng, frame = ConstrainedDynamics(model), np.random.default_rng(seed), model.bodies[-1]
+    machine, nv, dt = Machine(library, loops_bytes(model), 'loops_'), model.nv, 0.01
+    twist, damping = rng.normal(size=6), np.full(nv, 1e-6)
+    q = model.integrate(q, 1e-3 * rng.normal(size=nv))  # with gaps
+    rest = model.integrate(q, 0.3 * rng.normal(size=nv))
+    follow = DifferentialKinematics(robot, frame, within_limits=False, gain=4.0, acceleration=50.0)
+    targets, v = {frame: robot.frames.pose(q, frame)}, np.empty(nv)
+    _, to_targets = follow._tasks(q, targets, {frame: twist})
+    assert_same(to_targets, twist, 1e-12)
+    for posture in (None, rest):
+        wanted = follow(q, targets, dt, twists={frame: twist}, rest=posture)
+        most = np.minimum(50.0 * dt, model.limits.velocity)
+        size = robot.m + 6 * nv + 19
+        arguments = (robot.frames.jacobian(q, frame, LOCAL), to_targets, damping, -most, most,
+                     None if posture is None else 4.0 * model.difference(q, posture))
+        settings, scratch = np.array([dt, 4.0]), np.empty((size, size))
+        assert machine.call('velocity_within', q, settings, 6, *arguments, size, scratch, v) == 0
+        assert np.array_equal(v, wanted)
+    assert machine.call(
+        'velocity_within', q, settings, 6, *arguments, size - 1, scratch, v) == RANGE
+    assert machine.call('velocity_within', q, settings, 6, *arguments[:3], most, most, None, size,
+                        scratch, v) == BROKEN  # every joint at its limit: the loops open
 
 
 MACHINES = {'four-bar': four_bar, 'five-bar': five_bar,

@@ -17,19 +17,22 @@ import math
 
 from liedyn_ros.dynamics.algorithms.kernels import momentum
 from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
+from liedyn_ros.dynamics.constrained.configurations.kernels import velocity
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import closing_of
 from liedyn_ros.dynamics.constrained.kernels import task_mobility
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
     reduce_bias, reduce_mass)
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, REFUSED
+from liedyn_ros.dynamics.constrained.tracking.kernels import completion
 from liedyn_ros.export.kernels import loop_partials as partials
 from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.export.kernels.interface import (
     ACTUATED_OR, CLOSURE, CODE, COMPLETED, CONFIGURATION, CONSTRAINTS, CONSTRAINTS_BY_RATES,
-    FLAGS_OR_NONE, MODEL, OBSERVED, OF_TASKS, ONE_ORDER, ORDER, ORDERS, POSE, RATES, REPORT,
-    RESULT, SETTINGS, SQUARE, SQUARE_OF_TASKS, TASK_ROWS, TASKS, WORK, WRENCH_ORDERS, WRENCHES,
-    WRENCHES_OF_ONE_ORDER)
+    FLAGS_OR_NONE, MODEL, OBSERVED, OF_TASKS, ONE_ORDER, ORDER, ORDERS, POSE, RATES,
+    RATES_OR_ZERO, REPORT, RESULT, SCRATCH, SETTINGS, SIZE, SQUARE, SQUARE_OF_TASKS, TASK_ROWS,
+    TASKS, WORK, WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.jit.pointers import as_flags, pointer_of, vector
 from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.stewart.dynamics.kernels.platform import is_pose
@@ -168,6 +171,28 @@ def loops_observe_external(
     momentum.observe_motions(along[0], along[1], found[:n], rate, tau, settings[0], settings[1],
                              motions, found[n:], state, estimate)
     return DONE if finite(estimate) else REFUSED
+
+
+def loops_velocity_within(
+        work: WORK, q: CONFIGURATION, settings: SETTINGS, tasks: TASKS,
+        jacobian: TASK_ROWS, wanted: OF_TASKS, damping: RATES, lower: RATES, upper: RATES,
+        back: RATES_OR_ZERO, size: SIZE, scratch: RESULT[SCRATCH], v: RESULT[RATES]) -> CODE:
+    """
+    Write the v (nv) of velocity_within with which loops are closed at the end of a step.
+
+    settings are the step, s, and the gain by which gaps of loops fall, 1/s; both above 0. size is
+    constraints + tasks + 6 nv + 13 at least.
+    """
+    loops = area.loops_of(work)
+    t = closing_of(loops.closing)
+    if not (settings[0] > 0.0 and settings[1] > 0.0 and finite(jacobian) and finite(wanted)
+            and finite(damping) and finite(back)):
+        return REFUSED
+    code = velocity.lead(
+        loops.workspace, loops.turns, t.size, q, settings[0], settings[1], jacobian, wanted,
+        damping, lower, upper, back, t.trial, t.trial_f, t.trial_rows, scratch, v)
+    return DONE if code == velocity.FOUND else (
+        REFUSED if code == velocity.NO_POSE else completion.UNSATISFIABLE)
 
 
 def loops_move(work: WORK, closure: CLOSURE, pose: POSE) -> CODE:

@@ -17,6 +17,7 @@ inertia.
 
 from liedyn_ros.dynamics.algorithms.kernels import (
     aba, centroidal, coriolis, crba, momentum, rnea)
+from liedyn_ros.dynamics.constrained.configurations.kernels import velocity
 from liedyn_ros.dynamics.constrained.kernels import task_mobility
 from liedyn_ros.dynamics.constrained.tracking.kernels.completion import UNSATISFIABLE
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives as complete
@@ -29,8 +30,6 @@ from liedyn_ros.export.kernels.interface import (
     WORK, WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.export.kernels.work import code_of
 from liedyn_ros.jit.pointers import after, as_flags, or_part, part, pointer_of, vector
-from liedyn_ros.linear_algebra.kernels.constrained_least_squares import (
-    solve_constrained_least_squares)
 from liedyn_ros.model.kernels.acceptance import finite
 
 
@@ -161,17 +160,17 @@ def task_space(
 
 def velocity_within(
         model: MODEL, work: WORK, tasks: TASKS, held: HELD, jacobian: TASK_ROWS, wanted: OF_TASKS,
-        damping: RATES, lower: RATES, upper: RATES, size: SIZE, scratch: RESULT[SCRATCH],
-        v: RESULT[RATES]) -> CODE:
+        damping: RATES, lower: RATES, upper: RATES, back: RATES_OR_ZERO, size: SIZE,
+        scratch: RESULT[SCRATCH], v: RESULT[RATES]) -> CODE:
     """
     Write the v (nv) within bounds with which jacobian (tasks, nv) v is nearest to wanted (tasks).
 
-    That is differential inverse kinematics. The first `held` rows hold, such as those of
-    liedyn_loops_residual with velocities zero. Of what the others miss the squares are least, with
-    damping (nv), above 0, times those of v. Bounds (nv) may be infinite. size is
-    tasks + 4 nv + 4 at least.
+    That is differential inverse kinematics. The first `held` rows hold. Of what the others miss
+    the squares are least, with damping (nv), above 0, times those of v. Of velocities as good, the
+    nearest to back (nv) is taken, such as one to a rest posture; NULL: none. Bounds (nv) may be
+    infinite. size is tasks + 6 nv + 13 at least. loops_velocity_within is for closed loops.
     """
-    if not (finite(jacobian) and finite(wanted) and finite(damping)):
+    if not (finite(jacobian) and finite(wanted) and finite(damping) and finite(back)):
         return aba.REFUSED
-    return aba.DONE if solve_constrained_least_squares(
-        jacobian, wanted, held, damping, lower, upper, scratch, v) else UNSATISFIABLE
+    return aba.DONE if velocity.lead_tree(
+        jacobian, wanted, held, damping, lower, upper, back, scratch, v) else UNSATISFIABLE

@@ -15,7 +15,7 @@ position, velocity and acceleration, and close loops: gaps that steps open are f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,14 +24,9 @@ from liedyn_ros.common.checks import Array, as_array, as_numbers, as_positive
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
     FrameTargets, ORIENTATION, POINT, Robot, Targets, TOOL)
-from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
+from liedyn_ros.dynamics.constrained.configurations.kernels import velocity
 from liedyn_ros.dynamics.frames import LOCAL
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.linear_algebra.bounded_least_squares import within_constraints
-
-MAX_OPENING, MAX_OPENING_SHARE = 1e-5, 0.01  # of a step: of sizes of rows, of gaps left
-SHORTENED_STEPS = 20  # to find a step that opens them by less
-OPEN_LOOP_PRICE = 1e3  # of what frames miss, where limits do not let loops close at once
 
 
 class DifferentialKinematics:
@@ -40,10 +35,11 @@ class DifferentialKinematics:
 
     frames, weights, locked and limits are those of InverseKinematics; velocity limits are those of
     the model. acceleration is a limit (nv,) or one number, rad/s^2 and m/s^2, none by default. It
-    holds where others cannot: a joint too fast for its limit brakes as hard as it may. gain (1/s)
-    says how fast errors vanish, gaps of loops too. damping is the price of the squares of
-    velocities beside the squares of twists that frames miss. The C library's velocity_within has
-    the same bits.
+    holds where others cannot: a joint too fast for its limit brakes as hard as it may. Loops alone
+    go first: where they need more, velocities change as little as they can, and exceeded has these
+    accelerations by coordinate. gain (1/s) says how fast errors vanish, gaps of loops too. damping
+    is the price of the squares of velocities beside the squares of twists that frames miss. The C
+    library's velocity_within and loops_velocity_within have the same bits.
 
     >>> approach = DifferentialKinematics(robot, 'tool', gain=2.0)
     >>> approach(q, {'tool': robot.frames.pose(q + 0.1, 'tool')}, 0.01).shape
@@ -83,6 +79,7 @@ class DifferentialKinematics:
         self._within = within_limits
         self._fastest = np.where(
             self._loops.names.mask('locked', list(locked)), 0.0, self.model.limits.velocity)
+        self.exceeded: dict[str, float] = {}
 
     def __call__(self, q: ArrayLike, targets: Targets, dt: float, v: ArrayLike | None = None, *,
                  rest: ArrayLike | None = None, twists: Mapping[str, ArrayLike] | None = None
@@ -102,8 +99,8 @@ class DifferentialKinematics:
             v (nv,); rad/s and m/s.
 
         Raises:
-            ConvergenceError: where the loops allow none within the limits of acceleration, or
-                would open.
+            ConvergenceError: where the loops allow none within the limits of position and
+                velocity, or would open.
             NameSetError: for other frames.
 
         >>> approach = DifferentialKinematics(robot, 'tool')
@@ -112,42 +109,46 @@ class DifferentialKinematics:
         """
         model, q, dt = self.model, self.model.check_configuration(q), as_positive('dt', dt)
         before = np.zeros(model.nv) if v is None else as_array('v', v, (model.nv,))
-        rows, wanted = self._tasks(q, targets, dict(twists or {}))
-        lower, upper = self._bounds(q, dt, before)
-        found = self._closing(q, dt, lambda part, loops, speeds: _nearest(
-            rows, part * wanted, self._damping, lower, upper, loops, speeds))
-        if rest is None:
+        back = self._gain * (np.zeros(0) if rest is None else model.difference(
+            q, model.check_configuration(rest)))
+        self.exceeded = {}
+        code, found = self._lead(q, dt, *self._tasks(q, targets, dict(twists or {})), back,
+                                 *self._bounds(q, dt, before, self._most))
+        least = np.isfinite(self._most)
+        if code != velocity.FOUND and least.any():  # what changes least, as the loops go first
+            rows = np.diag(1.0 / np.where(least, self._most, np.inf))
+            code, found = self._lead(q, dt, rows, rows @ before, np.zeros(0),
+                                     *self._bounds(q, dt, before, np.inf))
+            rise = (found - before) / dt
+            self.exceeded = {
+                name: float(each) for name, each, most in zip(
+                    model.coordinate_names, rise, self._most) if abs(each) > most}
+        if code == velocity.FOUND:
             return found
-        # Of the velocities that are as good for the frames, the nearest one to rest.
-        loops = self._loops.jacobian(q) / self._loops.row_sizes[:, None]
-        kept, _ = _independent(np.vstack((rows, loops)))
-        back = self._gain * model.difference(q, model.check_configuration(rest))
-        return _solve(np.eye(model.nv), back, 0.0, lower, upper, kept, kept @ found)
+        raise ConvergenceError(
+            'velocity: expected one that keeps loops closed within the limits of position and '
+            'velocity, got none' + (': take a shorter dt' if code == velocity.OPENS else ''))
 
-    def _closing(self, q: Array, dt: float, solve: Callable[[float, Array, Array], Array]
-                 ) -> Array:
-        """
-        Return a velocity held for dt that leaves the loops open by what the gain leaves.
-
-        solve returns one for a part of what frames miss, and speeds (r,) of rows (r, nv) of loops.
-        A step that opens them by its length is corrected, then shortened.
-        """
-        gaps, rows = self._loops.residual_and_jacobian(q)
-        sizes, part = self._loops.row_sizes, 1.0
-        rows, speeds_of = _independent(rows / sizes[:, None])
-        left = max(1.0 - self._gain * dt, 0.0) * gaps / sizes
-        speeds = speeds_of @ (left - gaps / sizes) / dt
-        for attempt in range(SHORTENED_STEPS):
-            v = solve(part, rows, speeds)
-            after = self._loops.residual(self.model.integrate(q, dt * v)) / sizes
-            opened = np.abs(after - left).max(initial=0.0)
-            if opened <= MAX_OPENING + MAX_OPENING_SHARE * np.abs(left).max(initial=0.0):
-                return v
-            speeds = speeds - speeds_of @ (after - left) / dt
-            if attempt:
-                part *= 0.5
-        raise ConvergenceError('velocity: expected one that keeps loops closed, got none that '
-                               f'opens them by less than {opened:.3g}')
+    def _lead(self, q: Array, dt: float, rows: Array, wanted: Array, back: Array, lower: Array,
+              upper: Array) -> tuple[int, Array]:
+        """Return the code of velocity.lead, and the velocity (nv,) that it has for tasks."""
+        loops, (m, n), v = self._loops, (self._loops.m, self.model.nv), np.zeros(self.model.nv)
+        size = velocity.scratch_size(m, len(wanted), n)
+        given = (loops.row_sizes, q, dt, self._gain, rows, wanted, np.full(n, self._damping),
+                 lower, upper, back, q.copy(), np.empty(m), np.empty((m, n)),
+                 np.empty((size, size)), v)
+        workspace = loops.data.workspace
+        with loops.lock.inner:
+            if not loops.functions:
+                turns = np.empty(len(self.model.closures))
+                return velocity.lead(workspace, turns, *given), v
+            trial, f, jacobian = given[-5:-2]
+            for attempt in range(velocity.TRIALS + 1):
+                f[:], jacobian[:] = loops.residual_and_jacobian_at(trial)
+                code = velocity.continue_leading(workspace, attempt, *given)
+                if code != velocity.EVALUATE:
+                    break
+        return code, v
 
     def _tasks(self, q: Array, targets: Targets, twists: Mapping[str, ArrayLike]
                ) -> tuple[Array, Array]:
@@ -166,10 +167,11 @@ class DifferentialKinematics:
             wanted.append(scale * (self._gain * twist + moving)[kept])
         return np.vstack(rows), np.concatenate(wanted)
 
-    def _bounds(self, q: Array, dt: float, before: Array) -> tuple[Array, Array]:
-        """Return the lowest and highest velocities (nv,)."""
-        lower = np.maximum(-self._fastest, before - dt * self._most)
-        upper = np.minimum(self._fastest, before + dt * self._most)
+    def _bounds(self, q: Array, dt: float, before: Array, acceleration: ArrayLike
+                ) -> tuple[Array, Array]:
+        """Return the lowest and highest velocities (nv,), with limits (nv,) of acceleration."""
+        least, most = (before + sign * dt * np.asarray(acceleration) for sign in (-1.0, 1.0))
+        lower, upper = np.maximum(-self._fastest, least), np.minimum(self._fastest, most)
         if self._within:
             limits = self.model.limits
             at = np.flatnonzero(np.isfinite(limits.lower) | np.isfinite(limits.upper))
@@ -177,39 +179,4 @@ class DifferentialKinematics:
             lower[at] = np.maximum(lower[at], np.minimum((limits.lower[at] - here) / dt, 0.0))
             upper[at] = np.minimum(upper[at], np.maximum((limits.upper[at] - here) / dt, 0.0))
         # Where no acceleration keeps the other limits, the joint brakes as hard as it may.
-        least, most = before - dt * self._most, before + dt * self._most
         return np.clip(lower, least, most), np.clip(upper, least, most)
-
-
-def _independent(rows: Array) -> tuple[Array, Array]:
-    """Return orthonormal rows (r, n), and the matrix (r, m) from values of rows to theirs."""
-    left, sizes, right = np.linalg.svd(rows, full_matrices=False)
-    rank = np.count_nonzero(sizes > RANK_TOLERANCE * sizes.max(initial=0.0))
-    return right[:rank], left.T[:rank] / sizes[:rank, None]
-
-
-def _nearest(rows: Array, wanted: Array, damping: float, lower: Array, upper: Array, held: Array,
-             at: Array) -> Array:
-    """Return the x that misses least of wanted, held x being as much of at as can be."""
-    try:
-        return _solve(rows, wanted, damping, lower, upper, held, at)
-    except ConvergenceError:
-        if not at.any():
-            raise
-    (m, n), price = rows.shape, OPEN_LOOP_PRICE * max(
-        np.abs(rows.T @ rows).max(), np.abs(rows.T @ wanted).max(), damping)
-    whole = np.zeros((m + 1, n + 1))
-    whole[:m, :n], whole[m, n] = rows, np.sqrt(price)
-    return _solve(whole, np.append(wanted, whole[m, n]), damping, np.append(lower, 0.0), np.append(
-        upper, 1.0), np.hstack((held, -at[:, None])), np.zeros(len(at)))[:n]
-
-
-def _solve(rows: Array, wanted: Array, damping: float, lower: Array, upper: Array, held: Array,
-           at: Array) -> Array:
-    """Return the x that misses least of wanted within bounds, with held x = at."""
-    found = within_constraints(np.vstack((held, rows)), np.append(at, wanted), len(held),
-                               np.full(len(lower), damping), lower, upper)
-    if found is None:
-        raise ConvergenceError('velocity: expected one within the limits of position, velocity '
-                               'and acceleration, got none')
-    return found

@@ -17,8 +17,8 @@ from support.machines.looped_machines import five_bar, random_looped
 import liedyn_ros as ld
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.dynamics.constrained import (
-    assemble, ConstrainedDynamics, DifferentialKinematics, POINT, project)
-from liedyn_ros.dynamics.constrained.configurations.differential_kinematics import (
+    assemble, ConstrainedDynamics, ConstraintFunction, DifferentialKinematics, POINT, project)
+from liedyn_ros.dynamics.constrained.configurations.kernels.velocity import (
     MAX_OPENING, MAX_OPENING_SHARE)
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 
@@ -99,6 +99,57 @@ def test_loops_are_led_along_limits(seed: int, closures: tuple[str, ...], joints
         q = model.integrate(q, DT * v)
         assert np.abs(v - last).max() <= 30.0 * DT + 1e-12
     assert_same(robot.frames.pose(q, frame), goal, 1e-3)
+
+
+@pytest.mark.parametrize('seed', [5, 8, 20, 29])
+def test_loops_stay_closed_on_the_way_to_a_posture(seed: int) -> None:
+    closures = [('spherical', 'rod'), (), (), ('universal',), ('point_on_line', 'spherical')]
+    model, q = random_looped(seed, closures[seed % 5], 10)
+    robot, rng, frame = ConstrainedDynamics(model), np.random.default_rng(seed), model.bodies[-1]
+    goal = robot.frames.pose(model.integrate(q, 0.5 * rng.normal(size=model.nv)), frame)
+    rest = model.integrate(q, rng.normal(size=model.nv))
+    follow, v = DifferentialKinematics(robot, frame), np.zeros(model.nv)
+    for _ in range(150):
+        v = follow(q, {frame: goal}, DT, v, rest=rest)
+        q = model.integrate(q, DT * v)
+        assert np.abs(robot.residual(q) / robot.row_sizes).max() < MOST_OPEN
+
+
+@pytest.mark.parametrize(('seed', 'closures'), [
+    (12, ('revolute', 'spherical')), (51, ('rod', 'weld'))])
+def test_loops_go_before_limits_of_acceleration_and_the_excess_is_said(
+        seed: int, closures: tuple[str, ...]) -> None:
+    model, q = random_looped(seed, closures, 10)
+    robot, rng, frame = ConstrainedDynamics(model), np.random.default_rng(seed), model.bodies[-1]
+    goal = robot.frames.pose(model.integrate(q, 0.5 * rng.normal(size=model.nv)), frame)
+    follow, v, exceeded = DifferentialKinematics(robot, frame, acceleration=5.0), 0.0 * q, 0
+    for _ in range(150):
+        last, v = v, follow(q, {frame: goal}, DT, v)
+        q = model.integrate(q, DT * v)
+        rise = dict(zip(model.coordinate_names, (v - last) / DT))
+        assert follow.exceeded == {
+            name: each for name, each in rise.items() if abs(each) > 5.0 * (1.0 + 1e-12)}
+        exceeded += bool(follow.exceeded)
+        assert np.abs(robot.residual(q) / robot.row_sizes).max() < MOST_OPEN
+        assert np.abs(v).max() <= model.limits.velocity.max()
+    assert 0 < exceeded < 10
+
+
+def test_a_function_is_followed_as_loops_are() -> None:
+    builder = ModelBuilder('bead')
+    for axis, name, parent in ((0, 'slide', None), (1, 'bead', 'slide')):
+        builder.add_body(name, SpatialInertia(1.0, [0.0, 0.0, 0.0], np.eye(3)))
+        builder.add_joint(name, 'prismatic', parent, name, axis=np.eye(3)[axis])
+    wire = ConstrainedDynamics(builder.build(), functions=[ConstraintFunction(
+        'parabola', 1, lambda q: [q[1] - q[0]**2], lambda q: [[-2.0 * q[0], 1.0]],
+        bias=lambda q, v: [-2.0 * v[0]**2])])
+    q, v = np.array([0.3, 0.09]), np.zeros(2)
+    follow = DifferentialKinematics(wire, {'bead': POINT})
+    for _ in range(300):
+        v = follow(q, {'bead': [1.0, 1.0, 0.0]}, DT, v)
+        q = q + DT * v
+        assert abs(wire.residual(q)[0]) < MOST_OPEN
+    assert_same(q, [1.0, 1.0], 1e-4)
 
 
 @pytest.mark.parametrize('radius', [0.05, 0.3])
