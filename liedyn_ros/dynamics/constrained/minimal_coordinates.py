@@ -30,6 +30,7 @@ from liedyn_ros.dynamics.constrained.configurations.assembly import (
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
 from liedyn_ros.dynamics.constrained.configurations.mobility import assemblies_near
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
+from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, CLOSED_STATE, OFF_LOOP, RANK_TOLERANCE, STALLED_RESIDUAL)
@@ -95,7 +96,7 @@ class MinimalModel:
 
         Raises ConvergenceError where the loops do not close there.
         """
-        least, whole, passive = self._least, self._least.dynamics.model, ~self._known
+        least, whole, follows = self._least, self._least.dynamics.model, self._least.follows
         start = ended = whole.check_configuration(q)
         wanted, before = as_array('dv', dv, (self.nv,)), np.inf
         for k in range(ITERATIONS):
@@ -106,7 +107,7 @@ class MinimalModel:
                 return ended
             motions, inverse = _follow(least, rows)
             step, before = motions @ left, size
-            step[passive] -= inverse @ f
+            step[follows] -= inverse @ f
             step /= max(1.0, np.abs(step).max(initial=0.0) /
                         (MAX_PROJECTION_STEP * STEP_GROWTH**k))
             ended = whole.integrate(ended, step)
@@ -123,9 +124,11 @@ class MinimalCoordinates:
     by names joints or coordinates that decide the motion, or is a mask (nv,); by default actuated
     ones as far as they can, at an assembly. A state is a closed configuration q (nq,) of the whole
     machine, and the rates v (f,) of the independent coordinates; a and tau (f,) are theirs as
-    well. So linearize, simulate, MomentumObserver and retime take it as they take a tree. external
-    are wrenches (B, 6) on bodies. All calls raise ModelError where these coordinates do not decide
-    the motion, as at a dead centre, and the errors of ConstrainedDynamics, as for an open q.
+    well. So linearize, simulate, MomentumObserver and retime take it as they take a tree. Rods
+    between ball joints do not spin, as for inverse, unless by has that too; simulate lets them.
+    external are wrenches (B, 6) on bodies. All calls raise ModelError where these coordinates do
+    not decide the motion, as at a dead centre, and the errors of ConstrainedDynamics, as for an
+    open q.
 
     >>> small = MinimalCoordinates(linkage, by=['crank_joint'])
     >>> small.mass_matrix(closed).shape
@@ -142,12 +145,18 @@ class MinimalCoordinates:
         """
         self.dynamics = require_kind(
             'dynamics', dynamics, ConstrainedDynamics, 'as load returns of a machine with loops')
-        whole = dynamics.model
-        self.known: NDArray[np.bool_] = (min((
-            independent_coordinates(dynamics, q, whole.leading) for q in assemblies_near(
-                dynamics, assemble(dynamics))), key=np.count_nonzero)  # at no singular one
-            if by is None else dynamics.names.mask('by', by))
+        whole, known = dynamics.model, None if by is None else dynamics.names.mask('by', by)
+        spins = idle_spins(dynamics, known)
+        if known is None:  # of all assemblies, as one may be singular
+            known = ~spins & min((independent_coordinates(
+                dynamics, q, whole.leading | spins) for q in assemblies_near(
+                    dynamics, assemble(dynamics))), key=np.count_nonzero)
+        self.known: NDArray[np.bool_] = known
         self.known.setflags(write=False)
+        # Rods do not spin, but where `by` decides that.
+        decides = np.count_nonzero(known) >= dynamics.mobility.degrees_of_freedom
+        self.held: NDArray[np.bool_] = spins & ~known & np.bool_(not decides)
+        self.follows: NDArray[np.bool_] = ~(self.known | self.held)
         names = np.array(whole.coordinate_names, dtype=object)
         self.by: tuple[str, ...] = tuple(names[self.known].tolist())
         self.model = cast(Model, MinimalModel(self, self.known))  # to all who take a model
@@ -358,8 +367,11 @@ class MinimalAlgorithm:
                 q, *whole_rates(least, q, v, given), external, actuated=known
                 ).solution.tau[..., known]
         rates = np.array([least.velocity(*state) for state in zip(q, v)])
-        return np.asarray(dynamics.forward.batch(
-            q, rates, spread(least, given), external))[..., known]
+        tau = spread(least, given)
+        if least.held.any():
+            return dynamics.hybrid.batch(
+                q, rates, least.held, np.zeros_like(tau), tau, external).a[..., known]
+        return np.asarray(dynamics.forward.batch(q, rates, tau, external))[..., known]
 
     def partial_derivatives(self, q: ArrayLike, v: ArrayLike, given: ArrayLike,
                             external: ArrayLike | None = None
@@ -387,7 +399,7 @@ class MinimalAlgorithm:
         least, known, f = self._least, self._least.known, self._least.model.nv
         whole = least.velocity(q, v)
         tau = self(q, v, given, external) if self._inverse else as_array('tau', given, (f,))
-        at = least.dynamics.forward.partial_derivatives(q, whole, spread(least, tau), external)
+        at = all_accelerations(least, q, whole, spread(least, tau), external)
         by = np.hstack((at.by_q, at.by_v))[known] @ directions(least, q, v)
         parts = by[:, :f], by[:, f:], at.by_gravity[known]
         if not self._inverse:
@@ -409,20 +421,22 @@ def spread(least: MinimalCoordinates, given: ArrayLike) -> Array:
 def all_motions(least: MinimalCoordinates, q: ArrayLike, v: Array) -> tuple[Array, Array]:
     """Return N and N' (nv, nv) at rates v (nv,) of all, with columns of zeros for the others."""
     dynamics, known, n = least.dynamics, least.known, len(least.known)
+    follows = least.follows
     at, motions, rate = dynamics.model.check_configuration(q), np.empty((n, n)), np.empty((n, n))
     if not dynamics.functions:  # which are Python's
         with dynamics.lock.inner:
             if independent_motions(
-                    dynamics.data.workspace, np.flatnonzero(~known), np.ones(dynamics.m),
+                    dynamics.data.workspace, np.flatnonzero(follows), np.ones(dynamics.m),
                     CLOSED_STATE, at, v, np.empty((2, n)), np.empty((2, dynamics.m, n)), motions,
                     rate) == DONE:
+                motions[:, least.held] = rate[:, least.held] = 0.0
                 return motions, rate
     dynamics.require_closed_state(at, v)
     motions[:], rate[:], rows = 0.0, 0.0, dynamics.jacobian(at)
     motions[:, known], inverse = _follow(least, rows)
     if v.any():
         change = ConstraintRates(dynamics, at, np.vstack([v, np.zeros_like(v)])).rows[1]
-        rate[~known] = -inverse @ (change @ motions)
+        rate[follows] = -inverse @ (change @ motions)
     size, left = (np.linalg.norm(each[:, known], axis=0) for each in (rows, rows @ motions))
     if (left > np.maximum(OFF_LOOP * size, SMALLEST_ROW)).any():
         free = n - int(np.linalg.matrix_rank(dynamics.jacobian(at), RANK_TOLERANCE))
@@ -439,6 +453,19 @@ def whole_rates(least: MinimalCoordinates, q: Array, v: Array, a: ArrayLike
     rates = np.array([least.velocity(*state) for state in zip(q, v, strict=True)])
     return rates, np.array([complete_acceleration(least.dynamics, *each, least.known)
                             for each in zip(q, rates, spread(least, a), strict=True)])
+
+
+def all_accelerations(least: MinimalCoordinates, q: ArrayLike, v: Array, tau: Array,
+                      external: ArrayLike | None) -> ForwardJacobians:
+    """Return the accelerations of all coordinates and their Jacobians, of rods held too."""
+    dynamics = least.dynamics
+    if not least.held.any():
+        found = dynamics.forward.partial_derivatives(q, v, tau, external)
+        return ForwardJacobians(found.a, found.by_q, found.by_v, found.by_tau, found.by_gravity)
+    at = dynamics.hybrid.partial_derivatives(q, v, least.held, np.zeros_like(tau), tau, external)
+    weight = dynamics.tree.inverse.partial_derivatives(q, 0.0 * v, 0.0 * v).by_gravity
+    return ForwardJacobians(
+        at.a, at.a_by_q, at.a_by_v, at.a_by_given, np.asarray(at.by_parameters(weight)[0]))
 
 
 def directions(least: MinimalCoordinates, q: ArrayLike, v: ArrayLike) -> Array:
@@ -466,14 +493,14 @@ def reduced_mass(least: MinimalCoordinates, q: ArrayLike, motions: Array) -> Arr
 
 
 def _follow(least: MinimalCoordinates, rows: Array) -> tuple[Array, Array]:
-    """Return N (nv, f) by rows A (m, nv), and the map (nv - f, m) by which others follow them."""
+    """Return N (nv, f) by rows A (m, nv), and the map (., m) by which others follow them."""
     known = least.known
-    inverse, free = solve_passive(rows, ~known)
+    inverse, free = solve_passive(rows, least.follows)
     if len(free):
-        refuse_free(least.dynamics, ~known, free)
+        refuse_free(least.dynamics, least.follows, free)
     motions = np.zeros((len(known), len(least.by)))
     motions[known] = np.eye(len(least.by))
-    motions[~known] = -inverse @ rows[:, known]
+    motions[least.follows] = -inverse @ rows[:, known]
     return motions, inverse
 
 

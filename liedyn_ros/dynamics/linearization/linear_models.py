@@ -20,7 +20,8 @@ from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates, project
-from liedyn_ros.dynamics.constrained.minimal_coordinates import directions, spread
+from liedyn_ros.dynamics.constrained.minimal_coordinates import (
+    all_accelerations, directions, spread)
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.runge_kutta_munthe_kaas import chart_rate
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import velocity_brackets
@@ -110,9 +111,12 @@ def linearize(dynamics: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     (12, 12)
     """
     if isinstance(dynamics, MinimalCoordinates):
-        return reduced(dynamics, q, v, linearize(*lifted(dynamics, q, v, tau), external))
-    at = dynamics.forward.partial_derivatives(q, v, tau, external)
-    return _of_jacobians(dynamics.model, np.asarray(v), at.by_q, at.by_v, at.by_tau)
+        whole, _, rates, forces = lifted(dynamics, q, v, tau)
+        at = all_accelerations(dynamics, q, rates, forces, external)
+        return reduced(dynamics, q, v, _of_jacobians(
+            whole.model, rates, at.by_q, at.by_v, at.by_tau))
+    found = dynamics.forward.partial_derivatives(q, v, tau, external)
+    return _of_jacobians(dynamics.model, np.asarray(v), found.by_q, found.by_v, found.by_tau)
 
 
 def lifted(least: MinimalCoordinates, q: ArrayLike, v: ArrayLike, tau: ArrayLike

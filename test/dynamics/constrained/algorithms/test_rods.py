@@ -17,7 +17,9 @@ from support.comparison import assert_same
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, ConstraintFunction,
-    statics)
+    MinimalCoordinates, MomentumObserver, projected_runge_kutta, statics)
+from liedyn_ros.dynamics.constrained.minimal_coordinates import spread
+from liedyn_ros.dynamics.linearization import linearize
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 
 Z, Y = [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]
@@ -89,6 +91,57 @@ def test_the_motor_carries_what_virtual_work_says(form: str) -> None:
     assert held.efforts['motor'] == pytest.approx(lifted * 9.81 * 0.1)
     assert set(held.efforts) == set(held.by) == {
         name for name in ('motor', 'stroke') if name in dynamics.model.joints}
+
+
+@pytest.mark.parametrize('marked', [True, False])
+@pytest.mark.parametrize('form', FORMS)
+def test_minimal_coordinates_of_motors_hold_spins(form: str, marked: bool) -> None:
+    model, rng = crank_and_slide(form, 0.01), np.random.default_rng(0)
+    motors = [name for name in ('motor', 'stroke') if name in model.joints]
+    if not marked:
+        model = replace(model, joint_list=tuple(
+            replace(joint, actuated=True) for joint in model.joint_list))
+    dynamics = ConstrainedDynamics(model)
+    least = MinimalCoordinates(dynamics, motors if not marked else None)
+    assert set(least.by) == set(motors) and least.held.sum() == 1
+    f = least.model.nv
+    q = least.model.integrate(assemble(dynamics), 0.1 * rng.normal(size=f))
+    v, a = rng.normal(size=(2, f))
+    rates = least.velocity(q, v)
+    assert not rates[least.held].any()
+    rises = complete_acceleration(dynamics, q, rates, spread(least, a), least.known)
+    tau = least.inverse(q, v, a)
+    wanted = dynamics.inverse(q, rates, rises, actuated=motors)
+    assert_same(tau, np.asarray(wanted)[least.known], 1e-9)
+    assert_same(least.forward(q, v, tau), a, 1e-9)
+    again = [[tau, np.zeros(f)]], [[a, np.zeros(f)]]
+    assert_same(least.forward.time_derivatives_batch([q], [v], again[0])[0, 0], a, 1e-9)
+    assert_same(least.inverse.time_derivatives_batch([q], [v], again[1])[0, 0], tau, 1e-9)
+    at, model_at = least.forward.partial_derivatives(q, v, tau), linearize(least, q, v, tau)
+    assert_same(model_at.A[f:], np.hstack((at.by_q, at.by_v)), 1e-12)
+    calls = (lambda e: least.forward(least.model.integrate(q, e), v, tau),
+             lambda e: least.forward(q, v + e, tau), lambda e: least.forward(q, v, tau + e))
+    for call, by in zip(calls, at[1:4]):
+        assert_same(by, np.column_stack([
+            (call(1e-5 * e) - call(-1e-5 * e)) / 2e-5 for e in np.eye(f)]), 1e-6, floor=1.0)
+    weights = [MinimalCoordinates(ConstrainedDynamics(replace(model, link_table=replace(
+        model.link_table, gravity=g * np.eye(3)[2]))), motors).forward(q, v, tau) for g in (0, 1)]
+    assert_same(at.by_gravity[:, 2], weights[1] - weights[0], 1e-9)
+
+
+def test_an_observer_by_motors_takes_rods_that_spin() -> None:
+    dynamics, pushed, dt = ConstrainedDynamics(crank_and_slide('ball')), 0.5, 1e-3
+    observer, found = MomentumObserver(dynamics, gain=100.0, by=['motor']), np.zeros(1)
+    q = assemble(dynamics)
+    motors, touch = statics(dynamics, q).solution.tau, np.zeros(dynamics.model.nv)
+    touch[dynamics.model.joint('motor').vi] = pushed  # N m
+    v, spin = np.zeros(dynamics.model.nv), dynamics.names.mask('', ['ball/wz'])
+    v[spin] = 3.0  # rad/s: the rod spins, and nobody minds
+    for _ in range(100):
+        found = observer(q, v, motors, dt)
+        q, v = projected_runge_kutta.step(dynamics, q, v, dt, motors + touch)
+    assert_same(found, [pushed], 0.01)
+    assert abs(v[spin][0]) > 2.9
 
 
 @pytest.mark.parametrize('form', FORMS)
