@@ -38,7 +38,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters im
     kinematic_jacobians, Pull)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import LoopProducts
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
-    along, least_force_seconds, least_torque_gradient_change, least_torque_seconds, tree_forces)
+    least_force_gradient_change, least_force_seconds, least_torque_gradient_change,
+    least_torque_seconds, tree_forces)
 from liedyn_ros.dynamics.constrained.partial_derivatives.states import (
     Known, ManyLoopStates)
 from liedyn_ros.dynamics.constrained.solver.inputs import States
@@ -282,8 +283,6 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         """
         Return the derivative of the gradient of y . tau along a direction, in O(n^3).
 
-        Where constraint forces are least it is that of second_derivatives, in O(n^4).
-
         Args:
             q: closed configuration (nq,); rad and m.
             v: velocity (nv,); rad/s and m/s.
@@ -316,8 +315,9 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         require_series(self._solver.constraints)
         driven, task, found = self._regular(q, v, a, external, **options)
         if task.kind == kernels.LEAST_FORCE:
-            return ConstrainedInverseGradient(*along(self.second_derivatives(
-                q, v, a, external, **options)[:5], y, *directions))
+            return ConstrainedInverseGradient(*least_force_gradient_change(
+                self._solver.constraints, (q, v, a), found, driven, task.weight, y, directions,
+                external))
         return ConstrainedInverseGradient(*least_torque_gradient_change(
             self._solver.constraints, (q, v, a), found, np.where(driven, 0.0, 1.0),
             np.where(driven, task.weight, 0.0), y, directions, external))

@@ -417,18 +417,45 @@ def least_force_seconds(rows: RowSeconds, forces: Variation, multipliers: Array,
     return [np.where(driven[:, None, None], -each, 0.0) for each in borne], solved
 
 
-def along(seconds: Sequence[Array], y: ArrayLike, dq: ArrayLike, dv: ArrayLike, *given: ArrayLike
-          ) -> list[Array]:
+def least_force_gradient_change(
+        constraints: Constraints, motion: tuple[Array, Array, Array], found: ConstrainedSolution,
+        driven: NDArray[np.bool_], weight: Array, y: Array,
+        directions: tuple[Array, Array, Array, Array], external: ArrayLike | None
+        ) -> tuple[Array, Array, Array, Array]:
     """
-    Return the changes (nv,) of a gradient of y . x by q, v and each that is given.
+    Return that of least_torque_gradient_change where constraint forces are least.
 
-    seconds (nv, nv, nv) are those by qq, qv, vv and q with each given, of which the changes are.
+    With W lam = A mu, of y . tau the multipliers p and s satisfy W s = A p. mu is zero and p is y
+    at actuators, and A^T lam is given and A^T s zero at passive joints.
     """
-    weights = np.asarray(y, dtype=np.float64)
-    qq, qv, vv, *mixed = (np.einsum('i,ijk->jk', weights, each) for each in seconds)
-    by_q = qq @ dq + qv @ dv + sum(each @ d for each, d in zip(mixed, given))
-    return [np.asarray(each, dtype=np.float64) for each in (
-        by_q, qv.T @ dq + vv @ dv, *(each.T @ dq for each in mixed))]
+    dq, dv, da, dtau = directions
+    rows, tree = RowSeconds(constraints, motion[0]), constraints.tree.inverse.partial_derivatives
+    passive, slopes, lam = ~driven, rows.slopes, found.multipliers
+    system = KktSystem(np.diag(weight**-2), rows.rows.T[passive], int(passive.sum()),
+                       np.diag(weight**-2))
+
+    def solve(forces: Array, needs: Array) -> tuple[Array, Array]:
+        answer, potentials = system.solve(
+            forces[:, None], needs[passive, None], np.zeros((len(passive), 1)))[:2]
+        whole = np.zeros(len(passive))
+        whole[passive] = potentials[:, 0]
+        return answer[:, 0], whole
+
+    turned = slopes @ dq  # how rows change
+    mu = solve(0.0 * lam, rows.rows.T @ lam)[1]
+    s, p = solve(rows.rows @ (driven * y), 0.0 * y)
+    p = p + driven * y
+    change = tree.product(*motion, dq, dv, da, external) - passive * dtau
+    dlam, dmu = solve(turned @ mu, change - turned.T @ lam)
+    ds, dp = solve(turned @ p, -turned.T @ s)
+    second = tree.gradient_product(*motion, p, dq, dv, da, external)
+    first = tree.gradient(*motion, dp, external)
+    twice = np.tensordot(lam, rows.of_motion(p), 1) + np.tensordot(s, rows.of_motion(mu), 1)
+    by_q = second.by_q + first.by_q - (
+        twice @ dq + dlam @ (p @ slopes) + lam @ (dp @ slopes) + ds @ (mu @ slopes)
+        + s @ (dmu @ slopes))
+    by_v, by_a = second.by_v + first.by_v, second.by_a + first.by_a
+    return by_q, by_v, by_a, np.where(passive, -dp, 0.0)
 
 
 def _sides(slopes: Array, subscripts: str, pair: tuple[int, int], changes: Sequence[Array]
