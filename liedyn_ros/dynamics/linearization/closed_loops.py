@@ -19,10 +19,12 @@ from liedyn_ros.dynamics.constrained import constrained_stormer_verlet, Constrai
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     corrections, least, project, PROJECTION_DISTANCE)
 from liedyn_ros.dynamics.constrained.configurations.mobility import independent_constraints
+from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     EquationMotion, VariedEquations)
 from liedyn_ros.dynamics.linearization.linear_models import LinearModel
-from liedyn_ros.dynamics.linearization.variational_steps import Step, varied_variational_step
+from liedyn_ros.dynamics.linearization.variational_steps import (
+    pull_variational_step, Step, varied_variational_step)
 
 
 def projection(dynamics: ConstrainedDynamics, q: Array, v: Array) -> tuple[Array, Array, Array]:
@@ -50,15 +52,31 @@ def verlet_step(
     rows = independent_constraints(dynamics, q)
 
     def constraint_partials(q: Array, v: Array, y: Array) -> tuple[Array, Array]:
-        whole = np.zeros(len(dynamics.jacobian(q)))
-        free = _varied(dynamics, q, v, whole)
+        rates, whole = _rates(dynamics, q), np.zeros(dynamics.m)
         whole[rows] = y
-        n = len(v)
-        return (free - _varied(dynamics, q, v, whole))[:n], free[n:][rows]
+        return rates.vary_forces(whole[None])[0], rates.vary_rows(v[None])[0][rows]
 
     return q1, v1, varied_variational_step(
         dynamics.tree, Step(q, v, q1, v1, dt, tau, external), dynamics.jacobian(q)[rows],
         dynamics.jacobian(q1)[rows], constraint_partials)
+
+
+def pull_verlet_step(dynamics: ConstrainedDynamics, taken: Step, by: Array) -> tuple[Array, Array]:
+    """Return A^T by (2 nv,) and B^T by (nv,) of constrained_stormer_verlet.step (13.59)."""
+    rows = independent_constraints(dynamics, taken.q)
+
+    def constraints_pull(q: Array, y: Array, p: Array, v: Array, s: Array) -> Array:
+        along, swung = (_rates(dynamics, q).vary_rows(each[None])[0][rows] for each in (p, v))
+        return np.asarray(y @ along - s @ swung)
+
+    return pull_variational_step(
+        dynamics.tree, taken, dynamics.jacobian(taken.q)[rows],
+        dynamics.jacobian(taken.q1)[rows], constraints_pull, by)
+
+
+def _rates(dynamics: ConstrainedDynamics, q: Array) -> ConstraintRates:
+    """Return the rows of constraints at rest, and how they vary."""
+    return ConstraintRates(dynamics, q, np.zeros((2, dynamics.model.nv)))
 
 
 def _require_near(dynamics: ConstrainedDynamics, q: Array, v: Array) -> None:

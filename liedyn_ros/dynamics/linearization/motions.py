@@ -26,7 +26,8 @@ from liedyn_ros.dynamics.constrained.minimal_coordinates import directions, spre
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
 from liedyn_ros.dynamics.linearization.linear_models import Robot
 from liedyn_ros.dynamics.linearization.steps import (
-    linearize_step, pull_step, require_scheme, RUNGE_KUTTA, STORMER_VERLET)
+    pull_step, pull_verlet, require_scheme, RUNGE_KUTTA, STORMER_VERLET)
+from liedyn_ros.dynamics.linearization.variational_steps import Step
 
 Controller: TypeAlias = Callable[[float, Array, Array], ArrayLike]
 Cost: TypeAlias = Callable[[int, Array, Array], tuple[float, ArrayLike, ArrayLike]]
@@ -183,20 +184,13 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
             part, back = _cost_of(cost, count, states.q[-1], states.v[-1], n)
             total += part
         for k in reversed(range(len(rows))):
-            back, by_tau[first + k] = _pulled(
-                robot, states.q[k], states.v[k], dt, rows[k], external, scheme, back)
+            at, ended = (states.q[k], states.v[k]), (states.q[k + 1], states.v[k + 1])
+            back, by_tau[first + k] = (
+                pull_step(robot, *at, dt, rows[k], external, back) if scheme == RUNGE_KUTTA else
+                pull_verlet(robot, Step(*at, *ended, dt, rows[k], external), back))
             part, own = _cost_of(cost, first + k, states.q[k], states.v[k], n)
             total, back = total + part, back + own
     return MotionGradient(total, back[:n], back[n:], by_tau)
-
-
-def _pulled(robot: Robot, q: Array, v: Array, dt: float, tau: Array, external: ArrayLike | None,
-            scheme: str, by: Array) -> tuple[Array, Array]:
-    """Return the gradients by the state before a step (2 nv,) and by tau of that behind it."""
-    if scheme == RUNGE_KUTTA and not isinstance(robot, MinimalCoordinates):
-        return pull_step(robot, q, v, dt, tau, external, by)
-    _, _, linear = linearize_step(robot, q, v, dt, tau, external, scheme)
-    return linear.A.T @ by, linear.B.T @ by
 
 
 def _led(least: MinimalCoordinates, controller: Controller, t: float, q: Array, v: Array

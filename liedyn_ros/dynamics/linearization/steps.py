@@ -21,11 +21,12 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import stormer_verlet
-from liedyn_ros.dynamics.linearization.closed_loops import projection, verlet_step
+from liedyn_ros.dynamics.linearization.closed_loops import (
+    projection, pull_verlet_step, verlet_step)
 from liedyn_ros.dynamics.linearization.linear_models import (
     lifted, LinearModel, reduced, Robot)
 from liedyn_ros.dynamics.linearization.variational_steps import (
-    rate_by_chart, Step, varied_variational_step)
+    pull_variational_step, rate_by_chart, Step, varied_variational_step)
 from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
 from liedyn_ros.model.configuration import difference_derivatives
 
@@ -126,6 +127,16 @@ def _stages(tree: Dynamics, accelerate: Callable[[Array, Array], Any], q: Array,
     turn = model.integrate_derivatives(q, x)
     rows = np.vstack([turn.by_q @ moved + turn.by_dv @ by_x, faster + by_rise])
     return model.integrate(q, x), v + rise, LinearModel(rows[:, :2 * n], rows[:, 2 * n:])
+
+
+def pull_verlet(dynamics: Dynamics | ConstrainedDynamics, taken: Step, by: Array
+                ) -> tuple[Array, Array]:
+    """Return A^T by (2 nv,) and B^T by (nv,) of a step of STORMER_VERLET, without A and B."""
+    if isinstance(dynamics, ConstrainedDynamics):
+        return pull_verlet_step(dynamics, taken, by)
+    none = np.zeros((0, dynamics.model.nv))
+    return pull_variational_step(
+        dynamics, taken, none, none, lambda q, y, p, v, s: np.zeros_like(v), by)
 
 
 def pull_step(dynamics: Dynamics | ConstrainedDynamics, q: Array, v: Array, dt: float, tau: Array,

@@ -32,6 +32,8 @@ from liedyn_ros.model.kernels import kinds
 
 # Of q, a velocity v and multipliers y: the derivatives by q of A^T y (nv, nv) and of A v (r, nv).
 ConstraintPartials = Callable[[Array, Array, Array], tuple[Array, Array]]
+# Of q, y, p, v and s: the gradient (nv,) by q of y . A p - s . A v.
+ConstraintsPull = Callable[[Array, Array, Array, Array, Array], Array]
 
 
 class Step(NamedTuple):
@@ -52,7 +54,10 @@ def varied_variational_step(
     """Return the derivatives of a step, with Jacobians (r, nv) of constraints at its ends."""
     model, n, half = tree.model, len(taken.v), 0.5 * taken.dt
     moved, faster, pushed = np.split(np.eye(3 * n), 3)
-    at = varied_momenta(tree, taken.q, _rate(model, taken), taken.dt)
+    at = DiscreteMomenta(tree, taken.q, _rate(model, taken), taken.dt)
+    still, all_of = np.zeros((n, n)), np.eye(n)
+    (start_by_q, end_by_q), (start_by_rate, end_by_rate) = (
+        at.push(all_of, still), at.push(still, all_of))
     kick = half * (pushed - tree.constants.damping[:, None] * faster)
     forces = half * (as_array('tau', taken.tau, (n,)) - tree.resistance(taken.v))
     start, end = (_End(tree, taken, q, v) for q, v in (
@@ -61,18 +66,57 @@ def varied_variational_step(
     y = _multipliers(rows, at.start - start.momentum - forces + half * start.weight)
     bent, _ = constraint_partials(taken.q, taken.v, y)
     need = (start.momentum_by_q - half * start.weight_by_q + bent) @ moved
-    need += start.mass @ faster + kick - at.start_by_q @ moved
+    need += start.mass @ faster + kick - start_by_q @ moved
     turn = model.integrate_derivatives(taken.q, model.difference(taken.q, taken.q1)).by_q
     arrive = _arrival(model, taken)
-    rate = _saddle(at.start_by_rate, rows, rows1 @ arrive, need, -rows1 @ turn @ moved)
+    rate = _saddle(start_by_rate, rows, rows1 @ arrive, need, -rows1 @ turn @ moved)
     moved1 = turn @ moved + arrive @ rate
     # M1 v1 = P1 + K1 + A1^T y1, A1 v1 = 0
     y = _multipliers(rows1, end.momentum - at.end - forces + half * end.weight)
     bent, swung = constraint_partials(taken.q1, taken.v1, y)
     need = (bent - end.momentum_by_q - half * end.weight_by_q) @ moved1 + kick
-    need += at.end_by_q @ moved + at.end_by_rate @ rate
+    need += end_by_q @ moved + end_by_rate @ rate
     whole = np.vstack([moved1, _saddle(end.mass, rows1, rows1, need, -swung @ moved1)])
     return LinearModel(whole[:, :2 * n], whole[:, 2 * n:])
+
+
+def pull_variational_step(
+        tree: Dynamics, taken: Step, rows: Array, rows1: Array, constraints_pull: ConstraintsPull,
+        by: Array) -> tuple[Array, Array]:
+    """
+    Return A^T by (2 nv,) and B^T by (nv,) of a step, backwards through its equations.
+
+    They are those of varied_variational_step. Matrices are the two that a step solves with.
+    """
+    model, n, half, (q, v, q1, v1) = tree.model, len(taken.v), 0.5 * taken.dt, taken[:4]
+    rest, gradient = np.zeros(n), tree.inverse.partial_derivatives.gradient
+    at = DiscreteMomenta(tree, q, _rate(model, taken), taken.dt)
+    forces = half * (as_array('tau', taken.tau, (n,)) - tree.resistance(v))
+
+    def momentum_and_weight(q: Array, v: Array, p: Array) -> tuple[Array, Array, Array, Array]:
+        """Return M, the weight, and the gradients by q of p . M v and of p . weight."""
+        gravity = gradient(q, rest, rest, p).by_q
+        return (tree.mass_matrix(q), tree.bias(q, rest, taken.external),
+                gradient(q, rest, v, p).by_q - gravity,
+                gradient(q, rest, rest, p, taken.external).by_q)
+
+    # M1 v1 = P1 + K1 + A1^T y1, A1 v1 = 0
+    p, s = _saddle_pull(tree.mass_matrix(q1), rows1, rows1, by[n:])
+    mass, weight, of_momentum, of_weight = momentum_and_weight(q1, v1, p)
+    y = _multipliers(rows1, mass @ v1 - at.end - forces + half * weight)
+    of_q1 = by[:n] - of_momentum - half * of_weight + constraints_pull(q1, y, p, v1, s)
+    by_q, of_rate = at.pull(rest, p)
+    turn = model.integrate_derivatives(q, model.difference(q, q1)).by_q
+    arrive = _arrival(model, taken)
+    # P0 = M v + K + A^T y, at the arrival f = 0 (12.38)
+    p0, s0 = _saddle_pull(at.push(np.zeros((n, n)), np.eye(n))[0], rows, rows1 @ arrive,
+                          of_rate + arrive.T @ of_q1)
+    mass, weight, of_momentum, of_weight = momentum_and_weight(q, v, p0)
+    y = _multipliers(rows, at.start - mass @ v - forces + half * weight)
+    by_q += turn.T @ (of_q1 - rows1.T @ s0) - at.pull(p0, rest)[0] + of_momentum
+    by_q += constraints_pull(q, y, p0, v, np.zeros_like(s0)) - half * of_weight
+    by_tau = half * (p + p0)
+    return np.concatenate((by_q, mass @ p0 - tree.constants.damping * by_tau)), by_tau
 
 
 class _End:
@@ -101,6 +145,14 @@ def _saddle(matrix: Array, rows: Array, closing: Array, need: Array, gap: Array)
     return np.asarray(np.linalg.solve(whole, np.vstack([need, gap]))[:len(matrix)])
 
 
+def _saddle_pull(matrix: Array, rows: Array, closing: Array, by: Array) -> tuple[Array, Array]:
+    """Return the gradients (nv,) and (r,) by need and gap of one by the x of _saddle."""
+    r = len(rows)
+    whole = np.block([[matrix.T, closing.T], [-rows, np.zeros((r, r))]])
+    found = np.linalg.solve(whole, np.concatenate((by, np.zeros(r))))
+    return found[:len(by)], found[len(by):]
+
+
 def _rate(model: Model, taken: Step) -> Array:
     """Return the rate (nv,) of a step: a free joint turns and moves apart (3.16)."""
     tangent = model.difference(taken.q, taken.q1)
@@ -127,82 +179,108 @@ def _free_by_rate(turn: Array, dt: float) -> Array:
     return result
 
 
-class Momenta(NamedTuple):
-    """The momenta at the ends of a step (nv,), and their derivatives (nv, nv)."""
+class DiscreteMomenta:
+    """
+    The momenta at the ends of a step, start and end (nv,), and how they vary, link by link.
 
-    start: Array
-    end: Array
-    start_by_q: Array
-    start_by_rate: Array
-    end_by_q: Array
-    end_by_rate: Array
+    They are (3.17) and (3.18). Maps of links (N, 6, 6) are of displacements in their own frames.
+    """
+
+    def __init__(self, tree: Dynamics, q: Array, rate: Array, dt: float) -> None:
+        """Write the momenta of a step at a rate (nv,), and the maps."""
+        table = self._table = tree.model.link_table
+        screws = [link_screws(table, i) for i in range(table.N)]
+        self._of = np.repeat(np.arange(table.N), [len(each) for each in screws])
+        self._screws = np.vstack([np.zeros((0, 6)), *screws])
+        self.start, self.end = np.empty((2, len(rate)))
+        data, steps = Data(tree.constants), np.zeros((tree.constants.links, STEP_WIDTH))
+        discrete_momenta(tree.constants.table, data.table, steps, q, rate, dt, self.start,
+                         self.end)
+        poses = _homogeneous(data.table[1:tree.constants.links], ROTATION)
+        moves, wrench = _homogeneous(steps[1:], DISPLACEMENT), steps[1:, WRENCH:WRENCH + 6]
+        tangents, free = dt * self._twists(rate), np.asarray(table.kind) == kinds.FREE
+        own, self._by_rate = se3.exp(tangents), dt * se3.right_jacobian(tangents)
+        own[free] = se3.from_rotation_translation(
+            so3.exp(tangents[free, :3]), tangents[free, 3:])
+        for i in np.flatnonzero(free):
+            self._by_rate[i] = _free_by_rate(tangents[i, :3], dt)
+        self._out, self._apart, self._back = (
+            se3.adjoint(se3.inverse(each)) for each in (poses, own, moves))
+        self._across = se3.adjoint(moves).swapaxes(1, 2)
+        self._turns = _turn(wrench)
+        self._turns_across = _turn((self._across @ wrench[..., None])[..., 0])
+        self._wrenches = _wrenches(table.inertia, moves, dt)
+
+    def push(self, moved: Array, faster: Array) -> tuple[Array, Array]:
+        """Return the changes (nv, k) of both momenta along those of q and of the rate (nv, k)."""
+        turn, rise = self._twists(moved), self._by_rate @ self._twists(faster)
+        x, parents = np.empty_like(turn), self._table.parent
+        for i, parent in enumerate(parents):
+            carried = turn[i] if parent < 0 else turn[i] + self._out[i] @ x[parent]
+            x[i] = rise[i] + self._apart[i] @ carried - self._back[i] @ turn[i]
+        wrench = self._wrenches @ x
+        for i in reversed(range(len(parents))):
+            if parents[i] >= 0:
+                wrench[parents[i]] += self._out[i].T @ (wrench[i] - self._turns[i] @ turn[i])
+        rotors = self._table.armature[:, None] * faster
+        return (self._along(wrench) + rotors,
+                self._along(self._across @ wrench + self._turns_across @ x) + rotors)
+
+    def pull(self, by_start: Array, by_end: Array) -> tuple[Array, Array]:
+        """Return the gradients (nv,) by q and by the rate of those by both momenta (nv,)."""
+        ends, parents = self._twists(by_end[:, None]), self._table.parent
+        wrench = self._twists(by_start[:, None]) + self._across.swapaxes(1, 2) @ ends
+        turn = np.zeros_like(wrench)
+        for i, parent in enumerate(parents):
+            if parent >= 0:
+                carried = self._out[i] @ wrench[parent]
+                wrench[i] += carried
+                turn[i] = -self._turns[i].T @ carried
+        x = self._turns_across.swapaxes(1, 2) @ ends + self._wrenches.swapaxes(1, 2) @ wrench
+        for i in reversed(range(len(parents))):
+            carried = self._apart[i].T @ x[i]
+            turn[i] += carried - self._back[i].T @ x[i]
+            if parents[i] >= 0:
+                x[parents[i]] += self._out[i].T @ carried
+        return self._along(turn)[:, 0], self._table.armature * (by_start + by_end) + self._along(
+            self._by_rate.swapaxes(1, 2) @ x)[:, 0]
+
+    def _twists(self, rates: Array) -> Array:
+        """Return the sums (N, 6, ...) of screws of links times numbers (nv, ...)."""
+        found = np.zeros((self._table.N, 6, *rates.shape[1:]))
+        np.add.at(found, self._of, np.einsum('cj,c...->cj...', self._screws, rates))
+        return found
+
+    def _along(self, wrenches: Array) -> Array:
+        """Return the forces (nv, k) along screws of wrenches on links (N, 6, k)."""
+        return np.asarray(np.einsum('cj,cjk->ck', self._screws, wrenches[self._of]))
 
 
-def varied_momenta(tree: Dynamics, q: Array, rate: Array, dt: float) -> Momenta:
-    """Return the momenta of a step at a rate (nv,): (3.17) and (3.18), varied link by link."""
-    table, n = tree.model.link_table, len(rate)
-    start, end = np.empty(n), np.empty(n)
-    data, steps = Data(tree.constants), np.zeros((tree.constants.links, STEP_WIDTH))
-    discrete_momenta(tree.constants.table, data.table, steps, q, rate, dt, start, end)
-    poses = [homogeneous(row, ROTATION) for row in data.table[1:tree.constants.links]]
-    moves = [homogeneous(row, DISPLACEMENT) for row in steps[1:]]
-    turned = np.split(np.eye(2 * n), 2)
-    varied: list[Array] = []
-    for i, (pose, move) in enumerate(zip(poses, moves)):
-        varied.append(_link(tree.model, i, pose, move, varied, turned, rate, dt))
-    wrenches = [_wrench(table.inertia[i], move, by, dt)
-                for i, (move, by) in enumerate(zip(moves, varied))]
-    starts = np.diag(table.armature) @ turned[1]
-    ends = starts.copy()
-    for i in reversed(range(table.N)):
-        screws = link_screws(table, i)
-        at = slice(table.vi[i], table.vi[i] + len(screws))
-        wrench, by, across = steps[i + 1, WRENCH:WRENCH + 6], wrenches[i], se3.adjoint(moves[i])
-        starts[at] += screws @ by
-        ends[at] += screws @ (across.T @ by + _turn(across.T @ wrench) @ varied[i])
-        if table.parent[i] >= 0:
-            back = se3.adjoint(se3.inverse(poses[i])).T
-            wrenches[table.parent[i]] += back @ (by - _turn(wrench) @ screws.T @ turned[0][at])
-    return Momenta(start, end, *np.split(starts, 2, axis=1), *np.split(ends, 2, axis=1))
+def _homogeneous(rows: Array, column: int) -> Array:
+    """Return the poses (N, 4, 4) in twelve columns of rows: rotation row by row, translation."""
+    return np.array([homogeneous(row, column) for row in rows]).reshape(-1, 4, 4)
 
 
-def _link(model: Model, i: int, pose: Array, move: Array, varied: list[Array],
-          turned: list[Array], rate: Array, dt: float) -> Array:
-    """Return how the displacement of link i turns (6, 2 nv), in its own frame at q1."""
-    table, screws = model.link_table, link_screws(model.link_table, i)
-    at = slice(table.vi[i], table.vi[i] + len(screws))
-    tangent = dt * screws.T @ rate[at]
-    if table.kind[i] == kinds.FREE:
-        own = se3.from_rotation_translation(so3.exp(tangent[:3]), tangent[3:])
-        by_rate = _free_by_rate(tangent[:3], dt)
-    else:
-        own, by_rate = se3.exp(tangent), dt * se3.right_jacobian(tangent) @ screws.T
-    turn = screws.T @ turned[0][at]
-    carried = turn
-    if table.parent[i] >= 0:
-        carried = turn + se3.adjoint(se3.inverse(pose)) @ varied[table.parent[i]]
-    return np.asarray(by_rate @ turned[1][at] + se3.adjoint(se3.inverse(own)) @ carried
-                      - se3.adjoint(se3.inverse(move)) @ turn)
-
-
-def _wrench(parameters: Array, move: Array, by: Array, dt: float) -> Array:
-    """Return how the wrench of a link at q0 changes (6, 2 nv), from (3.17)."""
-    inertia = inertia_matrices(parameters)
-    mass, moment = parameters[0], parameters[1:4]
-    centre = so3.hat(moment / mass if mass > 0.0 else np.zeros(3))
-    turn, shift = by[:3], by[3:]
-    force = move[:3, :3] @ (mass * shift - so3.hat(moment) @ turn) / dt
-    x = so3.log(move[:3, :3])
-    inertia = (inertia[:3, :3] + so3.hat(moment) @ centre) / dt  # about the centre of mass
+def _wrenches(parameters: Array, moves: Array, dt: float) -> Array:
+    """Return how wrenches of links at q0 change by displacements (N, 6, 6), from (3.17)."""
+    mass, inertia, turned = parameters[:, 0], inertia_matrices(parameters), moves[:, :3, :3]
+    moment = so3.hat(parameters[:, 1:4])
+    centre = moment / np.where(mass > 0.0, mass, np.inf)[:, None, None]
+    force = turned @ np.concatenate((-moment, mass[:, None, None] * np.eye(3)
+                                     + np.zeros_like(moment)), axis=2) / dt
+    x = so3.log(turned)
+    own = (inertia[:, :3, :3] + moment @ centre) / dt  # about the centre of mass
     inverse = so3.right_jacobian_inverse(x)
-    by_x = inverse @ inertia + rate_by_coordinates(so3.hat, x, inertia @ x)
-    return np.vstack([by_x @ inverse @ turn + centre @ force, force])
+    by_x = inverse @ own + rate_by_coordinates(so3.hat, x, (own @ x[..., None])[..., 0])
+    result = np.concatenate((centre @ force, force), axis=1)
+    result[:, :3, :3] += by_x @ inverse
+    return result
 
 
 def _turn(wrench: Array) -> Array:
-    """Return the matrix (6, 6) of ad_x^T F by x."""
-    m, f = so3.hat(wrench[:3]), so3.hat(wrench[3:])
-    return np.block([[m, f], [f, np.zeros((3, 3))]])
+    """Return the matrices (..., 6, 6) of ad_x^T F by x."""
+    m, f = so3.hat(wrench[..., :3]), so3.hat(wrench[..., 3:])
+    return np.block([[m, f], [f, np.zeros_like(m)]])
 
 
 _TERMS = 80  # of the series below: rounding for turns of up to 4 rad in a step
@@ -222,14 +300,13 @@ def rate_by_chart(model: Model, x: Array, v: Array) -> Array:
 def rate_by_coordinates(bracket: Callable[[Array], Array], x: Array, v: Array) -> Array:
     """Return - sum_k c_k sum_j ad_x^j ad_w, w = ad_x^(k - 1 - j) v, c those of J_r^-1."""
     step, inner = bracket(x), v
-    inside: Array = np.zeros((len(x), len(x)))
-    result = np.zeros_like(inside)
+    inside, result = np.zeros_like(step), np.zeros_like(step)
     for weight in _series()[1:]:
         inside = step @ inside + bracket(inner)
         before, result = result, result - weight * inside
         if weight != 0.0 and (result == before).all():
             break  # the terms that follow are smaller
-        inner = step @ inner
+        inner = (step @ inner[..., None])[..., 0]
     return result
 
 

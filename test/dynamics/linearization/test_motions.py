@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import pytest
 from support.comparison import assert_same
-from support.machines.looped_machines import five_bar, four_bar
+from support.machines.looped_machines import five_bar, four_bar, random_looped
 from support.machines.random_models import random_model
 
 from liedyn_ros.common.errors import LimitError, ShapeError
@@ -26,7 +26,9 @@ from liedyn_ros.model.configuration import difference_derivatives
 DT = 0.01
 ROBOTS = {'tree': partial(Dynamics, random_model(2, 5, True)),
           'four-bar': partial(ConstrainedDynamics, four_bar()),
-          'five-bar': partial(ConstrainedDynamics, five_bar())}
+          'five-bar': partial(ConstrainedDynamics, five_bar()),
+          'random loops': partial(
+              ConstrainedDynamics, random_looped(84, ('rod', 'spherical'), 9).model)}
 
 
 def begun(name):
