@@ -82,8 +82,8 @@ class LoopPath:
             self._of = lambda s: np.array([derivative(s) @ moves for derivative in shares]) \
                 + points[0] * np.array([1.0, 0.0, 0.0, 0.0])[:, None, None]
         self._places = [model.joint(name).vi for name in self.measured]
-        self._known = np.isin(np.arange(model.nv), self._places)
         self._walker = LoopTracker(dynamics, self.measured, start=assembly)
+        self._known = self._walker.known
         self._nodes: list[Array] = []
         self._lock = Lock()
 

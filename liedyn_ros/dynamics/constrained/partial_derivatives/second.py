@@ -423,7 +423,7 @@ def least_force_gradient_change(
         directions: tuple[Array, Array, Array, Array], external: ArrayLike | None
         ) -> tuple[Array, Array, Array, Array]:
     """
-    Return that of least_torque_gradient_change where constraint forces are least.
+    Return the change (nv,) of the gradient as before where constraint forces are least.
 
     With W lam = A mu, of y . tau the multipliers p and s satisfy W s = A p. mu is zero and p is y
     at actuators, and A^T lam is given and A^T s zero at passive joints.

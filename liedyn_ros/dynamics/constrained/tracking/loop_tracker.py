@@ -27,6 +27,7 @@ from liedyn_ros.dynamics.constrained.completion import Completion
 from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of
 from liedyn_ros.dynamics.constrained.constraints.rank import independent_columns, rank_of
+from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, REDUNDANT
@@ -126,6 +127,11 @@ class LoopTracker:
         base = base_joint(model)
         if base is not None:
             self._known[base.v_slice] = True
+        self._free = dynamics.mobility.degrees_of_freedom - (0 if base is None else 6)
+        spins = idle_spins(dynamics, self._known) & ~self._known
+        if len(joints) < self._free:  # rods do not spin where no joint says so
+            self._known |= spins
+            self._free -= np.count_nonzero(spins)
         self._others = np.flatnonzero(~self._known)
         self._start = model.neutral() if start is None else model.check_configuration(start)
         require_selection(dynamics, self._start, self._known)
@@ -135,7 +141,7 @@ class LoopTracker:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Return the mask (nv,) of the known coordinates: measured, or of the base."""
+        """Return the mask (nv,) of the known coordinates: measured, of the base, rods' spins."""
         return self._known.copy()
 
     @property
@@ -285,7 +291,7 @@ class LoopTracker:
         start, dynamics = self._start.copy(), self._dynamics
         start[self._at_q] = positions
         held: NDArray[np.int64] = np.arange(len(positions))
-        if len(held) > 1 and self._redundant():
+        if 1 < len(held) > self._free:  # more joints are measured than can move
             held = self._deciding(
                 dynamics.jacobian(assemble(dynamics, start, attempts=TRACKER_STARTS)))
         q = assemble(dynamics, start, attempts=TRACKER_STARTS, within_limits=self._within_limits,
@@ -294,11 +300,6 @@ class LoopTracker:
         long = sizes > RANK_TOLERANCE * sizes.max(initial=0.0)  # others can be rounding errors
         TRACKER.array(self._tables, 'scale')[:] = 1.0 / np.where(long, sizes, 1.0)
         return q
-
-    def _redundant(self) -> bool:
-        """Return whether more joints are measured than can move."""
-        return len(self.measured) > self._dynamics.mobility.degrees_of_freedom - (
-            0 if base_joint(self._dynamics.model) is None else 6)
 
     def _deciding(self, rows: Array) -> NDArray[np.int64]:
         """Return the measured joints that decide the others, the rest left out."""

@@ -17,10 +17,12 @@ from support.comparison import assert_same
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, ConstraintFunction,
-    MinimalCoordinates, MomentumObserver, projected_runge_kutta, statics)
+    LoopTracker, MinimalCoordinates, MomentumObserver, projected_runge_kutta, statics)
+from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.minimal_coordinates import spread
 from liedyn_ros.dynamics.linearization import linearize
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
+from liedyn_ros.retiming import LoopPath, MotionLimits, retime
 
 Z, Y = [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]
 CRANK = SpatialInertia(0.1, [0.05, 0.0, 0.0], 1e-4 * np.eye(3))
@@ -127,6 +129,27 @@ def test_minimal_coordinates_of_motors_hold_spins(form: str, marked: bool) -> No
     weights = [MinimalCoordinates(ConstrainedDynamics(replace(model, link_table=replace(
         model.link_table, gravity=g * np.eye(3)[2]))), motors).forward(q, v, tau) for g in (0, 1)]
     assert_same(at.by_gravity[:, 2], weights[1] - weights[0], 1e-9)
+
+
+@pytest.mark.parametrize('form', FORMS)
+def test_a_tracker_of_motors_lets_rods_not_spin(form: str) -> None:
+    dynamics = ConstrainedDynamics(crank_and_slide(form))
+    motors = [name for name in ('motor', 'stroke') if name in dynamics.model.joints]
+    tracker = LoopTracker(dynamics, motors, start=assemble(dynamics))
+    spin = idle_spins(dynamics)
+    for t in np.linspace(0.0, 0.3, 7):
+        at = np.array([t, 0.02 * t])[:len(motors)]
+        found = tracker.update(at, np.ones(len(motors)), np.ones(len(motors)))
+        assert found.v is not None and found.a is not None
+        rates = complete_velocity(dynamics, found.q, found.v, motors)
+        assert_same(found.v, rates, 1e-9)
+        rises = complete_acceleration(dynamics, found.q, rates, found.a, motors)
+        assert_same(found.a, rises, 1e-9)
+        assert not found.v[spin].any() and np.abs(dynamics.residual(found.q)).max() < 1e-9
+    least, points = MinimalCoordinates(dynamics), 0.2 * np.arange(3)[:, None] * np.eye(
+        len(motors))[:1]
+    run = retime(least, LoopPath(least, points, motors), MotionLimits(velocity=2.0))
+    assert 0.4 / 2.0 < run.duration < 0.3
 
 
 def test_an_observer_by_motors_takes_rods_that_spin() -> None:
