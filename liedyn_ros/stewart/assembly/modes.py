@@ -196,7 +196,7 @@ class AssemblyModeSolver:
         self._joints = base - self._centres[0], platform - self._centres[1]
         self._radii = sum(np.linalg.norm(joints, axis=1).max() for joints in self._joints)
 
-    def solve(self, lengths: ArrayLike) -> AssemblyModes:
+    def solve(self, lengths: ArrayLike, noise: float = 0.0) -> AssemblyModes:
         """
         Return every pose that leg lengths allow.
 
@@ -204,6 +204,8 @@ class AssemblyModeSolver:
 
         Args:
             lengths: (n,) in the geometry's order; m, of a crank rad.
+            noise: standard deviation of a length in characteristic lengths, by which more than six
+                lengths may miss a pose; that of the geometry, where that is greater.
 
         Returns:
             the poses, from the highest to the lowest.
@@ -219,7 +221,7 @@ class AssemblyModeSolver:
         lengths = self.geometry.require_values(checks.as_array(
             'lengths', lengths, (len(self.geometry.leg_names),)))
         if self._six is not None:
-            return self._of_more(self._six, lengths)
+            return self._of_more(self._six, lengths, noise)
         if self.unsupported:
             raise GeometryError(self.unsupported)
         if self.geometry.staged:
@@ -258,41 +260,30 @@ class AssemblyModeSolver:
     def _searched(self, values: Array) -> AssemblyModes:
         """Return the poses that a search finds, of a platform on offset joints or wires."""
         rods, lengths = driven_platform(self.geometry, values)
-        plain = AssemblyModeSolver(rods, self._seed)
-        near = plain.near(lengths)
+        near = AssemblyModeSolver(rods, self._seed)._near(lengths)
         search = search_poses(self.geometry, values, self._solver, near, self._seed)
         modes = [self._classed(self._solver.solve(values, pose)) for pose in search.poses]
         return self._sided(values, AssemblyModes(
             tuple(sorted(modes, key=lambda mode: -mode.height)), 0, 0, 0, 0,
             describe_search(search, self.geometry, values), 0))
 
-    def near(self, lengths: Array) -> Array:
-        """
-        Return the poses nearest to all complex poses of six lengths.
-
-        Args:
-            lengths: (6,); m.
-
-        Returns:
-            (n, 4, 4); m.
-
-        >>> AssemblyModeSolver(geometry).near(leg_lengths(geometry, home)).shape[1:]
-        (4, 4)
-        """
+    def _near(self, lengths: Array) -> Array:
+        """Return the poses (n, 4, 4), m, nearest to all complex poses of six lengths, m."""
         ends, _, _ = self._search(lengths)
         unit = self._unit(lengths)
         return np.array([self._pose(point, unit) for point in ends.isolated]).reshape(-1, 4, 4)
 
-    def _of_more(self, six: AssemblyModeSolver, lengths: Array) -> AssemblyModes:
+    def _of_more(self, six: AssemblyModeSolver, lengths: Array, noise: float) -> AssemblyModes:
         """
         Return the poses of more lengths than six: those of six that the others fit.
 
-        They fit where no reading is further off than MAX_LENGTH_DEVIATIONS, if the noise is given.
+        They fit where no reading is further off than MAX_LENGTH_DEVIATIONS of the noise.
         """
         rows = [self.geometry.leg_names.index(name) for name in six.geometry.leg_names]
         of_six, found = six.solve(lengths[rows]), list[Solution]()
-        most = np.maximum(MAX_LENGTH_DEVIATIONS * self.geometry.leg_noise,
-                          LENGTH_RESIDUAL * self._scale)
+        noises = np.maximum(
+            self.geometry.leg_noise, noise * self._scale / self.geometry.drive_scales)
+        most = np.maximum(MAX_LENGTH_DEVIATIONS * noises, LENGTH_RESIDUAL * self._scale)
         for mode in of_six.modes:
             solution = self._solver.solve(lengths, mode.pose)
             if solution.converged and not any(

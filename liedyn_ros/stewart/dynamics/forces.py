@@ -103,27 +103,10 @@ class ForceDistribution:
         jacobian = length_jacobian(self.geometry, pose_base_platform)
         if not np.isfinite(jacobian).all():
             leg_lengths(self.geometry, pose_base_platform)  # names the leg that does not reach
-        return self.shared(jacobian, checks.as_array('wrench', wrench, (6,)))
+        return self._shared(jacobian, checks.as_array('wrench', wrench, (6,)))
 
-    def shared(self, jacobian: Array, wrench: Array) -> HeldForces:
-        """
-        Return the forces of a Jacobian and a wrench.
-
-        Args:
-            jacobian: d(reading)/d(body twist) (n, 6).
-            wrench: (6,), moment (N m) before force (N), in the platform's frame.
-
-        Returns:
-            forces (n,), and whether they are within their limits.
-
-        Raises:
-            SingularError: where the legs do not hold the platform in all directions.
-
-        >>> wires = ld.load_geometry(config_file('stewart_cable_robot.yaml'))
-        >>> rows = length_jacobian(wires, wires.home)
-        >>> ForceDistribution(wires).shared(rows, np.array([0.0, 0.0, 0.0, 0.0, 0.0, 10.0])).within
-        True
-        """
+    def _shared(self, jacobian: Array, wrench: Array) -> HeldForces:
+        """Return the forces of a J (n, 6) and a wrench (6,); raise SingularError."""
         units = np.array([1.0 / self.geometry.characteristic_length] * 3 + [1.0] * 3)
         left, values, right = np.linalg.svd(jacobian * self._scales[:, None] * units)
         if not values[-1] > SINGULAR_RATIO * values[0]:
@@ -136,26 +119,11 @@ class ForceDistribution:
             return HeldForces(self._scales * held, False)
         return HeldForces(self._scales * forces, True)
 
-    def rate(self, jacobian: Array, change: Array, forces: Array, wrench: Array) -> Array:
+    def _rate(self, jacobian: Array, change: Array, forces: Array, wrench: Array) -> Array:
         """
-        Return the rates of forces that `shared` gave, within their limits (14.74).
+        Return the rates of forces that `_shared` gave, within their limits: at one 0 (14.74).
 
-        Of forces at a limit they are 0.
-
-        Args:
-            jacobian: J (n, 6).
-            change: rate of J (n, 6); 1/s.
-            forces: (n,); N, N m of cranks.
-            wrench: rate (6,) of J^T F at a constant J; N m/s and N/s.
-
-        Returns:
-            (n,); N/s, N m/s of cranks.
-
-        >>> wires = ld.load_geometry(config_file('stewart_cable_robot.yaml'))
-        >>> rows, share = length_jacobian(wires, wires.home), ForceDistribution(wires)
-        >>> held = share.shared(rows, np.array([0.0, 0.0, 0.0, 0.0, 0.0, 10.0]))
-        >>> share.rate(rows, 0.0 * rows, held.forces, np.zeros(6)).any().item()
-        False
+        change: dJ/dt (n, 6), 1/s. wrench: rate (6,) of J^T F at a constant J; N m/s and N/s.
         """
         given = forces / self._scales
         free = (given > self._least) & (given < self._most)
@@ -231,12 +199,12 @@ class StewartMotion(NamedTuple):
         return self.leg_accelerations
 
 
-class SharedForces:
+class SharedForces(ForceDistribution):
     """
     Inverse and forward dynamics M V' + h = J^T F + F_ext with n > 6 forces (14.75).
 
-    Inverse dynamics distributes the forces within their limits (ForceDistribution). Poses and
-    twists are checked here; rows (orders, 6) are those of StewartDynamics, to MAX_FORCES_ORDER.
+    Inverse dynamics distributes the forces within their limits. Rows (orders, 6) are those of
+    StewartDynamics, to MAX_FORCES_ORDER.
     """
 
     def __init__(self, geometry: StewartGeometry, masses: PlatformMasses) -> None:
@@ -244,10 +212,9 @@ class SharedForces:
         if any(leg != LegMasses() for leg in masses.legs):
             raise GeometryError(f'{geometry.name}: masses: expected none of the legs of a '
                                 'platform of seven or more', names=('masses',))
-        n = len(geometry.leg_names)
-        self._geometry, self._table = geometry, geometry.table()
+        super().__init__(geometry)
+        n, self._table = len(geometry.leg_names), geometry.table()
         self._rows, self._work = np.empty((n, 6)), np.empty(6 * n)
-        self._distribution = ForceDistribution(geometry)
         mass, *moments = masses.spatial_inertia().parameters().tolist()
         x, y, z, xx, xy, xz, yy, yz, zz = moments
         about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -264,14 +231,14 @@ class SharedForces:
                              f'legs, got {len(a) - 1}', expected=MAX_FORCES_ORDER, got=len(a) - 1)
         wrench = self._bias(pose, twist, a) - (external if len(external) else 0.0)
         jacobian, change = self.jacobian(pose), self._change(pose, twist)
-        held = self._distribution.shared(jacobian, wrench[0])
+        held = self._shared(jacobian, wrench[0])
         if not held.within:
-            takes = dict(zip(self._geometry.leg_names, held.forces.round(3).tolist()))
+            takes = dict(zip(self.geometry.leg_names, held.forces.round(3).tolist()))
             raise LimitError('acceleration: expected one that forces within their limits give, '
                              f'got {a[0].tolist()}, which takes {takes}')
         forces = [held.forces]
         if len(a) > 1:
-            forces.append(self._distribution.rate(
+            forces.append(self._rate(
                 jacobian, change, held.forces, wrench[1] - change.T @ held.forces))
         return np.stack(forces), self.stretch(pose, twist, a)
 
@@ -291,7 +258,7 @@ class SharedForces:
         """Return d(value)/d(body twist), (n, 6); LimitError where a rod does not reach."""
         leg_types.value_jacobian(self._table, *split(pose), BODY, self._rows.reshape(-1))
         if not np.isfinite(self._rows).all():
-            leg_lengths(self._geometry, pose)  # names the leg
+            leg_lengths(self.geometry, pose)  # names the leg
         return self._rows.copy()
 
     def _change(self, pose: Array, twist: Array) -> Array:

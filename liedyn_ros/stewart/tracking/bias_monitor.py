@@ -103,6 +103,8 @@ class BiasMonitor:
         self._limits = [0.0] + [float(chdtri(k, BIAS_ALARM_CHANCE)) for k in range(1, n - 5)]
         self._told = bool(geometry.leg_noise.any())
         self._leaves_out, self._warning = leave_out and self._told, singularity_warning
+        self._greatest = float((solver.deviations * geometry.drive_scales).max()) / (
+            geometry.characteristic_length)
         self._units = np.array([geometry.characteristic_length] * 3 + [1.0] * 3)  # m of a twist
         self._rates = [-1.0 / (PATH_MEMORY_TIME * each) for each in MEMORY_SHARES]
         self._keeps, self._before = np.zeros(memories), np.empty(n)
@@ -118,6 +120,8 @@ class BiasMonitor:
         self._candidate: int | None = None  # the leg that the path shows, and since when
         self._since_ns = 0
         self._outlying: int | None = None  # the leg that the samples show
+        # s, for which lengths contradicted each other, and for which they have agreed since
+        self._contradicted, self._agreed = 0.0, 0.0
 
     @property
     def factor(self) -> float:
@@ -137,16 +141,37 @@ class BiasMonitor:
         solver = self._solver
         square = solver.project()
         others = solver.leave_one_out(
-            tracked.lengths, tracked.pose, twist, gap, started, self.doubts(square))
+            tracked.lengths, tracked.pose, twist, gap, started and self._count > 0.0,
+            self.doubts(square))
         fit = self._judge(tracked.stamp_ns, square, others)._replace(
             residuals=solver.residuals.copy())
         leg = fit.leg
-        return fit._replace(left_out=leg is not None and self._leaves_out and (
+        fit = fit._replace(left_out=leg is not None and self._leaves_out and (
             self._agree_without(leg, others) and self._is_worse(leg, fit.bias)))
+        return self._remembered(fit, gap)
 
     def without(self, leg: int) -> tuple[Array, Array]:
         """Return the weights (n,) without a leg, and the others' pose (4, 4), m, last examined."""
         return self._solver.without([leg]), self._solver.pose_without(leg)
+
+    def _remembered(self, fit: BiasFit, gap: float) -> BiasFit:
+        """
+        Return a judgement in which a lasting contradiction is not over at a moment of agreement.
+
+        The residual of exchanged or reversed legs goes through zero as the platform moves.
+        """
+        if fit.consistent:
+            self._agreed += gap
+        else:
+            self._contradicted, self._agreed = self._contradicted + gap, 0.0
+        if self._agreed >= PATH_MEMORY_TIME or fit.left_out or fit.lasting:  # or explained
+            self._contradicted = 0.0
+        return fit if self._contradicted < CONFIRMATION_TIME else fit._replace(consistent=False)
+
+    @property
+    def noise(self) -> float:
+        """Return the greatest of a drive's end, in characteristic lengths; NaN where unknown."""
+        return math.sqrt(self.factor) * self._greatest
 
     def _is_worse(self, leg: int, bias: float) -> bool:
         """Return whether the pose of all legs is expected to be worse than that without one."""

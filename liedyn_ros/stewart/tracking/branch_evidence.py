@@ -77,7 +77,7 @@ class BranchEvidence:
         self.starts = 0  # and gaps that were judged: a proof is of one of them
         self._poses = ''
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Forget everything: the next pose is a start."""
         kernels.forget_evidence(self._buffer)
 
@@ -161,10 +161,16 @@ class BranchEvidence:
                 prefer(tracked.pose, pose) is False):
             self.confirm(BranchSource.SENSOR)
 
-    def await_residual(self) -> None:
-        """Note that nothing tells yet whether more than six lengths fit the pose of a start."""
+    def await_residual(self, known: bool) -> None:
+        """
+        Note that more than six lengths do not fit the pose of a start, or that nothing tells yet.
+
+        known: whether their noise is.
+        """
+        self.starts += not self.unsure
         self._numbers[kernels.REASON] = kernels.START
-        self._poses = '; more than six lengths choose once their noise is known: set it'
+        self._poses = '; these lengths contradict each other at this pose' if known else (
+            '; more than six lengths choose once their noise is known: set it')
 
     def rest_on(self, source: BranchSource) -> None:
         """Let the branch rest on a source from now on."""

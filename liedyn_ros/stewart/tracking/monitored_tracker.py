@@ -58,7 +58,7 @@ Reading = tuple[ArrayLike, int]  # of the redundant sensor, and its time (ns)
 
 class MonitoredTracker:
     """
-    A PoseFollower with a gate and monitors: each pose comes with its warnings.
+    A PoseTracker with monitors: each pose comes with its warnings.
 
     Use one in each thread: a tracker that two threads share gives wrong poses.
 
@@ -82,7 +82,7 @@ class MonitoredTracker:
             config: of the monitors.
 
         Raises:
-            the errors of PoseFollower; LimitError: hypotheses of more legs than six.
+            the errors of PoseTracker; LimitError: hypotheses of more legs than six.
         """
         geometry = geometry.readings
         if geometry.redundant and config.hold_hypotheses:
@@ -151,7 +151,7 @@ class MonitoredTracker:
 
         >>> MonitoredTracker(geometry, home).reset()
         """
-        self._follower.reset()
+        self._follower.continue_from(None)
         self._gate.reset()
         self._forget()
 
@@ -165,24 +165,25 @@ class MonitoredTracker:
         >>> MonitoredTracker(geometry, home).confirm()
         False
         """
-        if self._last is None:
-            return False
-        self._confirm(self._last, BranchSource.HOME)
-        return True
+        if self._last is not None:
+            self._confirm(self._last, BranchSource.HOME)
+        return self._last is not None
 
     @property
     def start(self) -> StartedPose | None:
         """Return the last pose, of whose start all poses may be weighed; None where none is."""
-        last = self._last
-        return None if last is None or self._travel.proved or self._bias_monitor else StartedPose(
-            self._evidence.starts, last.lengths, last.pose, self._relative_noise)
+        last, monitor, noise = self._last, self._bias_monitor, self._relative_noise
+        if monitor is not None:
+            noise = monitor.noise if self._evidence.unsure else math.nan
+        return None if last is None or self._travel.proved or math.isnan(noise) else StartedPose(
+            self._evidence.starts, last.lengths, last.pose, noise)
 
     def weigh(self, start: StartedPose, found: MachineModes) -> None:
         """
         Judge a start by all poses of its lengths: one alone is proved.
 
         A start, gap or singularity meanwhile makes it void. Where one pose alone is left and it is
-        another one, the tracking continues from there.
+        another one, the tracking continues from there. More than six lengths then confirm it.
 
         Args:
             start: of the tracker.
@@ -203,10 +204,13 @@ class MonitoredTracker:
                 return
             last = self._last = replace(last, pose=tracked.pose, state=tracked.state, twist=None)
             self._follower.continue_from(last)
+            if self._bias_monitor is not None:  # the residual is to confirm it
+                self._bias_monitor.reset()
+                return
             evidence.continue_from(last)
             self._confirm(last, BranchSource.PROVED)
             return
-        if evidence.weigh(start.pose, found.poses, found.complete):
+        if self._bias_monitor is None and evidence.weigh(start.pose, found.poses, found.complete):
             self._confirm(last, BranchSource.PROVED)
 
     def _confirm(self, tracked: TrackedPose, source: BranchSource) -> None:
@@ -214,7 +218,7 @@ class MonitoredTracker:
         self._evidence.confirm(source)
         self._sign = tracked.state.determinant_sign
         if self._two_branches is not None:
-            self._two_branches.drop()
+            self._two_branches.reset()
 
     def track(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None,
@@ -243,10 +247,8 @@ class MonitoredTracker:
         """
         sample, faults, doubtful, wrong_rates = self._examine(
             self._gate.accept(stamp_ns, lengths, rates))
-        before = self._follower.last
-        started = before is not None
-        if self._trusted is not None:
-            self._return(sample, self._trusted)
+        started = (before := self._follower.last) is not None
+        self._return(sample)
         if doubtful:
             self._trusted, self._platform_jumped = self._follower.state(), faults.jumped
         tracked = self._follower.solve_sample(sample, self._may_restart)
@@ -263,7 +265,8 @@ class MonitoredTracker:
             if not tracked.converged:  # without a leg
                 return self._unsolved(tracked, flags, legs, started, doubtful)
             flags, legs = flags | bias_fit.flags, _joined(legs, bias_fit.legs)
-        self._judge_evidence(before, tracked, bias_fit)
+        if not doubtful:
+            self._judge_evidence(before, tracked, bias_fit)
         sensed = None if self._sensor_monitor is None or reading is None else (
             reading, stamp_ns if reading_ns is None else reading_ns)
         choice = self._pass_over(tracked) if doubtful else self._choose(tracked, sample, sensed)
@@ -285,7 +288,9 @@ class MonitoredTracker:
             faults = NO_FAULTS  # a rod of fixed length stands while the others move
         doubtful = bool(faults.outliers) or faults.jumped
         if faults.outliers and self._leg_monitor.noise.known and self.config.replace_outliers:
-            sample, doubtful = sample._replace(lengths=plausible), False
+            # Some are kept: nothing predicts them.
+            doubtful = any(plausible[leg] == sample.lengths[leg] for leg in faults.outliers)
+            sample = sample._replace(lengths=plausible)
         wrong_rates = () if sample.rates is None else self._wrong_rates(
             sample.stamp_ns, sample.rates, faults, plausible)
         if wrong_rates:
@@ -314,11 +319,11 @@ class MonitoredTracker:
         """Judge the evidence of a pose's branch; before: the last good pose, if any."""
         evidence = self._evidence
         if bias_fit is not None:
-            if math.isnan(bias_fit.noise):  # the least residual from home may not be the least
-                evidence.await_residual()
-                return
-            if bias_fit.consistent and tracked.start is not Start.HOME:
+            known, begins = not math.isnan(bias_fit.noise), tracked.start is Start.HOME
+            if known and bias_fit.consistent and not begins:
                 evidence.confirm(BranchSource.SENSOR)
+            elif not known or evidence.unsure or (begins and not bias_fit.consistent):
+                evidence.await_residual(known)  # the least residual from home may not be the least
             evidence.rest_on(BranchSource.SENSOR)
             return
         self._chosen = evidence.judge(before, tracked, self._relative_noise)
@@ -369,15 +374,16 @@ class MonitoredTracker:
         flags |= self._branch_flags(started, self._branch_monitor.near(KEPT_BRANCH))
         return self._pose(tracked, flags, legs)
 
-    def _return(self, sample: Sample, trusted: FollowerState) -> None:
+    def _return(self, sample: Sample) -> None:
         """
-        Start the solve of a sample from the last good pose before readings that jumped.
+        Start the solve of a sample from the last good pose before readings that jumped, if any.
 
         They may have led to another assembly mode. But where three legs or more jumped and stay,
         the platform did.
         """
-        self._trusted, before, last = None, trusted[0], self._follower.last
-        if before is None or last is None:
+        trusted, self._trusted = self._trusted, None
+        before, last = None if trusted is None else trusted[0], self._follower.last
+        if trusted is None or before is None or last is None:
             return
         if self._platform_jumped and np.linalg.norm(sample.lengths - last.lengths) < (
                 np.linalg.norm(sample.lengths - before.lengths)):
@@ -483,16 +489,10 @@ class MonitoredTracker:
     def _forget(self) -> None:
         self._last = self._motion = self._trusted = None
         self._crossed = False
-        self._branch_monitor.reset()
-        self._evidence.forget()
-        self._leg_monitor.reset()
-        self._rate_monitor.reset()
-        if self._bias_monitor is not None:
-            self._bias_monitor.reset()
-        if self._sensor_monitor is not None:
-            self._sensor_monitor.reset()
-        if self._two_branches is not None:
-            self._two_branches.drop()
+        for stage in (self._branch_monitor, self._evidence, self._leg_monitor, self._rate_monitor,
+                      self._bias_monitor, self._sensor_monitor, self._two_branches):
+            if stage is not None:
+                stage.reset()
 
 
 def _joined(legs: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:

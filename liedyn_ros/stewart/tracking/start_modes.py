@@ -56,18 +56,20 @@ class StartModes:
 
     def find(self, lengths: Array, pose: Array, noise: float) -> MachineModes:
         """
-        Return the poses of lengths (6,) within joint cones, clearances and dead centres.
+        Return the poses of lengths (n,) within joint cones, clearances and dead centres.
 
         pose: (4, 4), m, that was found: limits that it exceeds itself are wrong, and none is
         used. noise: standard deviation of a length in characteristic lengths. Where it may have
-        made two poses meet and vanish, these are not all.
+        made two poses meet and vanish, these are not all. Of more lengths than six a pose that
+        they fit is not found by chance: what is found counts as all.
         """
-        found, meter = self.solver.solve(lengths), self._meter
+        found, meter = self.solver.solve(lengths, noise), self._meter
         modes = [mode.pose for mode in found.modes if mode.of_machine]
         if modes and meter.measure(pose).margins.within_limits:
             within = meter.margins(np.array(modes)).within_limits
             modes = [mode for mode, kept in zip(modes, within) if kept]
         # Near where two poses meet they are as far apart as the root of what the lengths miss.
         apart = 2.0 * math.sqrt(LENGTH_DEVIATIONS * noise)
-        complete = found.complete and found.nearest_complex > apart
+        complete = self.solver.geometry.redundant or (
+            found.complete and found.nearest_complex > apart)
         return MachineModes(tuple(modes), complete, SAME_MODE * meter.characteristic_length)

@@ -158,64 +158,36 @@ class PoseFollower:
     """
     Solves samples from the last pose predicted at constant twist, and from home if that fails.
 
-    Only a converged pose changes the state: a refused sample or a failed solve leaves the last
-    good one in place. Use one in each thread: a tracker that two threads share gives wrong poses.
-
-    >>> PoseTracker(geometry, home).last is None
-    True
+    Only a converged pose changes the state: a failed solve leaves the last good one in place.
     """
 
     def __init__(
-            self, geometry: StewartGeometry, home: ArrayLike,
-            method: LevenbergMarquardt = LevenbergMarquardt(),
-            meter: PlatformMeter | None = None) -> None:
+            self, geometry: StewartGeometry, home: ArrayLike, method: LevenbergMarquardt,
+            meter: PlatformMeter) -> None:
         """
         Take a geometry, the home pose (4, 4) of the platform in the base (m), and settings.
 
-        meter: measures the poses, if it is shared with other stages. Raises GeometryError for a
-        platform that is singular at every pose, and the errors of `require_pose`.
+        meter: measures the poses. Raises GeometryError for a platform that is singular at every
+        pose, and the errors of `require_pose`.
         """
         self.geometry = geometry = geometry.readings
         self.home = se3.require_pose('home', home, (4, 4)).copy()
         require_regular(geometry, self.home)
-        self.method = method
         self._last: TrackedPose | None = None
         self._before: TrackedPose | None = None  # the good pose before the last
         self._rates: Array | None = None  # measured ones that the last twist comes from
         self.start_of: Callable[[Array], Array] | None = None  # of lengths, nearer than home
         self.solver = PoseSolver(geometry, method)
-        self._meter = PlatformMeter(geometry) if meter is None else meter
+        self._meter = meter
 
     @property
     def last(self) -> TrackedPose | None:
         """Return the last good pose, from which the next solve starts."""
         return self._last
 
-    def reset(self) -> None:
-        """
-        Forget the motion: the next sample starts from home.
-
-        >>> PoseTracker(geometry, home).reset()
-        """
-        self.continue_from(None)
-
     def solve_sample(
             self, sample: Sample, may_restart: Callable[[], bool] = lambda: True) -> TrackedPose:
-        """
-        Return the pose of a sample that SampleGate has accepted.
-
-        Args:
-            sample: of the gate.
-            may_restart: whether a failed solve is tried again from home.
-
-        Returns:
-            the pose.
-
-        >>> from liedyn_ros.stewart.tracking.tracker import SampleGate
-        >>> lengths, follower = leg_lengths(geometry, home), PoseTracker(geometry, home)
-        >>> follower.solve_sample(SampleGate(geometry).accept(0, lengths)).status
-        <Status.CONVERGED: 0>
-        """
+        """Return the pose of a sample; may_restart: whether a solve may be tried from home."""
         values = self._meter.empty()
         begin = time.perf_counter()
         (pose, status, iterations, residual, _), start = self._solve(sample, values, may_restart)
@@ -232,20 +204,7 @@ class PoseFollower:
         return tracked
 
     def solve_from(self, guess: Array, tracked: TrackedPose) -> TrackedPose:
-        """
-        Return the pose of a sample once more, from another guess; nothing is changed.
-
-        Args:
-            guess: pose (4, 4); m.
-            tracked: the pose that was found.
-
-        Returns:
-            the pose.
-
-        >>> lengths, tracker = leg_lengths(geometry, home), PoseTracker(geometry, home)
-        >>> tracker.solve_from(home, tracker.track(0, lengths)).status
-        <Status.CONVERGED: 0>
-        """
+        """Return a tracked pose solved once more from a guess (4, 4), m; nothing is changed."""
         values = self._meter.empty()
         pose, status, iterations, residual, _ = self.solver.solve_checked(
             tracked.lengths, guess, values)
@@ -254,43 +213,15 @@ class PoseFollower:
             PlatformState(self._meter, pose, values), None, 0.0, tracked.solve_time)
 
     def state(self) -> FollowerState:
-        """
-        Return the state from which the next solve starts, for `restore`.
-
-        Returns:
-            the state.
-
-        >>> tracker = PoseTracker(geometry, home)
-        >>> tracker.restore(tracker.state())
-        """
+        """Return the state from which the next solve starts, for `restore`."""
         return self._last, self._before, self._rates
 
     def restore(self, state: FollowerState) -> None:
-        """
-        Start the next solve from a former state.
-
-        Args:
-            state: what `state` returned.
-
-        >>> tracker = PoseTracker(geometry, home)
-        >>> tracker.restore(tracker.state())
-        """
+        """Start the next solve from a former state."""
         self._last, self._before, self._rates = state
 
     def solve_without(self, tracked: TrackedPose, weights: Array, guess: Array) -> None:
-        """
-        Solve the last sample once more, of redundant lengths with other weights.
-
-        Args:
-            tracked: its pose.
-            weights: of the legs (n,).
-            guess: pose (4, 4); m.
-
-        >>> wires = ld.load_geometry(config_file('stewart_cable_robot.yaml'))
-        >>> tracker = PoseTracker(wires, wires.home)
-        >>> found = tracker.track(0, leg_lengths(wires, wires.home))
-        >>> tracker.solve_without(found, np.ones(len(wires.leg_names)), wires.home)
-        """
+        """Solve a tracked pose of redundant lengths with weights (n,), from a guess (4, 4), m."""
         fitted = self.solver.least_squares
         if fitted is None:
             return
@@ -301,14 +232,7 @@ class PoseFollower:
         tracked.state = PlatformState(self._meter, tracked.pose, values)
 
     def continue_from(self, last: TrackedPose | None) -> None:
-        """
-        Start the next solve from a pose of another stage.
-
-        Args:
-            last: that pose; None for home.
-
-        >>> PoseTracker(geometry, home).continue_from(None)
-        """
+        """Start the next solve from a pose of another stage; None for home."""
         self.restore((last, None, None))
 
     def _solve(
@@ -342,9 +266,12 @@ class PoseFollower:
         return (None, 0.0) if self._before is None else _mean_twist(self._before, last)
 
 
-class PoseTracker(PoseFollower):
+class PoseTracker:
     """
-    A PoseFollower of samples as they come: with a SampleGate before it.
+    Poses of samples as they come, each solved from the one before, or from home.
+
+    A refused sample or a failed solve leaves the last good pose in place. Use one in each thread:
+    a tracker that two threads share gives wrong poses.
 
     >>> PoseTracker(geometry, home).track(0, leg_lengths(geometry, home)).converged
     True
@@ -352,21 +279,34 @@ class PoseTracker(PoseFollower):
 
     def __init__(
             self, geometry: StewartGeometry, home: ArrayLike,
-            method: LevenbergMarquardt = LevenbergMarquardt(),
-            meter: PlatformMeter | None = None) -> None:
+            method: LevenbergMarquardt = LevenbergMarquardt()) -> None:
         """
-        Take the arguments of a PoseFollower.
+        Take a geometry, the home pose of the platform in the base, and settings.
 
         Args:
             geometry: of the platform.
             home: (4, 4), platform in base, m.
             method: settings of Levenberg-Marquardt.
-            meter: of the platform, made by default.
+
+        Raises:
+            GeometryError: for a platform that is singular at every pose.
+            NotInGroupError: for a home that is no pose.
         """
-        super().__init__(geometry, home, method, meter)
-        self._gate = SampleGate(geometry, self.home)
-        self._late = bool(geometry.leg_latency.any())
+        geometry = geometry.readings
+        self._follower = PoseFollower(geometry, home, method, PlatformMeter(geometry))
+        self._gate = SampleGate(geometry, self._follower.home)
+        self._latency = geometry.leg_latency if geometry.leg_latency.any() else None
         self._read: Sample | None = None  # the one before, as it was read
+
+    @property
+    def home(self) -> Array:
+        """Return the pose (4, 4), m, from which the first sample is solved."""
+        return self._follower.home
+
+    @property
+    def last(self) -> TrackedPose | None:
+        """Return the last good pose, from which the next solve starts."""
+        return self._follower.last
 
     def reset(self) -> None:
         """
@@ -374,7 +314,7 @@ class PoseTracker(PoseFollower):
 
         >>> PoseTracker(geometry, home).reset()
         """
-        super().reset()
+        self._follower.continue_from(None)
         self._gate.reset()
         self._read = None
 
@@ -405,11 +345,12 @@ class PoseTracker(PoseFollower):
         """
         sample = self._gate.accept(stamp_ns, lengths, rates)
         if sample.clock_set_back:
-            self.continue_from(None)
+            self._follower.continue_from(None)
             self._read = None
-        return self.solve_sample(self._at_its_stamp(sample) if self._late else sample)
+        return self._follower.solve_sample(
+            sample if self._latency is None else self._at_its_stamp(sample, self._latency))
 
-    def _at_its_stamp(self, sample: Sample) -> Sample:
+    def _at_its_stamp(self, sample: Sample, latency: Array) -> Sample:
         """Return a sample whose readings have moved on at their rates, measured or by the last."""
         before, self._read = self._read, sample
         rates = sample.rates
@@ -418,7 +359,7 @@ class PoseTracker(PoseFollower):
                 return sample
             rates = (sample.lengths - before.lengths) / (
                 1e-9 * (sample.stamp_ns - before.stamp_ns))
-        return sample._replace(lengths=sample.lengths + self.geometry.leg_latency * rates)
+        return sample._replace(lengths=sample.lengths + latency * rates)
 
 
 def _mean_twist(last: TrackedPose, tracked: TrackedPose) -> tuple[Array, float]:

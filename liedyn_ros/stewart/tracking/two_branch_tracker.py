@@ -59,9 +59,9 @@ class TwoBranchTracker:
         self._meter, self._solver = meter, PoseSolver(geometry, method)
         self._other = PoseFollower(geometry, home, method, meter)
 
-    def drop(self) -> None:
+    def reset(self) -> None:
         """Stop following the other pose."""
-        self._other.reset()
+        self._other.continue_from(None)
 
     def choose(
             self, tracked: TrackedPose, sample: Sample, branch: Branch,
@@ -73,7 +73,7 @@ class TwoBranchTracker:
         branch rests on nothing, though the motion tells none of the two.
         """
         if not (branch.unsure or branch.wrong or both):
-            self.drop()
+            self.reset()
             return BranchChoice(tracked, branch)
         other = self._follow(tracked, sample)
         if other is None:
@@ -89,7 +89,7 @@ class TwoBranchTracker:
             tracked, other = other, tracked
         if preferred is None:
             return BranchChoice(tracked, branch, other.pose, switched)
-        self.drop()
+        self.reset()
         return BranchChoice(tracked, branch._replace(
             expected_sign=tracked.state.determinant_sign, wrong=False, unsure=False),
             None, switched, True)
@@ -101,7 +101,7 @@ class TwoBranchTracker:
             other = self._other.solve_sample(sample, may_restart=lambda: False)
             if other.converged and other.state.determinant_sign != sign:
                 return other
-            self.drop()
+            self.reset()
         values = self._meter.empty()
         solution = self._solver.solve(
             sample.lengths, self._meter.reflected(tracked.state), values)

@@ -20,8 +20,8 @@ from support.platforms.stewart_motion import Crossing, CROSSINGS, FIRST_NS, pose
 
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, length_jacobian, MonitorConfig, MonitoredTracker, PoseSolver, PoseTracker,
-    SmoothTrajectory)
+    Flag, leg_lengths, length_jacobian, LevenbergMarquardt, MonitorConfig, MonitoredTracker,
+    PoseSolver, PoseTracker, SmoothTrajectory)
 from liedyn_ros.stewart.platform.kernels.state import COUNT
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
@@ -335,7 +335,8 @@ def test_a_sensor_decides_against_the_motion_and_the_gap_is_to_the_pose_that_is_
     k = crossing.index - 50
     tracker = PoseTracker(geometry, crossing.poses[k])
     tracked = tracker.track(0, crossing.lengths[k])
-    two = TwoBranchTracker(geometry, crossing.poses[k], tracker.method, PlatformMeter(geometry))
+    two = TwoBranchTracker(
+        geometry, crossing.poses[k], LevenbergMarquardt(), PlatformMeter(geometry))
     choice = two.choose(tracked, SampleGate(geometry).accept(0, crossing.lengths[k]), Branch(
         -tracked.state.determinant_sign, 0.0, 0.0, False, True), prefer)
     assert choice.switched is (prefer is None or prefer())

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 from support.platforms.stewart_motion import unit_wrenches
 
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, MonitorConfig, MonitoredTracker, MotionEstimator, PoseTracker,
-    SmoothTrajectory)
+    Flag, leg_lengths, load_geometry, MonitorConfig, MonitoredTracker, MotionEstimator,
+    PoseTracker, SmoothTrajectory)
 
 FIRST_NS = 1_000_000_000
 RATES = [20, 100, 1000]  # Hz
@@ -182,6 +183,22 @@ def test_corrupt_lengths_change_no_assembly_mode_before_the_noise_is_known(
         off = errors(found, poses) > 0.01
         assert not off[spike + 1:].any()
         assert all(each.flags & ~TRUE_FLAGS for each, wrong in zip(found, off) if wrong)
+
+
+def test_a_spike_that_nothing_replaces_changes_no_assembly_mode():
+    """After others nothing predicts a leg: its reading is kept, and no base for the next pose."""
+    servos, rng = load_geometry(config_file('stewart_servos.yaml')), np.random.default_rng(0)
+    motion = SmoothTrajectory(
+        servos.home, [0.05, 0.04, 0.03, 2e-3, 2e-3, 2e-3], [0.4, 0.2, 0.2, 0.5, 0.4, 0.5],
+        np.arange(6.0))
+    times = np.arange(3.0, 9.0, 0.01)
+    poses = motion.pose(times)
+    lengths = leg_lengths(servos, poses) + 1e-4 * rng.normal(size=(len(times), 6))
+    spikes = np.cumsum(rng.integers(4, 30, 30))
+    lengths[spikes, 1] = np.minimum(lengths[spikes, 1] + 1.2, 1.35)
+    found = follow(MonitoredTracker(servos, servos.home), times, lengths, [None] * len(times))
+    assert np.delete(errors(found, poses), spikes).max() < 2e-3
+    assert all(found[spike].flags for spike in spikes)
 
 
 def test_a_platform_that_jumped_is_followed_from_where_it_is(geometry, home, stream):
