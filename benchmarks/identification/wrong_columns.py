@@ -125,6 +125,22 @@ def stood(_: Array, tau: Array, k: int, rng: np.random.Generator) -> None:
     tau[len(tau) // 3:, k] = tau[len(tau) // 3, k]
 
 
+def every(angle: Sequence[float] = (1.0, 1.0), effort: Sequence[float] = (1.0, 1.0)
+          ) -> _Change:
+    """Return a change of the units of all joints, times factors between two, each its own."""
+    def change(q: Array, tau: Array, _: int, rng: np.random.Generator) -> None:
+        for columns, (least, most) in ((q, angle), (tau, effort)):
+            columns *= np.exp(rng.uniform(np.log(least), np.log(most), columns.shape[1]))
+    return change
+
+
+def motors(q: Array, tau: Array, _: int, rng: np.random.Generator) -> None:
+    """Let angles and efforts be those of motors before their gears."""
+    gears = rng.choice([50.0, 100.0, 160.0], tau.shape[1])
+    q *= gears
+    tau /= gears
+
+
 def late(every: bool) -> _Change:
     """Return a delay of efforts by 50 to 200 ms, of a joint or of all."""
     def change(_: Array, tau: Array, k: int, rng: np.random.Generator) -> None:
@@ -144,7 +160,12 @@ CLASSES: dict[str, tuple[_Change, bool]] = {  # and whether it is of the last jo
     'effort late': (late(every=False), False), 'efforts late': (late(every=True), False),
     'effort in mN m': (times(1.0, 1e3), False), 'effort in amperes': (times(1.0, 0.1), False),
     'offset of 20 degrees': (offset(20.0), False), 'of 5 degrees, last joint': (
-        offset(5.0), True), 'of 20 degrees, last joint': (offset(20.0), True)}
+        offset(5.0), True), 'of 20 degrees, last joint': (offset(20.0), True),
+    'all in degrees': (every(angle=(180.0 / np.pi,) * 2), False),
+    'all of motors': (motors, False),
+    'all efforts of motors': (every(effort=(1.0 / 160.0, 0.02)), False),
+    'all efforts 1.7 to 2.5 times too small': (every(effort=(0.4, 0.6)), False),
+    'all efforts 2.5 to 3.5 times too small': (every(effort=(1.0 / 3.5, 0.4)), False)}
 
 
 def outcome(name: str, seed: int) -> tuple[str, float]:

@@ -26,8 +26,11 @@ from liedyn_ros.model import JOINT_TYPES, Model
 
 # Times what the given model needs: one deviation of it, and two
 DEVIATION, TWO_DEVIATIONS = 2.0, 4.0
+# Factor by which five public descriptions miss the efforts of all joints alike (docs/results.md)
+COMMON_DEVIATION = 1.22
 # Correlation from which more than the half of an effort is that of the model
 MIN_CORRELATION = 0.7
+MAX_RANGES = 2.0  # times the range of its limits, which a joint covers where these are too narrow
 REST_DISTANCE = 0.02  # rad or m, by which a joint that stood still may be elsewhere
 _ROUNDING = 1e-3  # of the largest effort, below which an error has no sign to tell
 _SIGN_DEVIATIONS = 2.0  # standard deviations
@@ -36,11 +39,24 @@ _MIN_ERROR_RATIO = 2.0  # times the squares that are left, by which one sign mus
 
 def require_own_columns(model: Model, recording: Recording) -> None:
     """
-    Raise LimitError for columns of two joints with the same numbers, and for efforts that stood.
+    Raise LimitError for the same numbers of two joints, efforts that stood, and other units.
 
+    Joints that move further than twice their limits allow have another one, or other limits.
     Two joints of which one follows the other have the same numbers. An effort stood where it is
     one number for a fifth of the recording, a part that is held out, while its joint moved.
     """
+    limited = {each.name: np.ptp(recording.q[:, each.qi]) / (
+        each.limits.upper[0] - each.limits.lower[0]) for each in model.joint_list
+        if JOINT_TYPES[each.type_name].nq == 1 and np.isfinite(
+            each.limits.upper[0] - each.limits.lower[0])}
+    beyond = tuple(name for name, times in limited.items() if times > MAX_RANGES)
+    if len(beyond) > 1:  # of one, efforts tell the unit
+        raise LimitError(
+            f'positions of {listed(list(beyond))}: expected rad or m, got '
+            f'{", ".join(f"{limited[name]:.3g}" for name in beyond)} times the ranges of their '
+            'limits: degrees (np.radians, --unit position=deg), or angles of motors before their '
+            f'gears (--reads {beyond[0]}=0.01*{beyond[0]}). Or their limits are wrong: sure=True '
+            '(--sure) takes them as they are', names=beyond)
     led = {joint for each in model.couplings for joint in (
         each.joint, *(name for name, _ in each.terms))}
     single = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nq == 1]
@@ -74,12 +90,19 @@ def require_efforts(model: Model, equations: Equations, wider: Equations) -> tup
     wider have springs beside, whose forces are like those of an inertia below zero. Each joint
     alone is fitted by what can be, as its efforts are and negated. What the better of both leaves
     is the error of the model; a sign is only told where it explains more than that. Efforts are a
-    multiple of what the given bodies need where both are alike, when friction is taken off.
+    multiple of what the given bodies need where both are alike, when friction is taken off. Those
+    of all joints together tell a unit by less than those of one, whose body alone may be wrong.
     """
     ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
     names = np.array(equations.joints)
     near = (1.0 / TWO_DEVIATIONS < np.abs(ratio)) & (np.abs(ratio) < TWO_DEVIATIONS)
-    far = (np.abs(alike) > MIN_CORRELATION) & ~near
+    told = np.abs(alike) > MIN_CORRELATION
+    far = told & ~near
+    # A load at the hand makes efforts larger, but only a unit, or the masses, all of them smaller
+    common = np.log(np.maximum(ratio[told], 1.0 / TWO_DEVIATIONS)).sum() / max(told.sum(), 1)
+    deviation = np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / max(told.sum(), 1))
+    if common < -2.0 * deviation and (ratio[told] > 0.0).all():
+        far = told
     if far.any():
         wrong = tuple(names[far].tolist())
         raise LimitError(
@@ -100,10 +123,12 @@ def require_efforts(model: Model, equations: Equations, wider: Equations) -> tup
             'that drives, an inertia below 0 or a load that lifts itself. They are negated: '
             f'{_scales(wrong, [-1.0] * len(wrong))} turns them; sure=True (--sure) takes them as '
             'they are', names=wrong)
-    told = np.abs(alike) > MIN_CORRELATION
     doubts = [f'{name}: efforts are {each:.3g} times what the given model needs, in the same '
               'course: is the unit right?' for name, each in zip(names[told], ratio[told])
               if not 1.0 / DEVIATION < each < DEVIATION]
+    if common < -deviation:
+        doubts.insert(0, f'efforts are {np.exp(common):.2g} times what the given model needs, '
+                         'over all joints: are its masses too large, or is the unit another one?')
     for which, what in ((~told & (sign > 0), 'the unit of its effort, and only friction or '
                                              'inertia tell the sign'),
                         (~told & (sign == 0), 'the unit and the sign of its effort')):

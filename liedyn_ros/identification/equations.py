@@ -366,7 +366,7 @@ def _turned(back: Array | None, rows: Array) -> Array:
 def _drag(terms: tuple[Term, ...], motion: Motion, window: slice, loads: Array | None) -> Array:
     """Return the columns (n, e) of terms; loads (n, nv) are the forces without friction."""
     q, v = motion.q[window], motion.v[window]
-    slow = np.maximum(_MIN_SIGN_RATIO * motion.noise[1], np.finfo(float).tiny)
+    slow = np.maximum(_MIN_SIGN_RATIO * motion.noise[1], np.sqrt(np.finfo(float).tiny))
     drag = np.empty((len(v), len(terms)))
     for column, each in enumerate(terms):
         i = each.row

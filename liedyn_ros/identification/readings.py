@@ -51,7 +51,8 @@ class OtherReading:
 
     name is the joint's, text says what it is, option how a command is told so. effort is -1 where
     the sign of its effort turns as well. other is the joint whose positions or efforts, or both,
-    stand under its name, and its own under the other's; -1 for none. others has its name.
+    stand under its name, and its own under the other's; -1 for none. others has its name. units
+    (m,) are factors of all joints in place of the row, where others count as it does.
     """
 
     name: str
@@ -64,6 +65,7 @@ class OtherReading:
     other: int = -1
     exchanged: tuple[bool, bool] = (False, False)  # positions, efforts
     others: tuple[str, ...] = ()
+    units: Array | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,6 +78,8 @@ class OtherReading:
 
     def rates(self, readings: Array) -> Array:
         """Return the derivatives (n, m) of the angles, by those of readings."""
+        if self.units is not None:
+            return np.asarray(readings * self.units)
         result = readings.copy()
         if self.exchanged[0]:
             result[:, self.other] = readings[:, self.at]
@@ -109,7 +113,13 @@ class OtherReading:
 
 def other_readings(names: tuple[str, ...], turning: Collection[str]) -> Iterator[OtherReading]:
     """Yield ways in which joints often count: units, signs, sums with a neighbour, exchanges."""
-    unit = np.eye(len(names))
+    unit, some = np.eye(len(names)), [name for name in names if name in turning]
+    for word, (what, factor) in zip(('deg', 'rev'), READING_UNITS[True].items()):
+        if len(some) > 1:
+            yield OtherReading(
+                some[0], f'readings of all joints that turn are in {what}',
+                f'--unit position={word}', names.index(some[0]), unit[names.index(some[0])],
+                others=tuple(some[1:]), units=np.where(np.isin(names, some), factor, 1.0))
     for k, name in enumerate(names):
         for what, factor in READING_UNITS[name in turning].items():
             yield OtherReading(name, f'readings of {name} are in {what}',

@@ -382,6 +382,36 @@ def test_a_joint_in_another_unit_is_refused_with_the_unit(at, unit, ticks) -> No
     assert found.option.startswith(f'--reads {given.coordinate_names[at]}={found.row[at]:.7g}*')
 
 
+@pytest.mark.parametrize('scale', (0.3, 0.6))
+def test_efforts_that_are_small_at_all_joints_are_refused(scale) -> None:
+    """As in amperes of motors alike: models of a half of the masses were offered."""
+    given, recording = changed_columns(lambda time, q, tau: (
+        time, q, scale * np.array([1.0, 0.95, 1.05]) * tau))
+    with pytest.raises(LimitError) as caught:
+        identify(given, recording)
+    assert {*given.coordinate_names[1:]} <= {*caught.value.names}  # the first axis is upright
+
+
+def test_a_description_that_is_a_third_too_heavy_is_no_unit() -> None:
+    given, recording = changed_columns(lambda time, q, tau: (time, q, 0.9 * tau))
+    result = identify(given, recording, **FIXED_CUTOFFS)
+    assert result.offered and '0.75 times what the given model needs' in result.verdict.remarks[1]
+
+
+@pytest.mark.parametrize('factors, limits', [
+    ([180.0 / np.pi] * 3, True), ([180.0 / np.pi] * 3, False), ([50.0, 100.0, 160.0], True)])
+def test_angles_of_all_joints_in_another_unit_are_refused(factors, limits) -> None:
+    """Degrees, which efforts tell without limits, and angles of motors before their gears."""
+    given, recording = arm_of_others(lambda q: q * factors)
+    if not limits:
+        builder = ModelBuilder.of(given)
+        for name in given.coordinate_names:
+            builder.replace_joint(name, 'continuous', axis=given.joint(name).axis)
+        given = builder.build()
+    with refused(LimitError, *given.coordinate_names):
+        identify(given, recording)
+
+
 def test_zeros_that_efforts_do_not_tell_are_named() -> None:
     """A first axis that is upright, and a last body that may be turned about its axis."""
     def zeros(degrees):
