@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
-from scipy.stats import norm, t as student
+from scipy.stats import norm
 
 from benchmarks.record import keep
 from liedyn_ros.commands.work import add_work_options, all_results
@@ -39,7 +39,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.identification import PayloadEstimator, Recording, with_payload
 from liedyn_ros.identification.equations import equations_of
-from liedyn_ros.identification.estimate import given_unknowns
+from liedyn_ros.identification.estimate import Estimate, given_unknowns
 from liedyn_ros.identification.held_out import FOLDS, parts_of, Trial
 from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.payload.estimator import SCALE_DEVIATION
@@ -163,8 +163,8 @@ def coloured(rng: np.random.Generator, shape: tuple[int, ...], memory: float) ->
     return np.asarray(lfilter([np.sqrt(1.0 - memory**2)], [1.0, -memory], white, axis=0))[500:]
 
 
-def one_trial(trial: Run) -> Seen:
-    """Return whether the truth is within the covariance that a noisy recording leads to."""
+def one_trial(trial: Run) -> Seen | None:
+    """Return whether the truth is in the intervals of a noisy recording, None where refused."""
     model, clock, q, tau = case_of(trial.machine, trial.seconds)
     rng = np.random.default_rng((2, trial.seed))
     noise = SHARE * np.abs(tau).max(axis=0) * coloured(rng, tau.shape, trial.memory)
@@ -177,15 +177,15 @@ def one_trial(trial: Run) -> Seen:
     equations = equations_of(model, motion_of(model, Recording(model, clock, read, tau + noise)))
     fit = robust_fit(equations.rows, equations.forces)
     try:
-        deviations = np.maximum(fit.deviations, Trial(model, equations, parts_of(
-            equations, fit, clock[:1], FOLDS)).jackknife())
+        scatter = Trial(model, equations, parts_of(
+            equations, fit, clock[:1], FOLDS)).jackknife()
     except ShapeError:  # errors are alike for so long that identify refuses the recording
-        deviations = fit.deviations
-    told = np.isfinite(deviations)
+        return None
+    wide = Estimate(fit, fit.x, {}, fit.x[:0], fit.x[:0], scatter, FOLDS).half_widths(SURE)
+    told = np.isfinite(wide)
     told[equations.base.rank * trial.lacking or len(told):] = False  # friction has no one truth
     error = (fit.x - given_unknowns(model, equations))[told]
-    wide = student.ppf(0.5 + 0.5 * SURE, fit.freedom) * deviations[told]
-    return Seen((np.abs(error) < wide).tolist(), float(error @ np.linalg.solve(
+    return Seen((np.abs(error) < wide[told]).tolist(), float(error @ np.linalg.solve(
         fit.covariance[np.ix_(told, told)], error) / told.sum()))
 
 
@@ -236,12 +236,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     begin = time.perf_counter()
     found, rows = all_results(one_trial, trials, options), []
     for first in range(0, len(trials), options.trials):
-        part = found[first:first + options.trials]
+        part = [each for each in found[first:first + options.trials] if each is not None]
         share = np.mean([each.inside for each in part], axis=0)
         rows.append({
             'machine': trials[first].machine, 'memory': trials[first].memory,
             'seconds': options.seconds, 'lacking': str(options.lacking),
-            'trials': options.trials, 'unknowns': len(share), 'all': float(share.mean()),
+            'trials': options.trials, 'refused': options.trials - len(part),
+            'unknowns': len(share), 'all': float(share.mean()),
             'worst': float(share.min()),
             'NEES / p': float(np.mean([each.distance for each in part]))})
     print(f'within intervals of {100.0 * SURE:g} %')

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.identification.consistent_fit import consistent_fit
@@ -46,6 +47,7 @@ class Estimate:
     extra: Array
     rotors: Array
     scatter: Array = field(default_factory=lambda: np.zeros(1))
+    parts: int = 2
 
     @property
     def deviations(self) -> Array:
@@ -60,6 +62,12 @@ class Estimate:
         """
         noise = np.maximum(self.plain.deviations, self.scatter)
         return np.hypot(noise, self.consistent - self.plain.x)
+
+    def half_widths(self, level: float) -> Array:
+        """Return half the widths (p,) of intervals: few parts tell their scatter itself badly."""
+        freedom = np.where(self.scatter > self.plain.deviations, self.parts - 1.0,
+                           self.plain.freedom)
+        return np.asarray(stdtrit(freedom, 0.5 + 0.5 * level) * self.deviations)
 
 
 class Estimator:

@@ -190,7 +190,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     every = every if trial.equations is first else _of_all_samples(model, trial.equations)
     progress(4, STAGES[4])
     unseen = trial.with_first(weight)
-    estimate = replace(every.at(weight), scatter=trial.jackknife())
+    estimate = replace(every.at(weight), scatter=trial.jackknife(), parts=FOLDS)
     missing, wider = _missing(motion, trial, friction, weight, unseen)
     beyond = _beyond(motion, trial, estimate, weight)
     verdict = judge(model, motion, trial.equations, estimate, unseen, (*missing.values(), *doubts))

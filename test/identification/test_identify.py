@@ -82,7 +82,8 @@ def case(name):
 def identified(name):
     """Return what a clean recording gives, from a model whose bodies are others."""
     model, time, q, tau = case(name)
-    return identify(wrong(model), Recording(model, time, q, tau), rotor_inertia=False)
+    return identify(
+        wrong(model), Recording(model, time, q, tau), rotor_inertia=False, sure=True)
 
 
 CASES = {'arm': arm_case, 'floating base': floating_case, 'five-bar': loop_case}
@@ -177,11 +178,12 @@ def test_armatures_are_found_and_springs_are_known() -> None:
     time, q, v, a, tau = arm_motion(model, 6, 24.0, 100.0)
     bare = with_armatures(wrong(model), dict.fromkeys(model.coordinate_names, 0.0))
     terms = 'damping', 'friction'
-    found = identify(bare, Recording(model, time, q, tau), friction=terms, **FIXED_CUTOFFS)
+    found = identify(
+        bare, Recording(model, time, q, tau), friction=terms, sure=True, **FIXED_CUTOFFS)
     assert found.offered
     np.testing.assert_allclose(Dynamics(found.model).inverse.batch(q, v, a), tau, atol=2e-4)
     given = identify(wrong(model), Recording(model, time, q, tau), friction=terms,
-                     rotor_inertia=False, **FIXED_CUTOFFS)
+                     rotor_inertia=False, sure=True, **FIXED_CUTOFFS)
     np.testing.assert_array_equal(given.model.link_table.armature, model.link_table.armature)
     np.testing.assert_allclose(Dynamics(given.model).inverse.batch(q, v, a), tau, atol=2e-4)
 
@@ -345,6 +347,9 @@ def test_deviations_count_what_the_model_lacks() -> None:
     ratio = (estimate.scatter / estimate.plain.deviations)[inertial]
     assert (estimate.deviations[inertial] >= estimate.scatter[inertial]).all()
     assert ratio.max() > 1.0
+    wide = (estimate.half_widths(0.95) / estimate.deviations)[inertial]
+    assert_same(wide[ratio > 1.0], student.ppf(0.975, 4), 1e-12)  # of five parts
+    assert_same(wide[ratio < 1.0], student.ppf(0.975, estimate.plain.freedom), 1e-12)
 
 
 @pytest.mark.parametrize('what', ('positions', 'efforts', 'stood'))
@@ -553,7 +558,7 @@ def test_what_does_not_move_is_said() -> None:
     q[:, 3], v[:, 3], a[:, 3] = 0.1, 0.0, 0.0
     tau = Dynamics(ARM).inverse.batch(q, v, a)
     tau += 0.01 * np.random.default_rng(0).normal(size=tau.shape)
-    result = identify(wrong(ARM), Recording(ARM, time, q, tau), **FIXED_CUTOFFS)
+    result = identify(wrong(ARM), Recording(ARM, time, q, tau), sure=True, **FIXED_CUTOFFS)
     last = ARM.joints[3]
     assert any(last in each for each in result.verdict.unknown)
     assert any(last in each for each in result.verdict.advice)

@@ -128,11 +128,11 @@ def _unknowns(page: ReportPage, result: Identification) -> None:
               'these and the given model pull them from least squares.')
     page.table(['parameter', 'given', 'identified', '±', 'least squares', ''], [
         [name, *(f'{each:.5g}' if abs(each) > WRITTEN_ZERO else '0' for each in (old, new)),
-         f'{wide * spread:.2g}', f'{x:.5g}' if abs(x) > WRITTEN_ZERO else '0',
+         f'{spread:.2g}', f'{x:.5g}' if abs(x) > WRITTEN_ZERO else '0',
          '' if abs(x) > wide * s else 'may\u00a0be\u00a0zero']
         for name, old, new, spread, x, s in zip(
             equations.names[:equations.at_friction.stop], given, result.estimate.consistent,
-            result.estimate.deviations, fit.x, fit.deviations)])
+            result.estimate.half_widths(INTERVAL_LEVEL), fit.x, fit.deviations)])
 
 
 def _ahead(page: ReportPage, result: Identification, found: NextMotion | None, text: str) -> None:
