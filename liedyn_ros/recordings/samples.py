@@ -35,7 +35,7 @@ class JointSamples:
 
     Units are SI: rad or m, rad/s or m/s, N m or N. velocity and effort are None where they were
     not recorded. remarks say what was left out or put in order. starts are the times at which
-    recordings begin that were joined.
+    recordings begin that were joined. factors: to SI, of the positions of a table, else none.
 
     >>> JointSamples(('elbow',), 0, np.zeros(1), np.ones((1, 1)), None, None).starts
     (0.0,)
@@ -49,6 +49,7 @@ class JointSamples:
     effort: Array | None
     remarks: tuple[str, ...] = ()
     starts: tuple[float, ...] = (0.0,)
+    factors: tuple[float, ...] = ()
 
 
 def samples_of(where: str, names: Sequence[str], stamps: Stamps, position: Array,

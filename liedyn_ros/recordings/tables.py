@@ -128,8 +128,11 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
     if position is None:
         raise NameSetError(f'{where}: expected names of joints, got none')
     asked = [kind for kind in COLUMN_WORDS if getattr(columns, kind) is not None]
-    return samples_of(where, names, stamps, position, blocks['velocity'], blocks['effort'], told,
-                      asked)
+    return replace(
+        samples_of(where, names, stamps, position, blocks['velocity'], blocks['effort'], told,
+                   asked),
+        factors=tuple(_factor(where, columns, 'position', name, chosen['position', name][1])
+                      for name in names))
 
 
 def in_units(samples: JointSamples, columns: Columns) -> JointSamples:

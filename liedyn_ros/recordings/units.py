@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -29,7 +30,8 @@ UNIT_FACTORS: dict[str, tuple[float, str]] = {
     'mN m': (1e-3, 'effort'), 'N mm': (1e-3, 'effort'),
     's': (1.0, 'time'), 'ms': (1e-3, 'time'), 'us': (1e-6, 'time'), 'ns': (1e-9, 'time')}
 _CURRENTS = 'A', 'mA'
-_NAMES = {'deg': 'degrees', 'mm': 'mm'}
+_NAMES = {'deg': 'degrees', 'mm': 'mm', 'rev': 'turns'}
+_OTHERS = {'rad': ('deg', 'rev'), 'm': ('mm',)}  # units of what SI has in a unit
 _RATIO_TOLERANCE = 0.05  # by which the ratio of two units may be missed
 _SAMPLES = 30  # in which a ratio shows
 _MAX_POSITION = 2.0 * _TURN  # no joint with limits counts as far in rad, or in m
@@ -44,6 +46,22 @@ def factor_of(unit: str, quantity: str, where: str) -> float:
     if unit not in fitting:
         raise unknown_name(NameSetError, f'{where}: unit of {quantity}', fitting, unit)
     return UNIT_FACTORS[unit][0]
+
+
+def require_one_conversion(where: str, factors: Sequence[float], scales: Sequence[float],
+                           units: Sequence[str]) -> None:
+    """
+    Raise LimitError where the unit of a column is converted by a scale once more.
+
+    factors: to SI, of the columns. scales: that follow. units: of their results, m or rad.
+    """
+    for factor, scale, unit in zip(factors, scales, units):
+        for name in _OTHERS[unit]:
+            if factor == UNIT_FACTORS[name][0] and (
+                    abs(abs(scale) / factor - 1.0) < _RATIO_TOLERANCE):
+                raise LimitError(
+                    f'{where}: its header says [{name}], and actuator_scale {scale:.4g} converts '
+                    f'{_NAMES[name]} too: leave out one', expected=1.0, got=scale)
 
 
 def require_units(model: Model, names: tuple[str, ...], time: Array, q: Array,

@@ -32,6 +32,7 @@ from liedyn_ros.recordings.bags import AnyBag, Bag, TableBag
 from liedyn_ros.recordings.bags.joint_state_layout import JointStateMessage
 from liedyn_ros.recordings.bags.joint_states import joint_state_messages
 from liedyn_ros.recordings.tables import is_table
+from liedyn_ros.recordings.units import require_one_conversion
 
 LEG_STATES_TOPIC = 'leg_states'
 
@@ -39,8 +40,14 @@ LEG_STATES_TOPIC = 'leg_states'
 def platform_job(job: Job, tell: Tell) -> JobOutcome:
     """Write the poses of a bag; return how many messages had which outcome."""
     settings = settings_of(job.settings['params'])
-    bag = (TableBag(job.bag, actuators_of(settings).names) if is_table(job.bag)
-           else Bag(job.bag))
+    bag: AnyBag
+    if is_table(job.bag):
+        actuators, (geometry, _) = actuators_of(settings), platform_of(settings)
+        bag = TableBag(job.bag, actuators.names)
+        require_one_conversion(str(job.bag), bag.factors, actuators.scales.tolist(),
+                               [leg.unit for leg in geometry.leg_types])
+    else:
+        bag = Bag(job.bag)
     topic = bag.topic(job.settings['topic'] or (
         LEG_STATES_TOPIC if isinstance(bag, Bag) else None), 'sensor_msgs/msg/JointState')
     counts, reasons = Counter[str](), Reasons()

@@ -28,7 +28,8 @@ class TableBag:
     r"""
     Rows of named joints in a CSV or Parquet file, with the members of a Bag that a reader asks.
 
-    All rows are in memory. losses says which were left out. Raises the errors of table_samples.
+    All rows are in memory. losses says which were left out, factors what made the positions SI.
+    Raises the errors of table_samples.
 
     >>> table = folder / 'arm.csv'
     >>> _ = table.write_text('time,elbow_position\n0.0,0.1\n0.1,0.2\n')
@@ -48,8 +49,9 @@ class TableBag:
         """
         self.path = Path(path)
         self._samples = table_samples([self.path], names, columns)
-        self.counts, self.losses = (
-            Counter({ROWS_TOPIC: len(self._samples.time)}), self._samples.remarks)
+        self.counts, self.losses, self.factors = (
+            Counter({ROWS_TOPIC: len(self._samples.time)}), self._samples.remarks,
+            self._samples.factors)
 
     def topic(self, name: str | None, type_name: str) -> str:
         r"""

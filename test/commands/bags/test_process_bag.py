@@ -124,6 +124,16 @@ def test_a_table_as_calibrate_takes_it(tmp_path, capsys):
     assert 'stamps' not in capsys.readouterr().out
 
 
+def test_a_unit_is_not_converted_by_the_header_and_by_the_scale(tmp_path, capsys):
+    legs = table(tmp_path / 'legs.csv', 1e3 * motion(5)[1], ' [mm]')
+    parameters = tmp_path / 'stewart.yaml'
+    parameters.write_text('/**: {ros__parameters: {actuator_scale: [1, 1, 1, 1, 1, 1.0004e-3]}}')
+    assert process_bag.main([str(legs), '--params', str(parameters), '--csv',
+                             str(tmp_path / 'poses.csv')]) == 2
+    assert 'its header says [mm], and actuator_scale 0.001' in capsys.readouterr().err
+    assert not (tmp_path / 'poses.csv').exists()
+
+
 def test_a_table_in_mm_without_the_unit_is_told_of_its_header(tmp_path, capsys):
     lengths = motion(5)[1]
     status, rows = run(tmp_path, table(tmp_path / 'legs.csv', 1e3 * lengths, '.position'))
