@@ -14,7 +14,8 @@
 #include "arrays.h"
 
 /* Codes of liedyn_ros/export/kernels/loops.py, and columns of its sizes. */
-enum { UNMOVED = -2, NOT_CLOSED = -3, BREAKS = -4, DEPENDENT = -5, NO_GROUND = -6, NO_POSE = -7 };
+enum { UNMOVED = -2, NOT_CLOSED = -3, BREAKS = -4, DEPENDENT = -5, NO_GROUND = -6, NO_POSE = -7,
+       NOT_REACHED = -8 };
 enum size { ORDER, NUMBER_OF_CONSTRAINTS, NUMBER_OF_CLOSURES, SOLVED = 5 };
 
 static inline const section_row *sections(const liedyn_loops *loops) { return loops->sections; }
@@ -45,6 +46,7 @@ static inline int conclude(const liedyn_loops *loops, void *work, int64_t code, 
     case BREAKS: return refused(work, LIEDYN_BROKEN, "a", -1, 0.0);
     case DEPENDENT: return refused(work, LIEDYN_DEPENDENT, "constraints", -1, 0.0);
     case NO_GROUND: return refused(work, LIEDYN_RANGE, "closure", -1, NO_GROUND);
+    case NOT_REACHED: return refused(work, LIEDYN_NOT_CONVERGED, "targets", -1, 0.0);
     case NO_POSE: return refused(work, LIEDYN_NOT_POSE, "pose", -1, 0.0);
     default: return refuse(liedyn_loops_tree(loops), work, code, inputs, input_count, results, result_count);
   }

@@ -283,6 +283,18 @@ def test_targets_are_reached_as_in_python(library, robot):
         assert machine.call('move', closure, np.ascontiguousarray(pose)) == 0
         assert machine.call('assemble', 0, start, None, 1, found, None) == 0
         assert np.array_equal(found, wanted.q)
+        found, rest = start.copy(), model.random(rng)
+        assert machine.call('reach', closure, found, rest, None, 1) == 0
+        assert np.array_equal(found, solver({frame: pose}, start, rest=rest).q)
+    held = np.zeros(model.nv, dtype=np.uint8)
+    held[:2], found = 1, start.copy()
+    stays = InverseKinematics(dynamics, kind, locked=model.coordinate_names[:2],
+                              within_limits=False)
+    off = stays({frame: pose}, start, starts=1)
+    assert off.reached == (not model.closures)  # which both cranks hold
+    assert machine.call('reach', closure, found, None, held, 0) == (
+        0 if off.reached else NOT_CONVERGED)
+    assert np.array_equal(found, off.q)
     pose[2, 3] += 100.0
     assert machine.call('move', closure, pose) == 0
     assert machine.call('assemble', 0, start, None, 1, found, None) == (

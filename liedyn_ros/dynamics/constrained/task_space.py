@@ -145,6 +145,9 @@ class TaskSpace:
         """
         self.robot, self._names = robot, Names(robot.model)
         self._least = None if isinstance(robot, Dynamics) else MinimalCoordinates(robot)
+        if self._least is not None and self._least.held.any():  # rods do spin under forces
+            self._least = MinimalCoordinates(
+                self._least.dynamics, self._least.known | self._least.held)
         self.frames = ({frames: POSE} if isinstance(frames, str) else dict(frames) if isinstance(
             frames, Mapping) else dict.fromkeys(frames, POSE))
         for name, kind in self.frames.items():

@@ -14,7 +14,8 @@ work is a work area (kernels/loops.py). They return DONE or a code of the kernel
 import math
 
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
-    begin_closing, closing_of, continue_closing, COUNT as STEPS, EVALUATE)
+    closing_of, COUNT as STEPS)
+from liedyn_ros.dynamics.constrained.configurations.kernels.reaching import descend
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals, largest_magnitude
 from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH, workspace_of
@@ -163,22 +164,12 @@ def loops_assemble(work: NUMBERS, attempt: COUNT, start: NUMBERS, held: FLAGS, l
                 1.0 if kind >= SPHERICAL and k == NQ[kind] - 1 else 0.0)
     if not is_configuration(machine, end):
         return REFUSED
-    for j in range(nv):
-        fixed = as_pointer(held) and vector(held, nv)[j]
-        t.free[j] = 0 if fixed else 1
-        loops.passive[j] = 1 if fixed else 0
-        within = limited != 0 and not fixed
-        t.lower[j] = loops.lower[j] if within else -math.inf
-        t.upper[j] = loops.upper[j] if within else math.inf
+    area.let_move(loops, t, vector(held, nv if as_pointer(held) else 0), limited != 0)
     if attempt > 0:
+        for j in range(nv):
+            loops.passive[j] = 1 - t.free[j]
         write_random(machine, loops.passive, loops.lower, loops.upper, attempt, end)
-    begin_closing(loops.workspace, loops.closing, end)
-    command = EVALUATE
-    while command == EVALUATE:
-        loops.turns[:] = math.nan
-        if not closure_residuals(loops.workspace, t.trial, loops.turns, t.trial_f, t.trial_rows):
-            t.trial_f[:] = math.inf
-        command = continue_closing(loops.workspace, loops.closing)
+    descend(loops.workspace, loops.closing, end, loops.turns)
     out[0], out[1], out[2] = 0.0, -1.0, t.numbers[STEPS]
     for r in range(count):
         if not abs(t.f[r]) <= out[0]:

@@ -17,11 +17,13 @@ import math
 
 from liedyn_ros.dynamics.algorithms.kernels import momentum
 from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
-from liedyn_ros.dynamics.constrained.configurations.kernels import velocity
+from liedyn_ros.dynamics.constrained.configurations.kernels import reaching, velocity
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import closing_of
 from liedyn_ros.dynamics.constrained.kernels import task_mobility
-from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
+from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals, largest_magnitude
+from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
+from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
     reduce_bias, reduce_mass)
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, REFUSED
@@ -29,10 +31,11 @@ from liedyn_ros.dynamics.constrained.tracking.kernels import completion
 from liedyn_ros.export.kernels import loop_partials as partials
 from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.export.kernels.interface import (
-    ACTUATED_OR, CLOSURE, CODE, COMPLETED, CONFIGURATION, CONSTRAINTS, CONSTRAINTS_BY_RATES,
+    ACTUATED_OR, CLOSURE, CODE, COMPLETED, CONFIGURATION, CONFIGURATION_OR_NONE, CONSTRAINTS,
+    CONSTRAINTS_BY_RATES,
     FLAGS_OR_NONE, MODEL, OBSERVED, OF_TASKS, ONE_ORDER, ORDER, ORDERS, POSE, RATES,
     RATES_OR_ZERO, REPORT, RESULT, SCRATCH, SETTINGS, SIZE, SQUARE, SQUARE_OF_TASKS, TASK_ROWS,
-    TASKS, WORK, WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
+    TASKS, TRUTH, WORK, WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.jit.pointers import as_flags, pointer_of, vector
 from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.stewart.dynamics.kernels.platform import is_pose
@@ -193,6 +196,36 @@ def loops_velocity_within(
         damping, lower, upper, back, t.trial, t.trial_f, t.trial_rows, scratch, v)
     return DONE if code == velocity.FOUND else (
         REFUSED if code == velocity.NO_POSE else completion.UNSATISFIABLE)
+
+
+def loops_reach(work: WORK, closure: CLOSURE, q: COMPLETED[CONFIGURATION, True],
+                q_rest: CONFIGURATION_OR_NONE, held: FLAGS_OR_NONE, within_limits: TRUTH) -> CODE:
+    """
+    Move q (nq) to the nearest configuration at which targets are reached, and loops are closed.
+
+    closure is the first one of the targets, as loops_move takes it. Coordinates whose held (nv) is
+    1 stay; NULL: none. What targets leave free approaches q_rest (nq), if it is not NULL.
+    Out of reach, loops are closed and q is near the targets: LIEDYN_NOT_CONVERGED.
+    """
+    loops = area.loops_of(work)
+    machine, t = workspace_of(loops.workspace).machine, closing_of(loops.closing)
+    area.let_move(loops, t, held, within_limits != 0)
+    n, start = area.count_coordinates(loops), loops.gradient[:len(q)]
+    if not is_configuration(machine, q) or (
+            len(q_rest) > 0 and not is_configuration(machine, q_rest)):
+        return REFUSED
+    reaching.descend(loops.workspace, loops.closing, q, loops.turns)
+    reached = largest_magnitude(t.f) <= STALLED_RESIDUAL
+    begin, end = machine.closure_row[closure], len(machine.row_kind)
+    if not reached and (begin > 0 or end < len(t.f)):
+        reaching.close_loops_first(loops.workspace, loops.closing, begin, end, loops.turns,
+                                   loops.jacobian[:len(t.f)], start)
+    reaching.copy_to(t.q, q)
+    if reached and len(q_rest) > 0:
+        reaching.approach_rest(
+            loops.workspace, loops.closing, q_rest, loops.turns, STALLED_RESIDUAL,
+            loops.change[:n], loops.change[n:2 * n], start, q)
+    return DONE if reached else area.NOT_REACHED
 
 
 def loops_move(work: WORK, closure: CLOSURE, pose: POSE) -> CODE:

@@ -76,7 +76,8 @@ def _array(*shape: str | int, optional: bool = False) -> Argument:
 
 
 RESULT, COMPLETED = _Result(), _Completed()
-CONFIGURATION, RATES, RATES_OR_ZERO = _array('nq'), _array('nv'), _array('nv', optional=True)
+CONFIGURATION, RATES = _array('nq'), _array('nv')
+CONFIGURATION_OR_NONE, RATES_OR_ZERO = _array('nq', optional=True), _array('nv', optional=True)
 ORDERS, ONE_ORDER = _array(ROWS, 'nv'), _array(1, 'nv')
 WRENCHES = _array('bodies', 6, optional=True)  # on bodies, in their frames
 WRENCH_ORDERS = _array(ROWS, 'bodies', 6, optional=True)

@@ -12,6 +12,8 @@ A model file has all of it as it begins, for time derivatives to its order. So k
 how their tables are laid out.
 """
 
+import math
+
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     ACTUATION, DEFECT, INVERSE_CONDITION, RANK, task_of, workspace_of)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
@@ -30,8 +32,8 @@ ORDER, CONSTRAINTS, CLOSURES, BODIES, USUAL_RANK, SOLVED, SIZES = range(7)
 ANSWER = 5  # numbers of what is told of a solution: write_task_report
 REGULAR, REDUNDANT, NEARLY_SINGULAR, SINGULAR, INCONSISTENT = range(5)  # as in liedyn.h
 # Codes beside those of kernels: constraints become dependent, a closure has no frame in the
-# ground, a matrix is no pose.
-DEPENDENT, NO_GROUND, NO_POSE = -5, -6, -7
+# ground, a matrix is no pose, targets are out of reach.
+DEPENDENT, NO_GROUND, NO_POSE, NOT_REACHED = -5, -6, -7, -8
 ANY_RANK = 1 << 62
 
 LOOPS = Bundle(
@@ -68,6 +70,16 @@ loops_of = LOOPS.view
 def count_coordinates(loops):
     """Return the number of velocity coordinates."""
     return len(workspace_of(loops.workspace).machine.link)
+
+
+@kernel
+def let_move(loops, t, held, within):
+    """Let coordinates move in closing tables, but those held, within their limits or beyond."""
+    for j in range(len(t.free)):
+        fixed = len(held) > 0 and held[j]
+        t.free[j], limited = 0 if fixed else 1, within and not fixed
+        t.lower[j] = loops.lower[j] if limited else -math.inf
+        t.upper[j] = loops.upper[j] if limited else math.inf
 
 
 @kernel

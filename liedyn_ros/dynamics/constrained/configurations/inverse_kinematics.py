@@ -44,9 +44,6 @@ _CLOSURES = {POSE: 'weld', POINT: 'spherical', ORIENTATION: 'weld', TOOL: 'revol
 _TURNS = (MOMENT_X, MOMENT_Y, MOMENT_Z)
 REACH_STARTS = 50  # the given one, then random ones within the limits
 POSE_TOLERANCE = 1e-6  # rad and m: what counts as reached
-# Of loops beside targets out of reach, a weight w leaves 1 / w^2 of what is least, and rounding in
-# the normal matrix w^2 eps: least together at eps^-1/4. It grows to that in so many steps.
-LOOPS_FIRST, STEPS_TO_LOOPS = float(np.finfo(np.float64).eps)**-0.25, 4
 REACH_SEED = 1
 
 Robot: TypeAlias = Dynamics | Constraints
@@ -173,11 +170,13 @@ class InverseKinematics:
         self._size, self._numbers, self._q, self._f = (
             CLOSING.array(self._tables, name) for name in ('size', 'numbers', 'q', 'f'))
         self._first = len(model.closures)
-        self._loop_rows = self._rows_of_loops()
-        self._weigh()
+        begin = sum(each.rows for each in model.closures)
+        self._target_rows = begin, begin + sum(each.rows for each in self._targets.closures)
+        self._weigh(begin)
         workspace = self._constraints.data.workspace
         self._descent = BoundKernel(reaching.descend, workspace, self._tables)
         self._rest = BoundKernel(reaching.approach_rest, workspace, self._tables)
+        self._loops_first = BoundKernel(reaching.close_loops_first, workspace, self._tables)
         self._turns = np.full(len(self._constraints.model.closures), np.nan)
         self._scratch = np.zeros((2, model.nv)), np.zeros(model.nq)
         self._stays = np.zeros(model.nq, dtype=np.bool_)
@@ -299,16 +298,9 @@ class InverseKinematics:
 
     def _with_loops_closed(self, q: Array) -> Array:
         """Return the configuration near q that closes all loops, and is near the targets."""
-        usual, loops = self._size.copy(), self._loop_rows
         self._q[:] = q
-        try:
-            for _ in range(STEPS_TO_LOOPS):
-                self._size[loops] /= LOOPS_FIRST**(1.0 / STEPS_TO_LOOPS)
-                self._descend(self._q.copy())
-            self._size[~loops] = np.inf  # the loops alone
-            self._descend(self._q.copy())
-        finally:
-            self._size[:] = usual
+        self._loops_first.call(
+            *self._target_rows, self._turns, np.empty_like(self._size), np.empty_like(q))
         return self._q.copy()
 
     def _begins(self, start: Array, count: int) -> Iterator[Array]:
@@ -336,16 +328,8 @@ class InverseKinematics:
                 np.linalg.norm(found[:3, 3] - wanted[:3, 3]))
         return angles, distances
 
-    def _rows_of_loops(self) -> NDArray[np.bool_]:
-        """Return whether rows (m,) belong to loops and couplings."""
-        of = [np.full(closure.rows, i < self._first) for i, closure in enumerate(
-            self._constraints.model.closures)]
-        couplings = np.ones(len(self.model.couplings), dtype=np.bool_)
-        return np.concatenate([*of, couplings])
-
-    def _weigh(self) -> None:
-        """Divide the sizes of rows by the weights of their frames."""
-        at = int(self._loop_rows[:len(self._loop_rows) - len(self.model.couplings)].sum())
+    def _weigh(self, at: int) -> None:
+        """Divide the sizes of rows, the first of them at one, by the weights of their frames."""
         for closure, own in zip(self._targets.closures, self._targets.weights.values()):
             for kind in closure.row_kinds:
                 self._size[at] /= own[int(kind > MOMENT_Z)]

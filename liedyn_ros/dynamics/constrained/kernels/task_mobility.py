@@ -89,14 +89,17 @@ def invert_on_range(mobility: MATRIX, mix: MATRIX, size: VECTOR, inertia: MATRIX
     Write the inverse (t, t) of a mobility on its range, and return its rank; units play no part.
 
     With rows of unit length, mix (t, t) are its principal directions and size (t,) how much these
-    move.
+    move. A row that moves by RANK_TOLERANCE of the largest one does so by rounding.
     """
-    t = len(mobility)
+    t, least = len(mobility), 0.0
     write_identity(mix)
     for i in range(t):
+        least = max(least, RANK_TOLERANCE**2 * mobility[i, i])
+    for i in range(t):
         for j in range(t):
-            scale = mobility[i, i] * mobility[j, j]
-            inertia[i, j] = mobility[i, j] / math.sqrt(scale) if scale > 0.0 else 0.0
+            moves = min(mobility[i, i], mobility[j, j]) > least
+            inertia[i, j] = mobility[i, j] / math.sqrt(
+                mobility[i, i] * mobility[j, j]) if moves else 0.0
     orthogonalize_columns(inertia, mix, size)
     rank, most = 0, 1e-300
     for p in range(t):
@@ -106,10 +109,10 @@ def invert_on_range(mobility: MATRIX, mix: MATRIX, size: VECTOR, inertia: MATRIX
             rank += 1
     for i in range(t):
         for j in range(i + 1):
-            total, scale = 0.0, mobility[i, i] * mobility[j, j]
+            total, moves = 0.0, min(mobility[i, i], mobility[j, j]) > least
             for p in range(t):
                 if size[p] > RANK_TOLERANCE * most:
                     total += mix[p, i] * mix[p, j] / size[p]
-            total = total / math.sqrt(scale) if scale > 0.0 else 0.0
+            total = total / math.sqrt(mobility[i, i] * mobility[j, j]) if moves else 0.0
             inertia[i, j], inertia[j, i] = total, total
     return rank

@@ -17,7 +17,8 @@ from support.comparison import assert_same
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, ConstraintFunction,
-    LoopTracker, MinimalCoordinates, MomentumObserver, projected_runge_kutta, statics)
+    LoopTracker, MinimalCoordinates, MomentumObserver, POINT, project, projected_runge_kutta,
+    statics, TaskSpace)
 from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.minimal_coordinates import spread
 from liedyn_ros.dynamics.linearization import linearize
@@ -129,6 +130,19 @@ def test_minimal_coordinates_of_motors_hold_spins(form: str, marked: bool) -> No
     weights = [MinimalCoordinates(ConstrainedDynamics(replace(model, link_table=replace(
         model.link_table, gravity=g * np.eye(3)[2]))), motors).forward(q, v, tau) for g in (0, 1)]
     assert_same(at.by_gravity[:, 2], weights[1] - weights[0], 1e-9)
+
+
+@pytest.mark.parametrize('form', FORMS)
+def test_tasks_are_those_of_rods_that_spin_and_of_no_rounding(form: str) -> None:
+    """A slide that hangs on its rod moves across its rail by 1e-16 m/s: that is no motion."""
+    dynamics, rng = ConstrainedDynamics(crank_and_slide(form, 0.01)), np.random.default_rng(0)
+    n = dynamics.model.nv
+    q, v = project(dynamics, dynamics.model.integrate(
+        assemble(dynamics), 0.1 * rng.normal(size=n)), rng.normal(size=n))
+    at = TaskSpace(dynamics, {'slide': POINT})(q, v)
+    assert at.rank == 1
+    a = dynamics.forward(q, v, at.efforts([0.0, 0.0, 0.3]))
+    assert_same((at.jacobian @ a + at.drift)[2], 0.3, 1e-9)
 
 
 @pytest.mark.parametrize('form', FORMS)

@@ -22,12 +22,15 @@ from liedyn_ros.dynamics.constrained.kernels.position import (
     closure_residuals, largest_magnitude)
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.jit.decorators import kernel, long_kernel
-from liedyn_ros.jit.kinds import NUMBER, VECTOR
+from liedyn_ros.jit.kinds import NUMBER, VECTOR, WHOLE
 from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 from liedyn_ros.model.kernels import configuration
 
 POSTURE_STEPS = 60  # steps towards a rest posture
 LONGEST, SHORTEST = 0.3, 1e-5  # of such a step, rad or m; a shorter one ends them
+# Of loops beside targets out of reach, a weight w leaves 1 / w^2 of what is least, and rounding in
+# the normal matrix w^2 eps: least together at eps^-1/4. It grows to that in so many steps.
+LOOPS_FIRST, STEPS_TO_LOOPS = 2.0**13, 4
 LEAST_DAMPING = 1e-10  # of the largest diagonal entry: what is free is free beside it
 
 
@@ -46,6 +49,28 @@ def descend(workspace: VECTOR, tables: VECTOR, start: VECTOR, turns: VECTOR):
             t.trial_f[:] = math.inf
         command = continue_closing(workspace, tables)
     return CLOSED
+
+
+@long_kernel
+def close_loops_first(workspace: VECTOR, tables: VECTOR, begin: WHOLE, end: WHOLE, turns: VECTOR,
+                      usual: VECTOR, start: VECTOR):
+    """
+    Go from the configuration in the tables to one that closes loops, near the targets.
+
+    Rows from begin to end are of targets, out of reach. usual (m,), start (nq,) and turns (C,) are
+    scratch buffers.
+    """
+    t = closing_of(tables)
+    copy_to(t.size, usual)
+    for step in range(STEPS_TO_LOOPS + 1):
+        for r in range(len(usual)):
+            if begin <= r < end:
+                t.size[r] = t.size[r] if step < STEPS_TO_LOOPS else math.inf  # the loops alone
+            elif step < STEPS_TO_LOOPS:
+                t.size[r] /= LOOPS_FIRST**(1.0 / STEPS_TO_LOOPS)
+        copy_to(t.q, start)
+        descend(workspace, tables, start, turns)
+    copy_to(usual, t.size)
 
 
 @long_kernel
