@@ -17,6 +17,7 @@ where they are given.
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 import sys
 import time
@@ -24,10 +25,15 @@ import time
 import numpy as np
 
 from liedyn_ros.commands.inputs import pose_of, read_rows
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.lie import se3
+from liedyn_ros.recordings.units import UNIT_FACTORS
 from liedyn_ros.stewart import ForceLimits, load_geometry, PathProof, PathProver, SpeedLimits
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
+SAMPLES = 50  # poses between two of a path, ends included, of which singular values are shown
 LEG_TIME = 1.0  # s from each pose to the next, where none is given
 
 
@@ -44,17 +50,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LiedynError as error:
         print(f'liedyn platform path: {error}', file=sys.stderr)
         return 2
-    print(f'{len(poses)} poses, {proof.tests} tests in {1e3 * seconds:.1f} ms')
+    print(f'geometry: {options.geometry}\n'
+          f'{len(poses)} poses, {proof.tests} tests in {1e3 * seconds:.1f} ms')
     if proof.proved:
-        print('proved: no singularity, no limit exceeded; smallest singular value above '
-              f'{proof.smallest_singular_value:.4f}')
+        print('proved: no singularity, no limit exceeded; the smallest singular value is above '
+              f'{proof.smallest_singular_value:.4f} for certain ({least_of(prover, poses):.4f} at '
+              'sampled poses; --threshold asks for more)')
         report(proof, prover.geometry.leg_names)
         return 0
     print(f'not proved from {proof.begin + 1.0:.5g} to {proof.end + 1.0:.5g} (the first pose is '
           f'1): {proof.reason}')
+    first = poses[[0, 0]]
+    if not prover.prove(first).proved and prover.prove(in_mm(first)).proved:
+        print('remedy: the first pose fits in mm: write m')
+        return 1
     print('remedy: put the home pose between them, or take nearer poses; of liedyn platform '
           'calibrate, smaller --turn and --shift')
     return 1
+
+
+def in_mm(poses: Array) -> Array:
+    """Return poses (n, 4, 4), m, whose positions were read in mm."""
+    found = poses.copy()
+    found[:, :3, 3] *= UNIT_FACTORS['mm'][0]
+    return found
+
+
+def least_of(prover: PathProver, poses: Array) -> float:
+    """Return the smallest singular value at samples of a path, about the joints' centre."""
+    joints = prover.geometry.platform_joints
+    centre = joints.mean(axis=0)
+    about = replace(prover.geometry, platform_joints=joints - centre)
+    centred = se3.compose(poses, se3.from_rotation_translation(np.eye(3), centre))
+    twists = se3.log(se3.compose(se3.inverse(centred[:-1]), centred[1:]))
+    values = PlatformMeter(about).signed_values(se3.compose(centred[:-1], se3.exp(
+        np.linspace(0.0, 1.0, SAMPLES)[:, None, None] * twists)).reshape(-1, 4, 4))
+    return float(np.abs(values).min())
 
 
 def report(proof: PathProof, names: Sequence[str]) -> None:

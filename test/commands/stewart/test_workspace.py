@@ -8,15 +8,20 @@
 
 """The commands liedyn platform workspace and path: output, pictures, refusals."""
 
+import itertools
 import re
 
 import numpy as np
 import pytest
+from scipy.linalg import expm, logm
 import yaml
 
+from liedyn_ros.commands.inputs import pose_of
 from liedyn_ros.commands.stewart import path
 from liedyn_ros.commands.stewart.drawings import workspace
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import leg_lengths, load_geometry, PathProver
 
 POSES = [(0.0, 0.0, 0.5, 0.0, 0.0, 0.0), (0.05, 0.02, 0.48, 5.0, -8.0, 12.0),
          (-0.04, 0.06, 0.53, -7.0, 4.0, -15.0)]
@@ -80,12 +85,33 @@ def test_a_path_is_proved_or_the_piece_is_named(tmp_path, capsys):
     file = tmp_path / 'path.txt'
     np.savetxt(file, POSES)
     assert path.main([str(file)]) == 0
-    assert 'proved: no singularity' in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert 'proved: no singularity' in printed and 'geometry: ' in printed
+    np.savetxt(file, np.array(POSES) * ([1e3] * 3 + [1.0] * 3))
+    assert path.main([str(file)]) == 1 and 'in mm: write m' in capsys.readouterr().out
     np.savetxt(file, [*POSES, (0.0, 0.0, 0.5, 0.0, 0.0, 120.0)])
     assert path.main([str(file), '--tube-radius', '1e-3', '--tube-angle', '0.1']) == 1
     assert 'not proved from 3.' in capsys.readouterr().out
     assert path.main([str(tmp_path / 'none.txt')]) == 2
     assert 'expected a readable text file' in capsys.readouterr().err
+
+
+def test_the_sampled_singular_value_is_that_of_differences_along_the_screws():
+    geometry, step = load_geometry(config_file('stewart_geometry.yaml')), 1e-4
+    poses = np.array([pose_of(row) for row in POSES])
+    size, centre = geometry.characteristic_length, np.eye(4)
+    centre[:3, 3] = geometry.platform_joints.mean(axis=0)
+
+    def value(pose):
+        turns = [centre @ expm(se3.hat(row)) @ np.linalg.inv(centre)
+                 for row in np.diag([step] * 3 + [step * size] * 3)]
+        return np.linalg.svd([leg_lengths(geometry, pose @ turn) - leg_lengths(
+            geometry, pose @ np.linalg.inv(turn)) for turn in turns], compute_uv=False)[-1]
+    least = min(value(begin @ expm(s * logm(np.linalg.inv(begin) @ end).real))
+                for begin, end in itertools.pairwise(poses) for s in np.linspace(0.0, 1.0, 50))
+    prover = PathProver(geometry)
+    assert abs(path.least_of(prover, poses) - least / (2.0 * step * size)) < 1e-6
+    assert path.least_of(prover, poses) > prover.prove(poses).smallest_singular_value > 0.0
 
 
 def test_speeds_and_forces_are_proved_or_their_leg_is_named(tmp_path, capsys):
