@@ -30,6 +30,7 @@ from liedyn_ros.dynamics.constrained import (
 from liedyn_ros.dynamics.constrained.configurations.closing import closing_tables
 from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import with_targets
 from liedyn_ros.dynamics.constrained.constraints.sparsity import padded
+from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers
@@ -40,7 +41,7 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import require_order
-from liedyn_ros.export.kernels.loops import ANSWER, LOOPS
+from liedyn_ros.export.kernels.loops import ACTUATED, ANSWER, LOOPS, SPINS
 from liedyn_ros.export.model_file import file_bytes, LOOPS_KIND as KIND, texts, tree_sections
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
@@ -144,7 +145,8 @@ def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool,
         sizes=[order, m, closures, bodies, dynamics.mobility.rank, 0],
         workspace=data.workspace, answer=np.zeros(ANSWER),
         hybrid=hybrid_task(np.ones(nv, dtype=np.bool_)).table, inverse=inverse.table,
-        actuated=model.leading, passive=np.zeros(nv), ones=np.ones(m), turns=np.zeros(closures),
+        actuated=np.where(idle_spins(dynamics) & ~model.leading, SPINS, ACTUATED * model.leading),
+        passive=np.zeros(nv), ones=np.ones(m), turns=np.zeros(closures),
         rest=np.zeros(nv), a=np.zeros(rows * nv), tau=np.zeros(rows * nv),
         external=np.zeros(bodies * rows * 6), multipliers=np.zeros(rows * m),
         wrenches=np.zeros(rows * closures * 6), jacobian=np.zeros(m * nv),

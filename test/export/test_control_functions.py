@@ -25,7 +25,7 @@ from liedyn_ros.dynamics.constrained import (
 from liedyn_ros.dynamics.frames import LOCAL
 from liedyn_ros.export import loops_bytes, model_bytes
 from liedyn_ros.linear_algebra.bounded_least_squares import within_constraints
-from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia
+from liedyn_ros.model import load_model, ModelBuilder, pose as placed, SpatialInertia
 from liedyn_ros.stewart import load_geometry, model_state, platform_model
 
 RANGE, NOT_POSE, NOT_CONVERGED, UNMOVED, BROKEN = 7, 17, 19, 23, 24
@@ -169,7 +169,22 @@ def test_differential_kinematics_of_loops_has_the_bits_of_python(library, seed):
                         scratch, v) == BROKEN  # every joint at its limit: the loops open
 
 
-MACHINES = {'four-bar': four_bar, 'five-bar': five_bar,
+def spinning_rod():
+    """Return a crank that lifts a slide by a rod between ball joints, which spins freely."""
+    builder, tip = ModelBuilder('rod'), placed([0.1, 0.0, 0.0])
+    builder.add_body('crank', SpatialInertia(0.1, [0.05, 0.0, 0.0], 1e-4 * np.eye(3)))
+    builder.add_joint('motor', 'revolute', None, 'crank', axis=[0.0, -1.0, 0.0])
+    builder.add_body('slide', SpatialInertia(1.0, [0.0, 0.0, 0.0], 0.01 * np.eye(3)))
+    builder.add_joint('out', 'prismatic', None, 'slide', axis=[0.0, 0.0, 1.0],
+                      placement=placed([0.1, 0.0, 0.2]), actuated=False)
+    builder.add_body('rod', SpatialInertia(0.05, [0.0, 0.0, 0.1], np.diag([1e-4, 1e-4, 1e-5])))
+    builder.add_joint('ball', 'spherical', 'crank', 'rod', placement=tip, actuated=False)
+    builder.add_closure('head', 'spherical', 'rod', 'slide',
+                        placement_a=placed([0.0, 0.0, 0.2]))
+    return builder.build()
+
+
+MACHINES = {'four-bar': four_bar, 'five-bar': five_bar, 'rod': spinning_rod,
             'spherical': lambda: random_looped(80, ('spherical',), 10).model,
             'floating': lambda: random_looped(81, ('rod', 'revolute'), 9, floating=True).model}
 

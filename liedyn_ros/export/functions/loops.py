@@ -110,12 +110,12 @@ def loops_independent(
     Write N and N' (nv, nv), N^T M N (nv, nv) and b (nv) of independent coordinates.
 
     These are the equations of motion mass a + bias = N^T tau of those whose known (nv) is 1. NULL:
-    the actuators' are. Rows and columns of others are zero, but for the rows of N, which have the
-    rates of all coordinates.
+    the actuators' are. Rods do not spin where these leave it free. Rows and columns of others are
+    zero, but for the rows of N, which have the rates of all coordinates.
     """
     loops, n = area.loops_of(work), len(v)
     along, code = loops.gradient.reshape((4, n)), area.find_motions(
-        loops, known, q, v, motions, rate)
+        loops, known, False, q, v, motions, rate)
     if code != DONE:
         return code
     return DONE if (
@@ -137,7 +137,7 @@ def loops_task_space(
     loops, n = area.loops_of(work), jacobian.shape[1]
     motions = loops.found[:n * n].reshape((n, n))
     mass, factor = loops.of_tree[2 * n:], loops.of_tree[n:2 * n]
-    code = area.find_motions(loops, known, q, loops.rest, motions, mass)
+    code = area.find_motions(loops, known, True, q, loops.rest, motions, mass)
     if code != DONE:
         return code
     if not (reduce_mass(model, loops.data, q, motions, loops.of_tree[:n], factor, mass)
@@ -162,7 +162,7 @@ def loops_observe_external(
         return REFUSED
     along, found = loops.gradient.reshape((4, n)), loops.found[:n * (n + 3)].reshape((n + 3, n))
     mass, matrix, rate = loops.of_tree[:n], loops.of_tree[n:2 * n], loops.of_tree[2 * n:]
-    code = area.find_motions(loops, known, q, v, found[:n], rate)
+    code = area.find_motions(loops, known, False, q, v, found[:n], rate)
     if code != DONE:
         return code
     links = len(loops.links)

@@ -35,13 +35,14 @@ REGULAR, REDUNDANT, NEARLY_SINGULAR, SINGULAR, INCONSISTENT = range(5)  # as in 
 # ground, a matrix is no pose, targets are out of reach.
 DEPENDENT, NO_GROUND, NO_POSE, NOT_REACHED = -5, -6, -7, -8
 ANY_RANK = 1 << 62
+ACTUATED, SPINS = 1, 2  # of a rod about itself, which nothing drives
 
 LOOPS = Bundle(
     'Loops',
     sizes=INTEGERS,  # (SIZES,)
     workspace=VECTOR,  # of dynamics/constrained/kernels/tables.py
     hybrid=VECTOR, inverse=VECTOR,  # its tasks
-    actuated=INTEGERS,  # (nv,)
+    actuated=INTEGERS,  # (nv,) ACTUATED, SPINS or 0
     passive=INTEGERS,  # (nv,) those of a call
     ones=VECTOR, turns=VECTOR,  # (m,), (C,)
     rest=VECTOR,  # (nv,) zeros
@@ -178,32 +179,45 @@ def complete(work, q, v, known, a):
     """Complete a (order + 1, nv) where known is not set; none known: the actuated are."""
     loops = loops_of(work)
     count = list_passive(loops, known)
-    for j in loops.passive[:count]:
-        for k in range(len(a)):
+    for j in range(len(loops.actuated)):
+        for k in range(len(a) if not is_known(loops, known, j) else 0):
             a[k, j] = 0.0
     return completion.complete_accelerations(
         loops.workspace, loops.passive[:count], loops.ones, CLOSED_STATE, q, v, a)
 
 
 @kernel
+def is_known(loops, known, j):
+    """Return whether a coordinate is known; without flags actuated ones are."""
+    return known[j] != 0 if len(known) > 0 else loops.actuated[j] == ACTUATED
+
+
+@kernel
 def list_passive(loops, known):
-    """List the coordinates that are not known, or without flags not actuated; return the count."""
-    count = 0
-    for j in range(len(loops.actuated)):
-        if not (known[j] if len(known) > 0 else loops.actuated[j] != 0):
+    """List the coordinates that others decide; return the count. Rods spin where these say so."""
+    count, n, decided = 0, len(loops.actuated), 0
+    for j in range(n):
+        decided += 1 if is_known(loops, known, j) else 0
+    for j in range(n):
+        held = loops.actuated[j] == SPINS and decided < n - loops.sizes[USUAL_RANK]
+        if not (held or is_known(loops, known, j)):
             loops.passive[count] = j
             count += 1
     return count
 
 
 @kernel
-def find_motions(loops, known, q, v, motions, rate):
-    """Write N and N' (nv, nv) of the coordinates that list_passive leaves; return a code."""
+def find_motions(loops, known, spins, q, v, motions, rate):
+    """Write N and N' (nv, nv) of known coordinates, and of spins of rods; return a code."""
     m, n = len(loops.ones), len(v)
-    return independent_motions(
+    code = independent_motions(
         loops.workspace, loops.passive[:list_passive(loops, known)], loops.ones, CLOSED_STATE, q,
         v, loops.gradient.reshape((4, n))[:2], loops.slopes[:2 * m * n].reshape((2, m, n)),
         motions, rate)
+    for j in range(n):
+        if not (spins or is_known(loops, known, j)):
+            motions[:, j], rate[:, j] = 0.0, 0.0
+    return code
 
 
 @kernel
