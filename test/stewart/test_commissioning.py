@@ -202,7 +202,7 @@ def test_an_unexplained_reading_is_reported_as_such(geometry, home, poses, readi
 
 def test_legs_that_a_pose_does_not_tell_apart_are_remarked(geometry, home):
     found = check(geometry, [home], leg_lengths(geometry, home)[None], home)
-    assert found.right and 'do not tell apart leg_1 and leg_2' in found.remarks[0]
+    assert found.right and 'do not tell apart all legs' in found.remarks[0]
 
 
 def test_cranks_in_degrees():
@@ -211,6 +211,63 @@ def test_cranks_in_degrees():
     found = check(geometry, poses, np.degrees(leg_lengths(geometry, poses)), home)
     assert [finding.kind for finding in found.findings] == ['unit']
     assert 'degrees' in found.findings[0].text
+
+
+@pytest.fixture(scope='module')
+def servos():
+    """Return a platform of cranks, six poses, and right angles there with a little noise."""
+    geometry, home = example('cranks')
+    poses = poses_about(home, 6, 4, 0.1, 0.01)
+    noise = np.random.default_rng(2).normal(0.0, 1e-5, (6, 6))
+    return geometry, home, poses, leg_lengths(geometry, poses) + noise
+
+
+@pytest.mark.parametrize('unit', [1.0, 180.0 / np.pi, -1.0, -180.0 / np.pi])
+@pytest.mark.parametrize('zero', [0.0, 0.5 * np.pi])
+def test_servos_of_another_unit_sense_and_zero(servos, unit, zero):
+    geometry, home, poses, readings = servos
+    given = unit * (readings + zero)
+    found = check(geometry, poses, given, home)
+    assert [finding.kind for finding in found.findings] == [
+        *['unit'] * (abs(unit) > 1.0), *['all_backwards'] * (unit < 0.0),
+        *['all_offset'] * (zero > 0.0 and unit > 0.0)]
+    assert found.scales == pytest.approx(1.0 / unit, rel=1e-12)
+    assert np.abs(undone(found, given) - readings).max() < 1e-4
+    assert not zero or abs(unit) == 1.0 or f'zero is at {np.sign(unit) * 90:.0f}:' in (
+        found.findings[-1].text)
+
+
+@pytest.mark.parametrize('kind, part, factor', [
+    ('horn_length', 'radius', 1.08), ('horn_length', 'radius', 0.9),
+    ('rod_length', 'rod', 1.04), ('rod_length', 'rod', 0.97)])
+def test_wrong_lengths_of_horns_and_rods_are_found(servos, kind, part, factor):
+    geometry, home, poses, _ = servos
+    machine = dataclasses.replace(geometry, leg_types=tuple(dataclasses.replace(
+        leg, **{part: factor * getattr(leg, part)}) for leg in geometry.leg_types))
+    noise = np.random.default_rng(2).normal(0.0, 1e-5, (6, 6))
+    found = check(geometry, poses, leg_lengths(machine, poses) + noise, home)
+    assert kinds(found) == [(kind, tuple(range(6)))]
+    assert f'{factor * getattr(geometry.leg_types[0], part):.4g}' in found.findings[0].text
+    assert (found.scales == 1.0).all() and not found.offsets.any()
+
+
+def test_rods_of_a_hexaglide_are_found():
+    geometry, home = example('hexaglide')
+    poses = poses_about(home, 5, 4, 0.1, 0.01)
+    machine = dataclasses.replace(geometry, leg_types=tuple(
+        dataclasses.replace(leg, rod=1.03 * leg.rod) for leg in geometry.leg_types))
+    found = check(geometry, poses, leg_lengths(machine, poses), home)
+    assert kinds(found) == [('rod_length', tuple(range(6)))]
+
+
+def test_an_angle_beyond_the_travel_is_no_length(servos):
+    geometry, home, poses, readings = servos
+    geometry = dataclasses.replace(geometry, length_limits=np.tile([-1.5, 1.5], (6, 1)))
+    for angle, kind in ((readings[0, 2] - 0.4, 'offset_or_scale'), (-2.0, 'offset_or_sense')):
+        one = readings[:1].copy()
+        one[0, 2] = angle
+        found = check(geometry, poses[:1], one, home)
+        assert kind in [finding.kind for finding in found.findings], found.findings
 
 
 def test_an_invalid_sample_is_refused(geometry, home):

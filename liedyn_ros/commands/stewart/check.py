@@ -28,15 +28,16 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import load_geometry, StewartGeometry
-from liedyn_ros.stewart.commissioning.check import check, Commissioning
+from liedyn_ros.stewart.commissioning.check import check, Commissioning, NOISE_POSES
 from liedyn_ros.stewart.home import geometry_home
 from liedyn_ros.stewart.platform.architecture import architecture
 
-MM, MM_AND_DEGREES = [1e-3] * 3, [180.0 / np.pi] * 3
-OTHER_UNITS = {'positions in mm (write m)': np.array([*MM, 1.0, 1.0, 1.0]),
-               'angles in rad (write degrees)': np.array([1.0, 1.0, 1.0, *MM_AND_DEGREES]),
-               'positions in mm and angles in rad (write m and degrees)': np.array(
-                   [*MM, *MM_AND_DEGREES])}
+MM, DEGREES = np.diag([1e-3] * 3 + [1.0] * 3), np.diag([1.0] * 3 + [180.0 / np.pi] * 3)
+OTHER_POSES = {'positions in mm (write m)': MM, 'angles in rad (write degrees)': DEGREES,
+               'positions in mm and angles in rad (write m and degrees)': MM @ DEGREES,
+               'angles in the order yaw, pitch, roll (write roll, pitch, yaw)':
+                   np.eye(6)[[0, 1, 2, 5, 4, 3]]}
+OTHER_UNIT_KINDS = 'unit', 'all_scaled'  # of findings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,26 +63,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def checked(
         geometry: StewartGeometry, rows: Array, home: Array, tolerance: float | None
 ) -> Commissioning:
-    """Return the check of rows (n, 12). Raises LimitError where other units of poses fit."""
-    def of(factors: Array) -> Commissioning:
-        poses = np.array([pose_of(row) for row in rows[:, :6] * factors])
+    """Return the check of rows (n, 12). Raises LimitError where poses fit another way."""
+    def of(change: Array) -> Commissioning:
+        poses = np.array([pose_of(row) for row in rows[:, :6] @ change])
         return check(geometry, poses, rows[:, 6:], home, tolerance)
 
     def fits(found: Commissioning | None) -> bool:  # but for what a parameter undoes exactly
         return found is not None and {each.kind for each in found.findings} <= {'unit', 'order'}
-    found = _unless_limited(of, np.ones(6))
+    found = _unless_limited(of, np.eye(6))
     if not fits(found):
-        for text, factors in OTHER_UNITS.items():
-            if fits(_unless_limited(of, factors)):
+        for text, change in OTHER_POSES.items():
+            if fits(_unless_limited(of, change)):
                 raise LimitError(f'poses: {text} fit')
-    return of(np.ones(6)) if found is None else found  # with the error of its own units
+    return of(np.eye(6)) if found is None else found  # with the error of its own units
 
 
 def _unless_limited(
-        of: Callable[[Array], Commissioning], factors: Array) -> Commissioning | None:
+        of: Callable[[Array], Commissioning], change: Array) -> Commissioning | None:
     """Return a check, or None where a rod does not reach a pose."""
     try:
-        return of(factors)
+        return of(change)
     except LimitError:
         return None
 
@@ -105,33 +106,42 @@ def parser() -> argparse.ArgumentParser:
 
 
 def report(geometry: StewartGeometry, found: Commissioning) -> None:
-    """Print measured and expected readings, the faults, and the parameters that correct them."""
-    units = [leg_type.unit for leg_type in geometry.leg_types]
-    rows: list[list[object]] = []
-    for k, (expected, given) in enumerate(zip(found.expected, found.readings)):
-        rows.extend([k + 1, name, f'{want:.6f}', f'{got:.6f}', f'{got - want:+.6f}', unit]
-                    for name, want, got, unit in zip(geometry.leg_names, expected, given, units))
-    print_table(['pose', 'leg', 'expected', 'read', 'read less expected', ''], rows)
+    """Print the faults, the parameters that correct them, and measured and expected readings."""
+    if found.right:
+        print('nothing is wrong with these readings' + (
+            ', but these poses do not tell all:' if found.remarks else ''))
+    for text in (*(f'- {finding.text}' for finding in found.findings),
+                 *(f'({remark})' for remark in found.remarks)):
+        print(f'{text}\n')
+    if not found.right:
+        _print_parameters(geometry, found)
     print(f'\nright within {found.tolerance.most:.3g}' + (
         '' if np.isinf(found.tolerance.noise) else
         f', noise of a reading up to {found.tolerance.noise:.2g}'))
-    if found.right:
-        print('\nnothing is wrong with these readings')
-    for finding in found.findings:
-        print(f'\n- {finding.text}')
-    for remark in found.remarks:
-        print(f'\n({remark})')
-    if found.right:
-        return
-    print('\nthe greatest error that these faults leave:', ', '.join(
+    other_unit = any(finding.kind in OTHER_UNIT_KINDS for finding in found.findings)
+    print_table(['pose', 'leg', 'expected', '', 'read', 'read less expected'], [
+        [k, name, f'{want:.6f}', leg.unit, f'{got:.6f}',
+         'in another unit' if other_unit else f'{got - want:+.6f}']
+        for k, row in enumerate(zip(found.expected, found.readings), 1)
+        for name, leg, want, got in zip(geometry.leg_names, geometry.leg_types, *row)])
+
+
+def _print_parameters(geometry: StewartGeometry, found: Commissioning) -> None:
+    """Print what the faults leave, and the parameters that undo them, if the poses tell these."""
+    print('the greatest error that these faults leave:', ', '.join(
         f'{name} {left:.2g}' for name, left in zip(
             geometry.leg_names, np.abs(found.remaining).max(axis=0))))
-    if (found.scales != 1.0).any() or found.offsets.any() or found.order != tuple(range(6)):
-        print('\nparameters that undo what could be named, where scale was 1 and offset 0:')
-        print(f'  actuator_scale: {listed(found.scales)}')
-        print(f'  actuator_offset: {listed(found.offsets)}')
-        names = ', '.join(geometry.leg_names[k] for k in found.order)
-        print(f'  actuator_names: [{names}]')
+    if (found.scales == 1.0).all() and not found.offsets.any() and (
+            found.order == tuple(range(6))):
+        return
+    if len(found.readings) < NOISE_POSES:
+        print(f'{NOISE_POSES} poses or more tell parameters that undo them')
+        return
+    print('\nparameters that undo what could be named, where scale was 1 and offset 0:')
+    print(f'  actuator_scale: {listed(found.scales)}')
+    print(f'  actuator_offset: {listed(found.offsets)}')
+    names = ', '.join(geometry.leg_names[k] for k in found.order)
+    print(f'  actuator_names: [{names}]')
 
 
 def listed(values: Array) -> str:

@@ -49,7 +49,7 @@ MAX_NOISE = 2e-3  # of the platform's size: noise that hardly is a sensor's
 COMPETING_COST = 2.0  # cost up to which another explanation may be the one that shows the noise
 MAX_ALTERNATIVES = 3  # other explanations that are printed
 # Faults of all legs, not of the geometry
-READING_FAULTS = 'unit', 'order', 'all_scaled', 'all_offset'
+READING_FAULTS = 'unit', 'order', 'all_scaled', 'all_offset', 'all_backwards'
 CHECKED_POSES = 400  # poses at random
 # Rad and characteristic lengths, of their greatest distance
 MAX_CHECKED_TURN, MAX_CHECKED_SHIFT = 0.5, 0.8
@@ -314,8 +314,11 @@ def _alike(geometry: StewartGeometry, expected: Array, tolerance: float) -> tupl
              if apart[i, j] < MIN_DIFFERENCE * tolerance]
     if not pairs:
         return ()
-    return (f'these poses do not tell apart {", ".join(pairs)}: add a pose that is turned and '
-            'moved to the side',)
+    what = 'all legs' if len(pairs) == 15 else ', '.join(pairs)
+    unknown = '' if np.abs(expected).max() >= MIN_DIFFERENCE * tolerance else (
+        ', and no units, scales or senses, as all values are about 0')
+    return (f'these poses do not tell apart {what}{unknown}: add a pose that is turned and moved '
+            'to the side',)
 
 
 def _home_fault(

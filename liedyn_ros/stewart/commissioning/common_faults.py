@@ -10,8 +10,9 @@
 Faults of all legs alike: of the geometry, of the frames of the poses, and of the readings' unit.
 
 A frame that is turned, moved or mirrored moves the poses by a matrix on the left (base) or on the
-right (platform). A radius scales the joints of a frame. A number such as an angle is fitted to the
-readings by least absolute errors, which a few wrong legs do not disturb.
+right (platform). A radius scales the joints of a frame, a length all rods or horns. A number such
+as an angle is fitted to the readings by least absolute errors, which a few wrong legs do not
+disturb.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,8 +23,9 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry, table_of
-from liedyn_ros.stewart.platform.description.leg_types import Crank
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.kernels import leg_types
+from liedyn_ros.stewart.platform.kernels.leg_rows import END, LENGTH, OTHER, ROW
 
 WRONG_UNITS = {'millimetres': 1e3, 'centimetres': 1e2, 'inches': 1.0 / 0.0254, 'micrometres': 1e6}
 DEGREES_PER_RADIAN = {'degrees': 180.0 / np.pi}
@@ -34,6 +36,7 @@ RADII = np.asarray(np.geomspace(0.3, 3.0, 60), dtype=float)
 HEIGHTS = np.asarray(np.linspace(-3.0, 3.0, 121), dtype=float)  # characteristic lengths
 FIT_ROUNDS = 8  # of a fit
 REFINED_PLACES = 3  # best places of a grid from which a number is fitted
+COUNTS_COST, KNOWN_UNIT_COST = 2.0, 1.9  # of a fitted unit and of a known one, with their zeros
 ERROR_OUT_OF_REACH = 1e9  # an error where a rod does not reach
 
 
@@ -59,10 +62,10 @@ Moves = Callable[[Array], tuple[Array, Array, Array, Array]]
 
 
 class _Family(NamedTuple):
-    """A fault with a number: what it moves, the places to begin, a step, and its words."""
+    """A fault with a number: the values it gives, the places to begin, a step, and its words."""
 
     kind: str
-    move: Moves  # from numbers (m,) to the arguments of `values_of` after the poses
+    values: Callable[[Array], Array]  # (m, n, 6) of numbers (m,), NaN out of reach
     grid: Array
     step: float
     text: Callable[[float], str]
@@ -104,8 +107,8 @@ def common_faults(
             if not fault.kind:
                 yield unit
                 yield from _readings_alike(unit, readings)
-                yield from (found for family in _families(geometry) if (found := _fitted(
-                    geometry, poses, readings, family, unit)) is not None)
+                yield from (found for family in _families(geometry, poses) if (
+                    found := _fitted(readings, family, unit)) is not None)
             else:
                 yield fault._replace(
                     cost=fault.cost + unit.cost, unit=unit.unit, unit_name=unit.unit_name)
@@ -151,9 +154,13 @@ def _frames(geometry: StewartGeometry, poses: Array) -> Iterator[CommonFault]:
                           f'them by {unit:.6g}', 1.0, values(scale=1.0 / unit))
 
 
-def _families(geometry: StewartGeometry) -> tuple[_Family, ...]:
+def _families(geometry: StewartGeometry, poses: Array) -> tuple[_Family, ...]:
     """Return the faults that have a number."""
     size = geometry.characteristic_length
+
+    def of(kind: str, move: Moves, grid: Array, step: float, text: Callable[[float], str]
+           ) -> _Family:
+        return _Family(kind, lambda x: values_of(geometry, poses, *move(x)), grid, step, text)
 
     def turn(name: str) -> Callable[[float], str]:
         return lambda x: (f'the {name} is turned: its joints are turned by {_degrees(x):+.4g} '
@@ -174,15 +181,39 @@ def _families(geometry: StewartGeometry) -> tuple[_Family, ...]:
         return lambda x: (_same(x), motion(x), _scaled(np.ones_like(x)), _scaled(np.ones_like(x)))
     heights, small = size * HEIGHTS, 1e-6 * size
     return (
-        _Family('base_turned', base(_turned), TRIED_TURNS, 1e-6, turn('base')),
-        _Family('platform_turned', platform(_turned), TRIED_TURNS, 1e-6, turn('platform')),
-        _Family('base_radius', lambda x: (_same(x), _same(x), _scaled(x), _scaled(1.0 + 0.0 * x)),
-                RADII, 1e-6, radius('base')),
-        _Family('platform_radius', lambda x: (
+        of('base_turned', base(_turned), TRIED_TURNS, 1e-6, turn('base')),
+        of('platform_turned', platform(_turned), TRIED_TURNS, 1e-6, turn('platform')),
+        of('base_radius', lambda x: (_same(x), _same(x), _scaled(x), _scaled(1.0 + 0.0 * x)),
+           RADII, 1e-6, radius('base')),
+        of('platform_radius', lambda x: (
             _same(x), _same(x), _scaled(1.0 + 0.0 * x), _scaled(x)), RADII, 1e-6,
             radius('platform')),
-        _Family('base_height', base(_raised), heights, small, height('base')),
-        _Family('platform_height', platform(_raised), heights, small, height('platform')))
+        of('base_height', base(_raised), heights, small, height('base')),
+        of('platform_height', platform(_raised), heights, small, height('platform')),
+        *_lengths(geometry, poses))
+
+
+def _lengths(geometry: StewartGeometry, poses: Array) -> Iterator[_Family]:
+    """Yield other lengths of all horns, and of all rods at a drive."""
+    for part, name, column, types in (('radius', 'horn', OTHER, Crank),
+                                      ('rod', 'rod', LENGTH, Crank | Rail)):
+        legs = [k for k, leg in enumerate(geometry.leg_types) if isinstance(leg, types)]
+        if not legs:
+            continue
+
+        def values(x: Array, column: int = column, legs: list[int] = legs) -> Array:
+            found = np.empty((len(x), len(poses), 6))
+            for k, factor in enumerate(x):
+                table = geometry.table()
+                table[6 * END:].reshape(6, ROW)[legs, column] *= factor
+                leg_types.values_batch(table, poses, found[k])
+            return found
+
+        def text(x: float, name: str = name, lengths: frozenset[float] = frozenset(
+                getattr(geometry.leg_types[k], part) for k in legs)) -> str:
+            return f'the {name}s are {x:.4g} times as long as in the geometry file' + (
+                f': {x * max(lengths):.4g} m' if len(lengths) == 1 else '')
+        yield _Family(f'{name}_length', values, RADII, 1e-6, text)
 
 
 def _degrees(x: float) -> float:
@@ -211,14 +242,12 @@ def _scaled(x: Array) -> Array:
     return np.stack((x, x, np.ones_like(x)), axis=-1)
 
 
-def _fitted(
-        geometry: StewartGeometry, poses: Array, readings: Array, family: _Family,
-        unit: CommonFault) -> CommonFault | None:
+def _fitted(readings: Array, family: _Family, unit: CommonFault) -> CommonFault | None:
     """Return a fault whose number fits the readings best, or None where no rod reaches."""
     given = readings / unit.unit
 
     def errors(x: Array) -> Array:
-        found = values_of(geometry, poses, *family.move(x)) - given
+        found = family.values(x) - given
         return np.where(np.isfinite(found), found, ERROR_OUT_OF_REACH)
     losses = np.abs(errors(family.grid)).sum(axis=(1, 2))
     x = best = family.grid[np.argsort(losses)[:REFINED_PLACES]]
@@ -264,9 +293,20 @@ def _readings_alike(unit: CommonFault, readings: Array) -> Iterator[CommonFault]
     counts = float((moved * turns).sum() / max((moved ** 2).sum(), 1e-300))
     if counts and not unit.unit_name:  # as of an encoder
         zero = float(np.median(given / counts - unit.expected))
-        yield unit._replace(kind='all_scaled', cost=2.0, unit=counts, offset=zero, text=(
+        yield unit._replace(kind='all_scaled', cost=COUNTS_COST, unit=counts, offset=zero, text=(
             f'all legs read {counts:.6g} counts for one unit of their values, from another zero '
             f'on: set actuator_scale to {1.0 / counts:.6g}, and actuator_offset to {-zero:.6g}'))
-    shift = float(np.median(given - unit.expected))
-    yield unit._replace(kind='all_offset', cost=unit.cost + 1.5, offset=shift, text=(
-        f'all legs read {shift:+.6g} too much: add {-shift:+.6g} to actuator_offset'))
+    for sense in (1.0, -1.0):
+        zero = float(np.median(sense * given - unit.expected))
+        known = unit._replace(unit=sense * unit.unit)
+        moved_zero = known._replace(kind='all_offset', cost=KNOWN_UNIT_COST, offset=zero, text=(
+            f'their zero is at {zero * known.unit:.5g}: add {-zero:+.6g} to actuator_offset'))
+        if sense < 0.0:
+            text = f'all legs run backwards: set actuator_scale to {1.0 / known.unit:.6g}'
+            yield known._replace(kind='all_backwards', cost=1.0 + 0.5 * unit.cost, text=text)
+            yield moved_zero._replace(kind='all_backwards', text=f'{text}; {moved_zero.text}')
+        elif unit.unit_name:
+            yield moved_zero
+        else:
+            yield moved_zero._replace(cost=1.5, text=(
+                f'all legs read {zero:+.6g} too much: add {-zero:+.6g} to actuator_offset'))

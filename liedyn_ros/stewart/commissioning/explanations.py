@@ -33,10 +33,10 @@ class Finding(NamedTuple):
     One fault: its kind, the legs as indices, and a sentence with the remedy.
 
     kind: base_turned, platform_turned, base_radius, platform_radius, base_height, platform_height,
-    mirrored, base_mirrored, platform_mirrored, exchanged, joints_unit or geometry (joints are
-    off). Where poses do not decide between these and single legs: geometry_or_legs. Of readings:
-    unit, order, all_scaled, all_offset, offset, scale, scale_and_offset, sense, offset_or_scale,
-    offset_or_sense, dead or unexplained. Or home.
+    horn_length, rod_length, mirrored, base_mirrored, platform_mirrored, exchanged, joints_unit or
+    geometry (joints are off). Where poses do not decide between these and single legs:
+    geometry_or_legs. Of readings: unit, order, all_scaled, all_offset, all_backwards, offset,
+    scale, scale_and_offset, sense, offset_or_scale, offset_or_sense, dead or unexplained. Or home.
     """
 
     kind: str
@@ -104,10 +104,13 @@ def _findings(
                                 'in that order'))
     for leg, k in enumerate(order):
         kind, scale, offset, size, _ = (part[leg, k] for part in legs)
-        no_length = values[:, k].max() < 0.0 < fault.expected[:, leg].min()
-        if kind == leg_faults.UNDECIDED_KIND and no_length:
+        low, high = ((0.0, np.inf) if geometry.leg_types[leg].positive else
+                     geometry.length_limits[leg])
+        beyond = values[:, k].max() < low or values[:, k].min() > high
+        if kind == leg_faults.UNDECIDED_KIND and beyond:
+            what = 'no length is' if low == 0.0 else 'no pose within the travel gives'
             findings.append(Finding('offset_or_sense', (leg,), (
-                f'{names[leg]} reads {values[:, k].mean():.6g}, which no length is: its zero is '
+                f'{names[leg]} reads {values[:, k].mean():.6g}, which {what}: its zero is '
                 'off, or it runs backwards; these poses do not tell')))
         elif kind:
             findings.append(Finding(leg_faults.FAULT_KINDS[kind], (leg,), leg_faults.words(

@@ -75,6 +75,38 @@ def test_poses_in_another_unit_are_named(geometry, home, factors, unit, tmp_path
     assert unit in capsys.readouterr().err
 
 
+def test_yaw_pitch_roll_are_told_from_roll_pitch_yaw(tmp_path, capsys):
+    path = tmp_path / 'samples.txt'
+    path.write_text(samples())
+    np.savetxt(path, np.loadtxt(path)[:, [0, 1, 2, 5, 4, 3, *range(6, 12)]])
+    assert check.main([str(path)]) == 2
+    assert 'in the order yaw, pitch, roll (write roll, pitch, yaw)' in capsys.readouterr().err
+
+
+def test_few_poses_give_no_parameters_and_say_what_they_do_not_tell(tmp_path, capsys):
+    path, lines = tmp_path / 'samples.txt', samples(lambda lengths: -lengths).splitlines()
+    path.write_text('\n'.join(lines[:3]))
+    assert check.main([str(path)]) == 1
+    out = capsys.readouterr().out
+    assert 'runs backwards' in out or 'run backwards' in out
+    assert 'actuator_names' not in out and '3 poses or more' in out
+    servos = load_geometry(config_file('stewart_servos.yaml'))
+    np.savetxt(path, [[*servos.home[:3, 3], 0.0, 0.0, 0.0, *leg_lengths(servos, servos.home)]])
+    assert check.main([str(path), '--geometry', str(config_file('stewart_servos.yaml'))]) == 0
+    out = capsys.readouterr().out
+    assert 'these poses do not tell all' in out.splitlines()[2] and 'no units' in out
+
+
+def test_the_verdict_stands_before_the_table_whose_units_are_true(tmp_path, capsys):
+    path = tmp_path / 'samples.txt'
+    path.write_text(samples(lambda lengths: 1e3 * lengths))
+    assert check.main([str(path)]) == 1
+    out = capsys.readouterr().out
+    assert out.index('in millimetres') < out.index('actuator_scale:') < out.index('expected')
+    rows = [line for line in out.splitlines() if 'leg_1' in line and line.split()[0].isdecimal()]
+    assert len(rows) == 3 and all('in another unit' in row for row in rows)
+
+
 @pytest.mark.parametrize(('text', 'message'), [
     ('', 'expected a row'), ('1 2 3', ':1: expected 12 numbers, got 3'),
     ('# x\n1 2 x', ':2: expected numbers'), (' '.join(['nan'] * 12), 'finite')])
