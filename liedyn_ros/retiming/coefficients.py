@@ -17,7 +17,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates
-from liedyn_ros.dynamics.constrained.minimal_coordinates import whole_rates
+from liedyn_ros.dynamics.constrained.minimal_motions import whole_rates
 from liedyn_ros.retiming.closure_forces import ClosureForce
 from liedyn_ros.retiming.limits import FrameLimits, Machine
 from liedyn_ros.retiming.paths.path import PathSamples

@@ -29,8 +29,8 @@ from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
 from liedyn_ros.dynamics.algorithms.kernels.momentum import momentum_and_drift, observe_motions
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
-from liedyn_ros.dynamics.constrained.minimal_coordinates import (
-    all_motions, MinimalCoordinates, spread)
+from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
+from liedyn_ros.dynamics.constrained.minimal_motions import all_motions, spread
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import LOCAL_WORLD_ALIGNED
 from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES

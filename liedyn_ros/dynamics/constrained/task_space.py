@@ -29,8 +29,9 @@ from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.task_mobility import (
     invert_on_range, loop_mobility, tree_mobility)
-from liedyn_ros.dynamics.constrained.minimal_coordinates import (
-    all_motions, least_efforts, MinimalCoordinates, reduced_mass)
+from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
+from liedyn_ros.dynamics.constrained.minimal_motions import (
+    all_motions, least_efforts, reduced_mass)
 from liedyn_ros.dynamics.constrained.statics import independent_coordinates
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import LOCAL_WORLD_ALIGNED

@@ -20,8 +20,7 @@ from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates, project
-from liedyn_ros.dynamics.constrained.minimal_coordinates import (
-    all_accelerations, directions, spread)
+from liedyn_ros.dynamics.constrained.minimal_motions import all_accelerations, directions, spread
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.runge_kutta_munthe_kaas import chart_rate
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import velocity_brackets

@@ -22,7 +22,7 @@ from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics.constrained import (
     constrained_stormer_verlet, ConstrainedDynamics, MinimalCoordinates, projected_runge_kutta)
-from liedyn_ros.dynamics.constrained.minimal_coordinates import directions, spread
+from liedyn_ros.dynamics.constrained.minimal_motions import directions, spread
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
 from liedyn_ros.dynamics.linearization.linear_models import Robot
 from liedyn_ros.dynamics.linearization.steps import (

@@ -26,7 +26,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     alarm_levels, assemble, ConstrainedDynamics, MinimalCoordinates, MomentumObserver,
     projected_runge_kutta)
-from liedyn_ros.dynamics.constrained.minimal_coordinates import spread
+from liedyn_ros.dynamics.constrained.minimal_motions import spread
 from liedyn_ros.model import load_mjcf
 from liedyn_ros.stewart import load_geometry
 from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model

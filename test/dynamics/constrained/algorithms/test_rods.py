@@ -20,7 +20,7 @@ from liedyn_ros.dynamics.constrained import (
     LoopTracker, MinimalCoordinates, MomentumObserver, POINT, project, projected_runge_kutta,
     statics, TaskSpace)
 from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
-from liedyn_ros.dynamics.constrained.minimal_coordinates import spread
+from liedyn_ros.dynamics.constrained.minimal_motions import spread
 from liedyn_ros.dynamics.linearization import linearize
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 from liedyn_ros.retiming import LoopPath, MotionLimits, retime

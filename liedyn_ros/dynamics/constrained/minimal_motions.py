@@ -1,0 +1,141 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Motions, rates and forces of the independent coordinates of a machine with loops (12.22)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import ModelError
+from liedyn_ros.dynamics.constrained.completion import complete_acceleration
+from liedyn_ros.dynamics.constrained.configurations.assembly import refuse_free
+from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
+from liedyn_ros.dynamics.constrained.kernels.tolerances import (
+    CLOSED_STATE, OFF_LOOP, RANK_TOLERANCE)
+from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
+    independent_motions, reduce_mass, SMALLEST_ROW)
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE
+from liedyn_ros.dynamics.partial_derivatives.forward import ForwardJacobians
+
+if TYPE_CHECKING:
+    from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
+
+
+def spread(least: MinimalCoordinates, given: ArrayLike) -> Array:
+    """Return numbers (..., f) of independent coordinates as those (..., nv) of all, others 0."""
+    numbers = np.asarray(given, dtype=np.float64)
+    found: Array = np.zeros((*numbers.shape[:-1], len(least.known)))
+    found[..., least.known] = numbers
+    return found
+
+
+def all_motions(least: MinimalCoordinates, q: ArrayLike, v: Array) -> tuple[Array, Array]:
+    """Return N and N' (nv, nv) at rates v (nv,) of all, with columns of zeros for the others."""
+    dynamics, known, n = least.dynamics, least.known, len(least.known)
+    follows = least.follows
+    at, motions, rate = dynamics.model.check_configuration(q), np.empty((n, n)), np.empty((n, n))
+    if not dynamics.functions:  # which are Python's
+        with dynamics.lock.inner:
+            if independent_motions(
+                    dynamics.data.workspace, np.flatnonzero(follows), np.ones(dynamics.m),
+                    CLOSED_STATE, at, v, np.empty((2, n)), np.empty((2, dynamics.m, n)), motions,
+                    rate) == DONE:
+                motions[:, least.held] = rate[:, least.held] = 0.0
+                return motions, rate
+    dynamics.require_closed_state(at, v)
+    motions[:], rate[:], rows = 0.0, 0.0, dynamics.jacobian(at)
+    motions[:, known], inverse = follow(least, rows)
+    if v.any():
+        change = ConstraintRates(dynamics, at, np.vstack([v, np.zeros_like(v)])).rows[1]
+        rate[follows] = -inverse @ (change @ motions)
+    size, left = (np.linalg.norm(each[:, known], axis=0) for each in (rows, rows @ motions))
+    if (left > np.maximum(OFF_LOOP * size, SMALLEST_ROW)).any():
+        free = n - int(np.linalg.matrix_rank(dynamics.jacobian(at), RANK_TOLERANCE))
+        why = 'which break a loop' if len(least.by) <= free else (
+            f'{len(least.by)} coordinates for {free} degree{"s" * (free != 1)} of freedom')
+        raise ModelError(f'known: expected coordinates that decide the motion, got {least.by}, '
+                         f'{why}', names=['known'], expected=free, got=least.by)
+    return motions, rate
+
+
+def whole_rates(least: MinimalCoordinates, q: Array, v: Array, a: ArrayLike
+                ) -> tuple[Array, Array]:
+    """Return v (K, nv) and a (K, ..., nv) of all coordinates, by those of independent ones."""
+    rates = np.array([least.velocity(*state) for state in zip(q, v, strict=True)])
+    return rates, np.array([complete_acceleration(least.dynamics, *each, least.known)
+                            for each in zip(q, rates, spread(least, a), strict=True)])
+
+
+def all_accelerations(least: MinimalCoordinates, q: ArrayLike, v: Array, tau: Array,
+                      external: ArrayLike | None) -> ForwardJacobians:
+    """Return the accelerations of all coordinates and their Jacobians, of rods held too."""
+    dynamics = least.dynamics
+    if not least.held.any():
+        found = dynamics.forward.partial_derivatives(q, v, tau, external)
+        return ForwardJacobians(found.a, found.by_q, found.by_v, found.by_tau, found.by_gravity)
+    at = dynamics.hybrid.partial_derivatives(q, v, least.held, np.zeros_like(tau), tau, external)
+    weight = dynamics.tree.inverse.partial_derivatives(q, 0.0 * v, 0.0 * v).by_gravity
+    return ForwardJacobians(
+        at.a, at.a_by_q, at.a_by_v, at.a_by_given, np.asarray(at.by_parameters(weight)[0]))
+
+
+def directions(least: MinimalCoordinates, q: ArrayLike, v: ArrayLike) -> Array:
+    """
+    Return displacements and changes of rate of all coordinates per those of independent ones.
+
+    They are (2 nv, 2 f), rows [N, 0] and [d(N v)/dq, N] (13.49a), v (f,) being the rates.
+    """
+    f, n = least.model.nv, len(least.known)
+    rates, found = as_array('v', v, (f,)), np.zeros((2 * n, 2 * f))
+    found[:n, :f] = found[n:, f:] = least.motions(q)
+    for column, unit in enumerate(np.eye(f)):  # N'[N y] v
+        found[n:, column] = least.motions_and_rate(q, unit).rate @ rates
+    return found
+
+
+def reduced_mass(least: MinimalCoordinates, q: ArrayLike, motions: Array) -> Array:
+    """Return N^T M N (nv, nv) of motions as all_motions has them."""
+    tree, mass = least.dynamics.tree, np.empty_like(motions)
+    at = tree.model.check_configuration(q)
+    if not reduce_mass(tree.constants.table, tree.data.table, at, motions,
+                       np.empty_like(motions), np.empty_like(motions), mass):
+        as_array('mass', mass, mass.shape)
+    return mass
+
+
+def follow(least: MinimalCoordinates, rows: Array) -> tuple[Array, Array]:
+    """Return N (nv, f) by rows A (m, nv), and the map (., m) by which others follow them."""
+    known = least.known
+    inverse, free = solve_passive(rows, least.follows)
+    if len(free):
+        refuse_free(least.dynamics, least.follows, free)
+    motions = np.zeros((len(known), len(least.by)))
+    motions[known] = np.eye(len(least.by))
+    motions[least.follows] = -inverse @ rows[:, known]
+    return motions, inverse
+
+
+def least_efforts(motions: Array, driven: NDArray[np.bool_], need: Array) -> Array:
+    """
+    Return joint forces (nv,) of those driven that are forces need (f,) at free motions (nv, f).
+
+    They have the least squares. Raises ModelError where these cannot have them.
+    """
+    result: Array = np.zeros(len(motions))
+    result[driven] = np.linalg.lstsq(motions[driven].T, need, rcond=RANK_TOLERANCE)[0]
+    left = float(np.abs(motions.T @ result - need).max(initial=0.0))
+    if left > 1e-6 * (1.0 + np.abs(need).max(initial=0.0)):
+        raise ModelError('actuated: expected actuators that decide the motion, got ones that '
+                         f'leave {left:.3g} N m or N', expected=0.0, got=left)
+    return result
