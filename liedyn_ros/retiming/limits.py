@@ -116,15 +116,15 @@ class ClosureLimits:
 @dataclass(frozen=True)
 class MotionLimits:
     """
-    The limits that a motion keeps; None leaves one out, but those that the model has stay.
+    The limits that a motion keeps: those given here, and the model's where none is given.
 
-    of_model names those that stay; np.inf in place of None switches one off.
+    Each is a number for all coordinates, an array (nv,), or a number by joint name. Joints that
+    are not named keep the model's limit of velocity, acceleration, jerk and effort, all joints
+    with None; np.inf switches it off. of_model names those that stay, above_model those that are
+    exceeded. All are magnitudes, in both directions.
 
-    Each is a number for all coordinates, an array (nv,), or a number by joint name; joints that
-    are not named have no such limit. All are magnitudes, in both directions.
-
-    velocity: rad/s or m/s; acceleration and jerk: by time, rad or m. torque: N m or N. None takes
-    those of the model, of its efforts for torque. torque_rate: N m/s or N/s.
+    velocity: rad/s or m/s; acceleration and jerk: by time, rad or m. torque: N m or N, of the
+    model its effort. torque_rate: N m/s or N/s.
     torque_per_speed: the fall of a motor's torque with its speed in the same direction, from the
     limit of torque at rest. power: W, taken up or given by a joint. least_torque: the other end of
     torque, of any sign, where that is not its negative. It is 0 of a cable, or of a joint that
@@ -173,9 +173,6 @@ class MotionLimits:
                 raise NameSetError(f'{name}: expected each once, got {labels}')
         found = {each.name: _by_coordinate(model, each.name, getattr(self, each.name))
                  for each in fields(self) if each.name not in _OTHERS}
-        for name, bound in OF_MODEL.items():
-            if getattr(self, name) is None:
-                found[name] = np.array(getattr(model.limits, bound))
         slopes = found['torque_per_speed']
         found['torque_per_speed'] = np.where(np.isinf(slopes), 0.0, slopes)
         for name, values in found.items():
@@ -186,21 +183,50 @@ class MotionLimits:
         _require_below(model, found[_SIGNED], most)
         return found
 
-    def of_model(self, model: Model) -> tuple[str, ...]:
+    def of_model(self, model: Model) -> dict[str, tuple[str, ...]]:
         """
-        Return the names of the limits of a model that hold, as none are given here.
+        Return the limits of a model that hold, as none are given here.
 
         Args:
             model: a Model.
 
         Returns:
-            names.
+            coordinates by the name of the limit.
 
-        >>> MotionLimits(velocity=1.0).of_model(model)
-        ('torque',)
+        >>> MotionLimits(velocity=1.0, torque={'elbow': 9.0}).of_model(model)['torque'][:3]
+        ('turn', 'shoulder', 'wrist_1')
         """
-        return tuple(name for name, bound in OF_MODEL.items() if getattr(self, name) is None
-                     and np.isfinite(getattr(model.limits, bound)).any())
+        found = {}
+        for name, bound in OF_MODEL.items():
+            values = getattr(self, name)
+            named = {} if values is None else values if isinstance(values, Mapping) \
+                else model.joints
+            stays = np.isfinite(getattr(model.limits, bound))
+            for joint in named:
+                stays[model.joint(joint).v_slice] = False
+            if stays.any():
+                found[name] = tuple(model.coordinate_names[k] for k in np.flatnonzero(stays))
+        return found
+
+    def above_model(self, model: Model) -> tuple[tuple[str, str, float, float], ...]:
+        """
+        Return the limits that are above those of a model, without infinite ones.
+
+        Args:
+            model: a Model.
+
+        Returns:
+            the name of the limit, the coordinate, its number here and that of the model.
+
+        >>> MotionLimits(velocity={'elbow': 180.0}).above_model(model)
+        (('velocity', 'elbow', 180.0, 3.0),)
+        """
+        given = self.of(model)
+        return tuple(
+            (name, of, float(ours), float(theirs)) for name, bound in OF_MODEL.items()
+            for of, ours, theirs in zip(model.coordinate_names, given[name],
+                                        getattr(model.limits, bound))
+            if theirs < ours < np.inf)
 
     def lines(self, model: Model) -> Array:
         """
@@ -278,8 +304,9 @@ class MotionLimits:
 
 
 def _by_coordinate(model: Model, name: str, values: Values) -> Array:
-    """Return an array (nv,) of a limit in any of its forms."""
-    result = np.full(model.nv, np.inf)
+    """Return an array (nv,) of a limit in any of its forms, the model's where none is given."""
+    result = np.array(getattr(model.limits, OF_MODEL[name])) if name in OF_MODEL else \
+        np.full(model.nv, np.inf)
     if values is None:
         return result
     if not isinstance(values, Mapping):

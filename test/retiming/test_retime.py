@@ -52,9 +52,9 @@ def test_limits_of_a_model_stay_until_infinity_takes_them_off() -> None:
                       limits={'velocity': 2.5, 'effort': 40.0})
     model, limits = builder.build(), MotionLimits(torque=5.0)
     assert limits.of(model)['velocity'].tolist() == [2.5]
-    assert limits.of_model(model) == ('velocity',)
+    assert limits.of_model(model) == {'velocity': ('pivot',)}
     free = MotionLimits(torque=5.0, velocity=np.inf)
-    assert np.isinf(free.of(model)['velocity']).all() and free.of_model(model) == ()
+    assert np.isinf(free.of(model)['velocity']).all() and free.of_model(model) == {}
 
 
 @cache
@@ -316,6 +316,25 @@ def test_instants_beyond_the_run_are_refused() -> None:
 
 def test_limits_of_the_model_that_stay_are_named() -> None:
     model = ur5().model
-    assert MotionLimits(torque=10.0).of_model(model) == ('velocity',)
-    assert MotionLimits().of_model(model) == ('velocity', 'torque')
-    assert MotionLimits(velocity=np.inf, torque=10.0).of_model(model) == ()
+    assert MotionLimits(torque=10.0).of_model(model) == {'velocity': model.coordinate_names}
+    assert list(MotionLimits().of_model(model)) == ['velocity', 'torque']
+    assert MotionLimits(velocity=np.inf, torque=10.0).of_model(model) == {}
+
+
+def test_joints_that_are_not_named_keep_the_limit_of_the_model() -> None:
+    model, given = ur5().model, {'elbow_joint': 1.0, 'wrist_1_joint': np.inf,
+                                 'wrist_2_joint': 180.0}
+    limits = MotionLimits(velocity=given, torque={'elbow_joint': 100.0}, power={'elbow_joint': 9})
+    found = limits.of(model)
+    for name, bound in (('velocity', model.limits.velocity), ('torque', model.limits.effort)):
+        wanted = dict(zip(model.coordinate_names, bound.tolist())) | getattr(limits, name)
+        assert found[name].tolist() == list(wanted.values())
+    assert np.isinf(found['power']).sum() == 5
+    stays = limits.of_model(model)
+    assert stays['velocity'] == ('shoulder_pan_joint', 'shoulder_lift_joint', 'wrist_3_joint')
+    assert set(model.coordinate_names) - set(stays['torque']) == {'elbow_joint'}
+    assert limits.above_model(model) == (('velocity', 'wrist_2_joint', 180.0, 3.2),)
+    at = (run := arm(MotionLimits(torque={'elbow_joint': 100.0}), intervals=20)).at(
+        np.linspace(0.0, run.duration, 200))
+    assert (np.abs(at.torque).max(axis=0) <= [*TORQUE[:2], 100.0, *TORQUE[3:]]).all()
+    assert (np.abs(at.v) <= model.limits.velocity).all()

@@ -39,13 +39,15 @@ from liedyn_ros.stewart import load_geometry
 from liedyn_ros.stewart.platform.io.geometry_file import is_geometry_file
 
 POSE_HEADER = 'x', 'y', 'z', 'roll', 'pitch', 'yaw'
+UNITS = {'velocity': ('rad/s', 'm/s'), 'acceleration': ('rad/s^2', 'm/s^2'),
+         'jerk': ('rad/s^3', 'm/s^3'), 'torque': ('N m', 'N')}  # of turning and sliding joints
 MAX_SAMPLES = 1_000_000
 MAX_SHOWN_ROWS = 15  # of the table
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the run and its picture; return 0, or 2 where there is no run."""
-    options = parser().parse_args(arguments)
+    options = parser().parse_args(arguments, argparse.Namespace(picture=True))
     try:
         if options.picture:
             from liedyn_ros.commands.retiming.drawings import picture
@@ -73,17 +75,18 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--limits', type=Path, default=None, help=(
         'YAML file of limits: ' + ', '.join(
             (*JOINT_LIMIT_NAMES, CURVES, FRAME_ENTRIES, NAMED_LIMITS)) + "; the model's "
-        'velocity and effort limits hold where it gives none'))
+        'limits hold for joints to which it gives none, and .inf switches one off'))
     result.add_argument('--blend', type=float, default=None, help=(
         'straight lines between waypoints, their corners rounded from so far on, rad or m; a '
         'spline where it is left out'))
     result.add_argument('--floating', action='store_true', help="free a URDF's root link")
-    result.add_argument('--step', type=float, default=0.01, help='of the samples written, s')
-    result.add_argument('--intervals', type=int, default=100, help='of the speed along the path')
+    result.add_argument('--step', type=float, default=0.01, help='time between samples written, s')
+    result.add_argument('--intervals', type=int, default=100, help=(
+        'pieces of the path on which the speed is searched'))
     result.add_argument('--folder', type=outputs.folder, default='out/retime',
                         help='folder of the files written')
     result.add_argument('--no-picture', dest='picture', action='store_false',
-                        help='draw nothing')
+                        default=argparse.SUPPRESS, help='draw nothing')
     return result
 
 
@@ -122,10 +125,14 @@ def _write(run: Retimed, options: argparse.Namespace) -> None:
     write_yaml(options.folder / 'trajectory.yaml', model, at)
     print(f'{run.duration:.6g} s along the path; slowed down uniformly '
           f'{run.uniform_duration:.6g} s; no run is faster than {run.lower_bound:.6g} s\n')
-    kept = run.limits.of_model(model)
-    if kept:
-        print(f'limits of {" and ".join(kept)} of the model hold too, as none are given: '
-              f'{kept[0]}: .inf in --limits switches one off\n')
+    for name, joints in run.limits.of_model(model).items():
+        print(f'{name} of {", ".join(joints)}: the limit of the model holds, as none is given; '
+              '.inf in --limits switches it off')
+    for name, joint, ours, theirs in run.limits.above_model(model):
+        unit = UNITS[name][model.joint(joint).type_name == 'prismatic'] \
+            if joint in model.joints else 'SI units'
+        print(f"{name} {ours:g} of {joint} is above the model's {theirs:g} {unit}")
+    print()
     print_table(['limit', 'joint', 'most used'], [
         [limit, name, f'{most:.1%}'] for (limit, name), most in sorted(
             ((key, float(used.max())) for key, used in run.used.items()),

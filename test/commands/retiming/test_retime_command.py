@@ -96,6 +96,16 @@ def test_an_arm_follows_its_waypoints_within_the_limits(files: Path, capsys) -> 
     assert sum(at_limits.values()) == pytest.approx(wanted.duration)
 
 
+def test_limits_that_stay_and_those_above_the_model_are_told(files: Path, capsys) -> None:
+    (files / 'limits.yaml').write_text('torque: {elbow: 7}\nvelocity: {elbow: 180}')
+    assert run(files, 'arm.urdf', 'points.csv', '--limits', str(files / 'limits.yaml'),
+               '--no-picture', '--intervals', '10') == 0
+    printed = capsys.readouterr().out
+    assert "velocity 180 of elbow is above the model's 2 rad/s" in printed
+    for name in 'torque', 'velocity':
+        assert f'{name} of shoulder: the limit of the model holds' in printed
+
+
 def test_limits_of_frames_and_signs_come_from_the_file(files: Path) -> None:
     (files / 'limits.yaml').write_text(
         'least_torque: {elbow: -5}\ntorque_curves: {elbow: [[0, 20], [1, 20], [2, 5]]}\n'
