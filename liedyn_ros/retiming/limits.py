@@ -194,7 +194,7 @@ class MotionLimits:
             coordinates by the name of the limit.
 
         >>> MotionLimits(velocity=1.0, torque={'elbow': 9.0}).of_model(model)['torque'][:3]
-        ('turn', 'shoulder', 'wrist_1')
+        ('shoulder_pan', 'shoulder_lift', 'wrist_1')
         """
         found = {}
         for name, bound in OF_MODEL.items():
@@ -219,7 +219,7 @@ class MotionLimits:
             the name of the limit, the coordinate, its number here and that of the model.
 
         >>> MotionLimits(velocity={'elbow': 180.0}).above_model(model)
-        (('velocity', 'elbow', 180.0, 3.0),)
+        (('velocity', 'elbow', 180.0, 3.1),)
         """
         given = self.of(model)
         return tuple(
