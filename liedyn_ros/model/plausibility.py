@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 import math
 
 import numpy as np
@@ -31,8 +31,8 @@ MAX_JOINT_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
 _SEEN = 1e-6  # of mass times size squared: below, six digits of a file show nothing
 
 
-def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda body: ()
-                ) -> Iterator[tuple[str, str, str]]:
+def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda body: (),
+                drawn: Container[str] = ()) -> Iterator[tuple[str, str, str]]:
     """
     Name masses, inertias and centres of mass that are far from what the lengths allow.
 
@@ -43,6 +43,7 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
         model: to judge.
         shapes: of a body, by its name. It is asked where a centre of mass is beyond its joints,
             and off by half of what is between all joints: meshes take a process to read.
+        drawn: names of bodies that have shapes beside their visuals here.
 
     Returns:
         the kind of a part, a text and the part's name, for each that is found; the first and last
@@ -54,6 +55,7 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
     spans, arms, wide = _lengths(model)
     size = wide + max(spans.values(), default=0.0)
     yield from _limits(model, size)
+    yield from _massless(model, drawn)
     if not size > 0.0:
         return
     told = f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints'
@@ -90,6 +92,23 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
                    'in mm, or inertias made up?'), ''
     elif 0.0 < model.mass < LIGHTEST * size**3:
         yield '', f'{told}: lighter than any machine of that size; lengths in mm?', ''
+
+
+def _massless(model: Model, drawn: Container[str]) -> Iterator[tuple[str, str, str]]:
+    """Name links that move and have shapes, without a mass on them or on what is fixed to them."""
+    if model.nv and not model.mass:
+        yield '', 'no link has a mass: the efforts of gravity and of motion are all 0', ''
+        return
+    held: dict[str, str | None] = {}  # by body, the one that it is fixed to; None for the ground
+    for joint in model.joint_list:
+        held[joint.child] = joint.child if joint.type_name != 'fixed' else (
+            None if joint.parent is None else held[joint.parent])
+    heavy = {held[body.name] for body in model.body_list
+             if body.inertia is not None and body.inertia.mass} | {None}
+    for body in model.body_list:
+        if held[body.name] not in heavy and (body.visuals or body.name in drawn):
+            yield 'link', ('no mass, though a joint moves them and they have shapes (visual or '
+                           'collision geometry); their weight is missing'), body.name
 
 
 def _least_trace(mass: float) -> float:

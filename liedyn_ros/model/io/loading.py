@@ -40,7 +40,8 @@ def load_model(
             "<" is URDF, MJCF or SDF by its root element.
         arguments: of a xacro file, by name.
         floating: whether the root moves freely, where the file does not say.
-        strict: whether to refuse what is otherwise a warning.
+        strict: whether to refuse mass properties that no rigid body has, and names in mimic that
+            the file has not; other doubts stay warnings.
         gravity: (3,), m/s^2, in place of the file's.
         sdf_model: name of one of the models of an SDF world.
 

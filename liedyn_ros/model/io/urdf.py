@@ -25,7 +25,7 @@ from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
 from liedyn_ros.model.io.loops import add_loops, add_plugins, DYNAMICS_TAGS, link_of, write_loop
 from liedyn_ros.model.io.xml_parts import (
     add, add_origin, add_shape, changes, document, drawn, given_limits, inertia_in, is_off, joined,
-    model_of_file, MOMENT_TAGS, origin, Remarks, said, shapes_of, unused, Vocabulary,
+    model_of_file, MOMENT_TAGS, name_degrees, origin, Remarks, said, shapes_of, unused, Vocabulary,
     write_inertial)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body
@@ -80,9 +80,9 @@ def load_urdf(
             robot.fail('a URDF without elements of xacro (expand it, or name the file .xacro)',
                        xml.tag if ':' in xml.tag else f'{xml.tag} {said(xml)}')
     folder = None if is_document(source) else Path(source).parent
-    links = {link.value.get('name'): link for link in robot.each('link')}
+    links = {link.value.get('name', ''): link for link in robot.each('link')}
     return model_of_file(robot, lambda: _model(robot, floating, strict, gravity),
-                         lambda body: shapes_of(links[body], folder, origin))
+                         lambda body: shapes_of(links[body], folder, origin), links)
 
 
 def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike) -> Model:
@@ -116,6 +116,8 @@ def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike) -> 
     add_plugins([plugin for gazebo in robot.each('gazebo') for plugin in gazebo.each('plugin')],
                 builder, links, robot.text('name'), mimics=[
                     joint.get('name', '') for joint in robot.value.findall('joint[mimic]')])
+    name_degrees('link', robot.each('link'), remarks)
+    name_degrees('joint', joints, remarks)
     builder.add_warning(*remarks, *URDF_WORDS.unread(robot.value))
     return builder.build()
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 import math
 import os
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element as XML, SubElement
@@ -163,6 +164,7 @@ _CHANGES = {  # parts of a model by kind: where they are, and their attributes t
     'bodies': ('body_list', 'inertia'), 'joints': ('joint_list', *RECORDED, 'placement'),
     'closures': ('closures', 'length', 'tolerance', 'frame_a', 'frame_b')}
 _ORIGIN = 0.0, 0.0, 0.0
+TURN = 6.3  # rad, 2 pi rounded up, as files round
 
 
 class Remarks:
@@ -241,6 +243,20 @@ def given_limits(joint: str, bounds: dict[str, float], remarks: Remarks, turns: 
     return bounds | dict.fromkeys(below, math.inf)
 
 
+def name_degrees(kind: str, owners: Iterable[Element], remarks: Remarks) -> None:
+    """Note angles beyond a turn in the places of links or joints and of their masses."""
+    for owner in owners:
+        for xml in (each for part in (owner.value, *owner.value.findall('inertial'))
+                    for each in (*part.findall('origin'), *part.findall('pose'))):
+            angles = xml.get('rpy', '').split()
+            if xml.tag == 'pose' and is_off(xml.get('degrees')) and 'quat' not in xml.get(
+                    'rotation_format', ''):
+                angles = (xml.text or '').split()[3:]
+            if any(abs(parse_number(each) or 0.0) > TURN for each in angles):
+                remarks.add(kind, 'roll, pitch or yaw beyond a turn; they are in rad, and these '
+                            'look like degrees', owner.text('name'))
+
+
 @contextmanager
 def reading(name: str | os.PathLike[str]) -> Iterator[None]:
     """Name a file in the errors of a reader, which itself refuses numbers that overflow."""
@@ -250,17 +266,21 @@ def reading(name: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def model_of_file(source: Element | str, read: Callable[[], Model],
-                  shapes: Callable[[str], Iterable[Shape]] = lambda body: ()) -> Model:
+                  shapes: Callable[[str], Iterable[Shape]] = lambda body: (),
+                  links: Mapping[str, Element] = MappingProxyType({})) -> Model:
     """
     Return the model of a root element or a path; errors and warnings name its file.
 
-    shapes returns those of a body, as shapes_of does. Numbers that are hardly in kg and m have a
+    shapes returns those of a body, as shapes_of does; links has the elements of those that may
+    have shapes, by name. Numbers that are hardly in kg and m have a
     warning. Raises DescriptionError.
     """
     name = source if isinstance(source, str) else source.path.removesuffix(f': {source.value.tag}')
     with reading(name):
         model, remarks = read(), Remarks()
-        for each in implausible(model, shapes):
+        drawn = {name for name, link in links.items() if any(
+            link.value.find(f'{tag}/geometry/*') is not None for tag in ('visual', 'collision'))}
+        for each in implausible(model, shapes, drawn):
             remarks.add(*each)
     model = replace(model, warnings=tuple(map(spelled, (*model.warnings, *remarks))))
     for warning in model.warnings:

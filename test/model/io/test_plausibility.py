@@ -125,3 +125,72 @@ def test_a_centre_of_mass_far_outside_the_meshes_is_named(suffix: str, tmp_path)
         said = [each for each in load_model(path).warnings if 'farthest point' in each]
         assert bool(said) == named
         assert all('a (0.8 m from a shape that ends at 0.0866 m)' in each for each in said)
+
+
+SHAPE = '<{0}><geometry><box size="1 1 1"/></geometry></{0}>'
+INERTIAL = ('<inertial><mass value="1"/><inertia ixx="1e-1" iyy="1e-1" izz="1e-1" ixy="0" ixz="0" '
+            'iyz="0"/></inertial>')
+
+
+def chain(*links: str, kinds: str = 'cc') -> str:
+    """Return a URDF of links with these contents; kinds of joints: c of continuous, f of fixed."""
+    return '<robot name="r">' + ''.join(
+        f'<link name="l{k}">{each}</link>' for k, each in enumerate(links)) + ''.join(
+        f'<joint name="j{k}" type="{"continuous" if kind == "c" else "fixed"}"><parent '
+        f'link="l{k}"/><child link="l{k + 1}"/><origin xyz="0 0 1"/></joint>'
+        for k, kind in enumerate(kinds)) + '</robot>'
+
+
+@pytest.mark.parametrize('tag', ['visual', 'collision'])
+@pytest.mark.parametrize('strict', [False, True])
+def test_a_link_that_moves_with_a_shape_and_no_mass_is_named(tag: str, strict: bool) -> None:
+    text = chain('', SHAPE.format(tag), INERTIAL)
+    with pytest.warns(DescriptionWarning) as seen:
+        warning, = load_urdf(text, strict=strict).warnings
+    assert warning.startswith("links ['l1']: no mass, though a joint moves them")
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize('text', [
+    chain(SHAPE.format('visual'), '', INERTIAL),  # the ground, and a frame
+    chain('', INERTIAL, SHAPE.format('visual'), kinds='cf'),
+    chain('', SHAPE.format('visual'), INERTIAL, kinds='cf'),
+    chain('', SHAPE.format('visual'), INERTIAL, kinds='fc')],
+    ids=['no shape', 'fixed to a mass', 'a mass fixed to it', 'fixed to the ground'])
+def test_links_that_need_no_mass_of_their_own_are_not_named(text: str) -> None:
+    assert not [each for each in load_urdf(text).warnings if 'mass' in each]
+
+
+def test_links_without_mass_that_are_fixed_to_each_other_are_named_by_their_shapes() -> None:
+    text = chain('', '', SHAPE.format('visual'), INERTIAL, kinds='cfc')
+    warning, = load_urdf(text).warnings
+    assert warning.startswith("links ['l2']: no mass")
+
+
+def test_a_machine_without_any_mass_is_named_once() -> None:
+    warning, = load_urdf(chain('', SHAPE.format('visual'), '')).warnings
+    assert warning.startswith('no link has a mass')
+    assert not load_urdf('<robot name="r"><link name="a"/></robot>').warnings  # nothing moves
+
+
+def test_a_link_of_sdf_that_says_no_mass_and_has_a_shape_is_named() -> None:
+    said = load_sdf(MESH['sdf'].format(0, 'none.stl', '1 1 1').replace(
+        '<mass>1</mass>', '<mass>0</mass>').replace('1e-2', '0')).warnings
+    assert [each for each in said if each.startswith("links ['a']: no mass")]
+
+
+@pytest.mark.parametrize('roll, named', [
+    (90.0, True), (-180.0, True), (6.2832, False), (-3.15, False)])
+def test_roll_pitch_and_yaw_in_degrees_are_named(roll: float, named: bool) -> None:
+    place = f'<origin rpy="{roll} 0 0"/>'
+    joint = chain('', INERTIAL, INERTIAL).replace('<origin xyz="0 0 1"/>', place, 1)
+    mass = chain('', INERTIAL, INERTIAL).replace('<mass', f'{place}<mass', 1)
+    sdf = MESH['sdf'].format(0, 'none.stl', '1 1 1').replace(
+        '<pose>0 0 1 0', f'<pose>0 0 1 {roll}', 1)
+    for load, text, owner in (
+            (load_urdf, joint, "joints ['j0']"), (load_urdf, mass, "links ['l1']"),
+            (load_sdf, sdf, "links ['w']")):
+        said = [each for each in load(text).warnings if 'like degrees' in each]
+        assert [each.partition(':')[0] for each in said] == [owner] * named
+    degrees = sdf.replace('<pose>0 0 1', '<pose degrees="true">0 0 1')
+    assert not [each for each in load_sdf(degrees).warnings if 'like degrees' in each]

@@ -218,7 +218,10 @@ def test_mass_properties_of_no_body_are_used_with_a_warning(content: str,
 
 @pytest.mark.filterwarnings('error')
 def test_a_physical_model_warns_of_nothing() -> None:
-    assert load_urdf(robot(LINKS + joint('revolute', LIMIT))).warnings == ()
+    weighs = ('<link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+              'ixz="0" iyz="0"/></inertial></link>')
+    text = robot('<link name="a"/>' + weighs + joint('revolute', LIMIT))
+    assert load_urdf(text).warnings == ()
 
 
 def test_limits_in_degrees_have_a_warning() -> None:
@@ -229,7 +232,7 @@ def test_limits_in_degrees_have_a_warning() -> None:
         + '</robot>')
     with pytest.warns(DescriptionWarning, match=r"joints \['turn'\]: .* like degrees") as seen:
         assert 'degrees' in load_urdf(text).warnings[0]
-    assert len(seen) == 1
+    assert len(seen) == 2  # and no link has a mass
 
 
 def test_a_virtual_joint_says_how_the_root_is_held() -> None:

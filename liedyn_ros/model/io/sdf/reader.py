@@ -30,7 +30,8 @@ from liedyn_ros.model.io.sdf.nesting import (
     WORLD_FRAME)
 from liedyn_ros.model.io.sdf_writer import DYNAMICS_OF_SDF, SDF_TYPES
 from liedyn_ros.model.io.xml_parts import (
-    given_limits, inertia_in, is_off, model_of_file, MOMENT_TAGS, Remarks, shapes_of, unused)
+    given_limits, inertia_in, is_off, model_of_file, MOMENT_TAGS, name_degrees, Remarks, shapes_of,
+    unused)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import IDENTITY
 from liedyn_ros.model.parts.inertia import SpatialInertia
@@ -79,7 +80,7 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
     reader = _Reader(root, folder, strict)
     return model_of_file(root, lambda: reader.model(floating, gravity, sdf_model),
                          lambda body: shapes_of(reader.links[body], folder,
-                                                lambda each: pose_of(each)[1]))
+                                                lambda each: pose_of(each)[1]), reader.links)
 
 
 class _Reader:
@@ -137,6 +138,8 @@ class _Reader:
         self._add_couplings()
         add_plugins([plugin for each in (self._model, world) if each is not None
                      for plugin in each.each('plugin')], self._builder, list(self.links), name)
+        name_degrees('link', self.links.values(), self._remarks)
+        name_degrees('joint', joints, self._remarks)
         self._builder.add_warning(
             *self._remarks, *dict.fromkeys(nesting.remarks), *SDF_WORDS.unread(self._model.value))
         return self._builder.build()
