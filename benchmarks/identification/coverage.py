@@ -38,9 +38,12 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.identification import PayloadEstimator, Recording, with_payload
+from liedyn_ros.identification.consistent_fit import PRIOR
 from liedyn_ros.identification.equations import equations_of
 from liedyn_ros.identification.estimate import Estimate, given_unknowns
 from liedyn_ros.identification.held_out import FOLDS, parts_of, Trial
+from liedyn_ros.identification.joints import FRICTION_TERMS
+from liedyn_ros.identification.missing_terms import missing_terms
 from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.payload.estimator import SCALE_DEVIATION
 from liedyn_ros.identification.robust_fit import robust_fit
@@ -174,13 +177,15 @@ def one_trial(trial: Run) -> Seen | None:
         return payload_trial(model, clock, q, noise, rng)
     read = np.array([model.integrate(*each) for each in zip(
         q, ENCODER * rng.normal(size=tau.shape))])
-    equations = equations_of(model, motion_of(model, Recording(model, clock, read, tau + noise)))
+    motion = motion_of(model, Recording(model, clock, read, tau + noise))
+    equations = equations_of(model, motion)
     fit = robust_fit(equations.rows, equations.forces)
     try:
-        scatter = Trial(model, equations, parts_of(
-            equations, fit, clock[:1], FOLDS)).jackknife()
+        held = Trial(model, equations, parts_of(equations, fit, clock[:1], FOLDS))
     except ShapeError:  # errors are alike for so long that identify refuses the recording
         return None
+    scatter = held.scatter_with(missing_terms(
+        motion, held, FRICTION_TERMS, PRIOR, held.compared(PRIOR))[1])
     wide = Estimate(fit, fit.x, {}, fit.x[:0], fit.x[:0], scatter, FOLDS).half_widths(SURE)
     told = np.isfinite(wide)
     told[equations.base.rank * trial.lacking or len(told):] = False  # friction has no one truth

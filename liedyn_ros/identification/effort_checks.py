@@ -31,6 +31,8 @@ COMMON_DEVIATION = 1.22
 # Correlation from which more than the half of an effort is that of the model
 MIN_CORRELATION = 0.7
 MAX_RANGES = 2.0  # times the range of its limits, which a joint covers where these are too narrow
+END_SHARE = 0.1  # of the range of an effort, beside its end
+END_SAMPLES = 0.01  # of the samples, which no motion leaves at an end by chance
 REST_DISTANCE = 0.02  # rad or m, by which a joint that stood still may be elsewhere
 _ROUNDING = 1e-3  # of the largest effort, below which an error has no sign to tell
 _SIGN_DEVIATIONS = 2.0  # standard deviations
@@ -40,6 +42,8 @@ _MIN_ERROR_RATIO = 2.0  # times the squares that are left, by which one sign mus
 def require_own_columns(model: Model, recording: Recording) -> None:
     """
     Raise LimitError for the same numbers of two joints, efforts that stood, and other units.
+
+    So it does for efforts that are cut off, and for magnitudes, which have one sign at all joints.
 
     Joints that move further than twice their limits allow have another one, or other limits.
     Two joints of which one follows the other have the same numbers. An effort stood where it is
@@ -71,6 +75,14 @@ def require_own_columns(model: Model, recording: Recording) -> None:
                                  names=(one.name, other.name))
     for each in single:
         force, q = recording.tau[:, each.vi], recording.q[:, each.qi]
+        for end in (force.max(), force.min()):  # more at an end than near it are cut off there
+            at, near = force == end, np.abs(force - end) < END_SHARE * np.ptp(force)
+            if end and np.ptp(force) and at.sum() > max(
+                    END_SAMPLES * len(force), (near & ~at).sum()):
+                raise LimitError(
+                    f'effort of {each.name}: expected less than its sensor reads at most, got '
+                    f'{end:g} in {100.0 * at.mean():.2g} % of the samples. Record it slower; '
+                    'sure=True (--sure) takes it as it is', names=(each.name,))
         begins = np.flatnonzero(np.append(True, np.diff(force) != 0.0))
         longest = int(np.argmax(np.diff(begins, append=len(force))))
         begin, end = np.append(begins, len(force))[longest:longest + 2].tolist()
@@ -96,6 +108,12 @@ def require_efforts(model: Model, equations: Equations, wider: Equations) -> tup
     ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
     names = np.array(equations.joints)
     near = (1.0 / TWO_DEVIATIONS < np.abs(ratio)) & (np.abs(ratio) < TWO_DEVIATIONS)
+    needed = equations.rows @ given_unknowns(model, equations)
+    turns = (needed.min(axis=0) < -END_SHARE * needed.max(axis=0)) & (needed.max(axis=0) > 0.0)
+    if len(names) > 1 and turns.any() and (equations.forces + equations.known >= 0.0).all():
+        raise LimitError('efforts: expected signs, got none below 0 at any joint: magnitudes? '
+                         'Record them with their signs; sure=True (--sure) takes them as they are',
+                         names=tuple(names[turns].tolist()))
     told = np.abs(alike) > MIN_CORRELATION
     far = told & ~near
     # A load at the hand makes efforts larger, but only a unit, or the masses, all of them smaller

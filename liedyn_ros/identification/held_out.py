@@ -291,6 +291,13 @@ class Trial:
         squares = (found - found.mean(axis=0))**2 * ((1.0 - lacking) / lacking)[:, None]
         return np.asarray(np.sqrt(squares.mean(axis=0)))
 
+    def scatter_with(self, wider: Sequence[Trial]) -> Array:
+        """Return the jackknife (p,), or by how much missing terms move unknowns, if by more."""
+        found = np.array([each.plain.x for each in self._fits])
+        return np.max([self.jackknife(), *(np.abs(np.mean([
+            each.plain.x[:found.shape[1]] for each in other._fits], axis=0) - found.mean(axis=0))
+            for other in wider)], axis=0)
+
     def with_first(self, weight: float) -> HeldOutForces:
         """Return predictions, also by the first recording alone where there are several."""
         found = self.compared(weight)

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -30,6 +30,7 @@ from liedyn_ros.identification.joints import (
     FRICTION_TERMS, LOAD, MORE_TERMS, OFFSET_TERM, SCALE_TERM, SPRING, STRIBECK, TILT)
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.joints.scales import scaled, with_scales
+from liedyn_ros.identification.missing_terms import missing_terms
 from liedyn_ros.identification.motion import Motion, Recording
 from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.readings import likely_reading, MAX_REMAINING_SHARE, open_zeros
@@ -190,8 +191,8 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     every = every if trial.equations is first else _of_all_samples(model, trial.equations)
     progress(4, STAGES[4])
     unseen = trial.with_first(weight)
-    estimate = replace(every.at(weight), scatter=trial.jackknife(), parts=FOLDS)
-    missing, wider = _missing(motion, trial, friction, weight, unseen)
+    missing, wider = missing_terms(motion, trial, friction, weight, unseen)
+    estimate = replace(every.at(weight), scatter=trial.scatter_with(wider), parts=FOLDS)
     beyond = _beyond(motion, trial, estimate, weight)
     verdict = judge(model, motion, trial.equations, estimate, unseen, (*missing.values(), *doubts))
     return Identification(
@@ -252,13 +253,13 @@ def _moves_first(error: Array, best: Array, beyond: Array) -> bool:
     return bool(left < other)
 
 
-def _is_beyond_first(motion: Motion, wider: Trial | None, estimate: Estimate,
+def _is_beyond_first(motion: Motion, wider: Sequence[Trial], estimate: Estimate,
                      unseen: HeldOutForces, weight: float, beyond: Array) -> bool:
     """Return whether other poses are worth more than the best further term, if there is one."""
-    return wider is not None and len(beyond) > 0 and _moves_first(
+    return len(wider) > 0 and len(beyond) > 0 and _moves_first(
         unseen.errors()['consistent'],
-        wider.compared(weight, alone=True).errors()['consistent'],
-        _beyond(motion, wider, estimate, weight))
+        wider[0].compared(weight, alone=True).errors()['consistent'],
+        _beyond(motion, wider[0], estimate, weight))
 
 
 def _best_smoothed(recording: Recording, motion: Motion, trial: Trial, first: Equations,
@@ -312,38 +313,6 @@ def _best_filtered(motion: Motion, trial: Trial, weight: float, equations_at: _E
             last = errors[other]
     best = min(errors, key=errors.__getitem__)
     return trial if best is trial.equations else trial.of(best)
-
-
-def _missing(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: float,
-             unseen: HeldOutForces) -> tuple[dict[str, str], Trial | None]:
-    """Return the gains of terms that each predict held-out parts better, and the best trial."""
-    told, misfits, trials = dict[str, str](), dict[str, float](), dict[str, Trial]()
-    for kind in MORE_TERMS:
-        if kind in friction or any(each.kind == SCALE_TERM for each in trial.equations.extra):
-            continue
-        try:
-            wider = with_friction(trial.model, motion, trial.equations, (kind,), {})
-            wide = trial.of(wider)
-            found = wide.compared(weight, alone=True)
-        except (LimitError, ShapeError, ConvergenceError):
-            continue
-        both = replace(unseen, predicted=unseen.predicted | {
-            kind: found.predicted['consistent']})
-        times = both.errors()[kind] / np.maximum(both.errors()['consistent'], 1e-300)
-        helped = {name: float(each) for k, (name, each) in enumerate(zip(
-            trial.equations.joints, times)) if both.is_better(kind, 'consistent', k)
-            and f'{each:.2g}' != '1'}
-        if helped and both.is_better(kind, 'consistent'):
-            what = {TILT: 'a tilt of the base', SPRING: 'springs'}.get(kind, f'friction {kind!r}')
-            gains = ', '.join(f'{name} {each:.2g}' for name, each in helped.items())
-            told[kind] = (f'a term is missing: with {what} errors on held-out parts are smaller, '
-                          f'times {gains}' + (
-                              f'. Add it: --friction {" ".join((*friction, kind))}'
-                              if min(helped.values()) < 1.0 / MAX_CONSISTENCY_COST else
-                              ', which is little'))
-            misfits[kind], trials[kind] = both.misfit(kind), wide
-    order = sorted(told, key=misfits.__getitem__)
-    return {kind: told[kind] for kind in order}, trials[order[0]] if order else None
 
 
 def _require_input(model: Model, prior: float | None, friction: tuple[str, ...],

@@ -29,6 +29,7 @@ from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import (
     base_parameters, ExcitationLimits, identify, is_consistent, next_motion, Recording)
 from liedyn_ros.identification.delays import likely_delay
+from liedyn_ros.identification.effort_checks import require_own_columns
 from liedyn_ros.identification.equations import equations_of
 from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.identification.held_out import HeldOutForces
@@ -350,6 +351,22 @@ def test_deviations_count_what_the_model_lacks() -> None:
     wide = (estimate.half_widths(0.95) / estimate.deviations)[inertial]
     assert_same(wide[ratio > 1.0], student.ppf(0.975, 4), 1e-12)  # of five parts
     assert_same(wide[ratio < 1.0], student.ppf(0.975, estimate.plain.freedom), 1e-12)
+
+
+@pytest.mark.parametrize('change', (
+    lambda tau: np.clip(tau, -0.5 * tau.max(axis=0), 0.5 * tau.max(axis=0)), np.abs))
+def test_efforts_that_are_cut_off_or_have_no_signs_are_refused(change) -> None:
+    """Models that were worse than the given one were offered."""
+    given, recording = changed_columns(lambda time, q, tau: (time, q, change(tau)))
+    with pytest.raises(LimitError) as caught:
+        identify(given, recording)
+    assert {*caught.value.names} <= {*given.coordinate_names}
+
+
+def test_efforts_in_coarse_steps_are_not_cut_off() -> None:
+    given, recording = changed_columns(lambda time, q, tau: (
+        time, q, np.round(tau / (0.05 * np.ptp(tau, axis=0))) * 0.05 * np.ptp(tau, axis=0)))
+    require_own_columns(given, recording)
 
 
 @pytest.mark.parametrize('what', ('positions', 'efforts', 'stood'))
