@@ -33,7 +33,16 @@ def draw_machine(
 
     Flat cylinders become discs, everything else lines along its length, and the rods that close
     loops thin lines; without visuals, as of a URDF, the links become lines between their joints.
-    size: of the machine, m, by which widths of lines are chosen.
+
+        >>> axes = new_figure(80.0).add_subplot(projection='3d')
+        >>> draw_machine(axes, model, q, size=0.4)
+
+    Args:
+        axes: Of matplotlib, three-dimensional.
+        model: Its visuals, or its joints where it has none, are drawn.
+        q: (nq,), rad and m, in the order of the model's coordinates.
+        alpha: Opacity, 0 to 1.
+        size: Of the machine, m, by which widths of lines are chosen.
     """
     poses = dict(zip(model.bodies, Dynamics(model).kinematics(q).poses))
     if not any(body.visuals for body in model.body_list):
@@ -55,9 +64,18 @@ def draw_machine(
 def beside_machine(
         model: Model, q: Array, height: float = 62.0) -> tuple[Figure, Any, Any]:
     """
-    Return a figure with a machine at its left, those axes in space, and axes for curves at right.
+    Draw a machine at the left of a figure, with axes for curves at its right.
 
-    q: (nq,), the configuration that is drawn. height: mm.
+        >>> figure, _, axes = beside_machine(model, q)
+        >>> axes.plot(times, torques)
+
+    Args:
+        model: As draw_machine takes it.
+        q: (nq,), rad and m, the configuration that is drawn.
+        height: Of the figure, mm.
+
+    Returns:
+        The figure, the axes of the machine, and the axes for curves.
     """
     figure = new_figure(height, PAGE)
     space, axes = figure.add_subplot(1, 2, 1, projection='3d'), figure.add_subplot(1, 2, 2)

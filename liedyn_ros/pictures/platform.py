@@ -36,10 +36,18 @@ def draw_platform(
         axes: Any, geometry: StewartGeometry, pose: Array, title: str,
         numbered: bool = True, values: ArrayLike | None = None) -> None:
     """
-    Draw base, platform and legs into axes in space; pose (4, 4), platform in base, m.
+    Draw base, platform and legs into axes in space.
 
-    numbered: whether the legs' numbers stand beside them. values: (6,), m or rad, at which the
-    drives are; those of inverse kinematics where left out.
+        >>> axes = new_figure(80.0).add_subplot(projection='3d')
+        >>> draw_platform(axes, geometry, geometry.home, 'home')
+
+    Args:
+        axes: Of matplotlib, three-dimensional.
+        geometry: Of the platform.
+        pose: (4, 4), platform in base, m.
+        title: Above the axes.
+        numbered: Whether the number of each leg stands beside it.
+        values: (6,), m or rad, of the drives; inverse kinematics of the pose if None.
     """
     base, tips = leg_ends(geometry, pose)
     if values is not None and geometry.driven:
@@ -115,7 +123,17 @@ def label_axes(axes: Any, small: bool) -> None:
 
 
 def legend_of(geometry: StewartGeometry) -> list[Line2D | Patch]:
-    """Return the entries of a legend of the parts that `draw_platform` draws."""
+    """
+    Name the parts that `draw_platform` draws, for a legend.
+
+        >>> figure.legend(handles=legend_of(geometry))
+
+    Args:
+        geometry: Of the platform; cranks and rails have entries of their own.
+
+    Returns:
+        Handles for matplotlib's legend.
+    """
     parts: list[Line2D | Patch] = [
         Line2D([], [], color=BASE_COLOR, label='base'),
         Patch(facecolor=FRONT, edgecolor=TIPS, linestyle='--', label='platform from its +z side'),
@@ -129,7 +147,14 @@ def legend_of(geometry: StewartGeometry) -> list[Line2D | Patch]:
 
 
 def share_scale(panels: Sequence[Any]) -> None:
-    """Give small axes in space the same limits, so that what they show can be compared."""
+    """
+    Give small axes in space the same limits, so that their contents can be compared.
+
+        >>> share_scale(figure.axes)
+
+    Args:
+        panels: Three-dimensional axes of matplotlib.
+    """
     spans = []
     for name in 'xyz':
         limits = np.array([getattr(axes, f'get_{name}lim')() for axes in panels])

@@ -30,11 +30,17 @@ FEW_DECADES = 2.0  # a logarithmic axis of fewer has numbers between the powers 
 
 def save(figure: Figure, path: Path) -> None:
     """
-    Write a figure as the suffix of path says, as PDF, and its numbers.
+    Write a figure as an image, as PDF, and its numbers as CSV.
 
     The CSV has a row for each point: panel, series, x, y and, in space, z. Panels are numbered and
-    have the label of their vertical axis; series have that of the legend. Lines that only mark a
-    place are left out. The cells of maps go to an NPZ file.
+    have the label of their vertical axis; series have their label of the legend. Lines that only
+    mark a place are left out. The cells of maps go to an NPZ file.
+
+        >>> save(figure, Path('out/residuals.svg'))
+
+    Args:
+        figure: Of matplotlib.
+        path: Of the image; its suffix is the format. The other files have its stem.
     """
     for axes in figure.axes:
         _number_log_axes(axes)

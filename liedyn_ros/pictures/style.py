@@ -45,7 +45,20 @@ matplotlib.rcParams.update(RC_STYLE)
 def new_figure(
         height: float, width: float = COLUMN_WIDTH_MM, below: float = 0.0,
         right: float = 0.0) -> Figure:
-    """Return an empty figure whose parts do not overlap; mm. below, right: left free there."""
+    """
+    Begin an empty figure whose parts do not overlap.
+
+        >>> axes = new_figure(60.0, PAGE).add_subplot()
+
+    Args:
+        height: Of the figure, mm.
+        width: Of the figure, mm; COLUMN_WIDTH_MM or PAGE in a journal.
+        below: Free space at the bottom, mm.
+        right: Free space at the right, mm.
+
+    Returns:
+        The figure.
+    """
     free = below / height
     return Figure(
         figsize=(width / INCH, height / INCH),
@@ -53,7 +66,15 @@ def new_figure(
 
 
 def fill(axes: Any, above: float = 0.0) -> None:
-    """Make a drawing in space, its labels included, as large as its figure; mm. above: free."""
+    """
+    Make a drawing in space, its labels included, as large as its figure.
+
+        >>> fill(axes, above=6.0)
+
+    Args:
+        axes: Three-dimensional axes of matplotlib, alone in their figure.
+        above: Free space at the top, mm.
+    """
     figure = axes.figure
     figure.set_layout_engine('none')
     title = axes.get_title()
@@ -83,11 +104,28 @@ def ink(figure: Figure) -> Array:
 
 
 def legend_beside(axes: Axes, **options: Any) -> None:
-    """Put the legend to the right of the axes, where it lies on nothing."""
+    """
+    Put the legend to the right of the axes, where it lies on nothing.
+
+        >>> legend_beside(axes, title='leg')
+
+    Args:
+        axes: Whose lines have labels.
+        options: Of matplotlib's legend.
+    """
     axes.legend(**{'loc': 'center left', 'bbox_to_anchor': (1.0, 0.5), **options})
 
 
 def legend_above(axes: Axes, columns: int, **options: Any) -> None:
-    """Put the legend in one block above the axes, where it lies on nothing."""
+    """
+    Put the legend in one block above the axes, where it lies on nothing.
+
+        >>> legend_above(axes, columns=3)
+
+    Args:
+        axes: Whose lines have labels.
+        columns: Of the legend.
+        options: Of matplotlib's legend.
+    """
     axes.legend(**{'loc': 'lower left', 'bbox_to_anchor': (0.0, 1.0), 'ncols': columns,
                    'columnspacing': 1.0, 'borderaxespad': 0.2, **options})

@@ -54,10 +54,21 @@ REPORTED_PACKAGES = 'numpy', 'scipy', 'clarabel', 'rosbags', 'mcap'
 
 
 class ReportPage:
-    """Builds one page; all texts are escaped, but plots are SVG of this package."""
+    """
+    Builds the HTML page of a report; texts are escaped, plots are inserted as they are.
+
+        >>> page = ReportPage('Calibration')
+        >>> page.table(['leg', 'offset, mm'], [('leg_1', 0.12)])
+        >>> path.write_text(page.html())
+    """
 
     def __init__(self, title: str) -> None:
-        """Begin with a title."""
+        """
+        Begin with a title.
+
+        Args:
+            title: Shown at the top and by the browser's tab.
+        """
         self._title = title
         self._parts = [f'<h1>{as_html(title)}</h1>']
 
@@ -124,6 +135,8 @@ class Findings(NamedTuple):
 
     good: whether the verdict is shown in green, or as bad; None for neither. Reasons beyond
     MAX_REASONS are further findings, as others are.
+
+        >>> Findings('The geometry fits.', True, ['residual 0.03 mm'], 'run liedyn stewart check')
     """
 
     verdict: str

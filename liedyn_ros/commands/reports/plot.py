@@ -66,7 +66,11 @@ for (const svg of document.querySelectorAll('svg.plot')) {
 
 
 class Line(NamedTuple):
-    """A line of a plot: its name, and the values (n,) of both axes."""
+    """
+    A line of a plot: its name, and the values (n,) of both axes.
+
+        >>> Line('measured', times, lengths)
+    """
 
     name: str
     x: Array
@@ -74,7 +78,22 @@ class Line(NamedTuple):
 
 
 def plot(title: str, lines: Sequence[Line], x_label: str, y_label: str) -> str:
-    """Return a figure of lines with their names above; the extremes of long ones are kept."""
+    """
+    Draw lines as an SVG figure with their names above.
+
+    A line of more than POINT_LIMIT points is thinned; its local extremes are kept.
+
+        >>> page.plots([plot('Leg 1', [Line('measured', times, lengths)], 'time, s', 'length, m')])
+
+    Args:
+        title: Of the figure.
+        lines: At most as many as COLOURS.
+        x_label: Quantity and unit of the horizontal axis.
+        y_label: Quantity and unit of the vertical axis.
+
+    Returns:
+        The figure as HTML with an inline SVG.
+    """
     drawn = [Line(each.name, *_thinned(each.x, each.y)) for each in lines]
     x0, x1 = _span([each.x for each in drawn])
     y0, y1 = _span([each.y for each in drawn])
