@@ -107,7 +107,7 @@ class Doubts:
         unknown = [name for name in named if name not in self._joints]
         if unknown and self._missing:
             found['names'] = (f'joint_states: expected joints such as {listed(self._missing)}, '
-                              f'got {listed(unknown)}: what nobody names is not moved')
+                              f'got {listed(unknown)}: unnamed joints are not moved')
         far = [name for name in seen.positions
                if name in self._joints and _is_far(self._joints[name], seen.positions[name])]
         if far:

@@ -89,7 +89,7 @@ class FlightControl(Follower[Command]):
         if command.at_limit and (led != known).any() and not self.machine.command(
                 known, wanted.q).at_limit:
             raise LimitError(
-                'efforts: expected some that actuators give, as those of the own model, got '
+                'efforts: expected efforts within the limits of the actuators, got '
                 f'{", ".join(command.at_limit)} at a limit', names=command.at_limit)
         if not self.begun:
             self.phase = Phase.FOLLOWING

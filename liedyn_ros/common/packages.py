@@ -49,8 +49,8 @@ def package_folder(name: str, folder: Path | None) -> Path:
         if place.is_dir():
             return place
     raise DescriptionError(
-        f'expected the package {name!r} in a workspace, beside the file or in a folder of '
-        f'{PATHS[0]} (export {PATHS[0]}=folder), found it nowhere; looked at '
+        f'expected the package {name!r} in a workspace, next to the file or in a folder of '
+        f'{PATHS[0]} (export {PATHS[0]}=folder), got none; looked at '
         f'{listed(list(map(str, tried)))}')
 
 

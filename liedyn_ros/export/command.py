@@ -69,8 +69,8 @@ def write(options: argparse.Namespace, output: Path) -> str:
                        joint_bound=options.joint_bound)
         return f'platform {geometry.name!r}'
     if options.length_bound or options.joint_bound:
-        raise LiedynError(f'{options.robot}: expected the geometry of a platform beside '
-                          '--length-bound and --joint-bound, got another file')
+        raise LiedynError(f'{options.robot}: expected the geometry of a platform with '
+                          f'--length-bound or --joint-bound, got another file')
     model = load_model(options.robot, floating=options.floating)
     if options.casadi:
         write_casadi_source(output, model, frames=options.frames,
@@ -99,7 +99,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('robot', type=Path,
                         help='file .urdf, .xacro or .yaml, or the geometry of a Stewart platform')
     result.add_argument('-o', '--output', type=Path,
-                        help='model file; by default beside the robot, with the suffix .liedyn')
+                        help='model file; default: next to the robot, with the suffix .liedyn')
     result.add_argument('--floating', action='store_true', help='put the base on a free joint')
     result.add_argument('--no-dissipation', action='store_true',
                         help='leave out damping and friction of the joints')

@@ -69,9 +69,9 @@ def require_own_columns(model: Model, recording: Recording) -> None:
         for (one, first), (other, second) in itertools.combinations(zip(single, columns), 2):
             if np.ptp(first) and np.array_equal(first, second) and not {
                     one.name, other.name} <= led:
-                raise LimitError(f'{what} of {one.name} and {other.name}: expected those of '
-                                 'each joint, got the same numbers throughout: name their '
-                                 'columns; sure=True (--sure) takes them as they are',
+                raise LimitError(f'{what} of {one.name} and {other.name}: expected different '
+                                 f'numbers for each joint, got the same ones throughout: name '
+                                 f'their columns; sure=True (--sure) takes them as they are',
                                  names=(one.name, other.name))
     for each in single:
         force, q = recording.tau[:, each.vi], recording.q[:, each.qi]
@@ -147,8 +147,8 @@ def require_efforts(model: Model, equations: Equations, wider: Equations) -> tup
     if common < -deviation:
         doubts.insert(0, f'efforts are {np.exp(common):.2g} times what the given model needs, '
                          'over all joints: are its masses too large, or is the unit another one?')
-    for which, what in ((~told & (sign > 0), 'the unit of its effort, and only friction or '
-                                             'inertia tell the sign'),
+    for which, what in ((~told & (sign > 0),
+                         'the unit of its effort, and only friction or inertia show the sign'),
                         (~told & (sign == 0), 'the unit and the sign of its effort')):
         if which.any():
             doubts.append(f'{", ".join(names[which])}: mostly friction, or what no model has: it '

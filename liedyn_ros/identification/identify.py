@@ -368,9 +368,9 @@ def _require_in_time(model: Model, motion: Motion, equations: Equations) -> tupl
     if not error * MAX_CONSISTENCY_COST < 1.0:
         return ()
     option = f'--effort-delay {found.name and found.name + "="}{found.seconds:.4f}'
-    text = (f'efforts of {found.name or "all joints"}: expected those of the time of their '
-            f'positions; taken {found.seconds:.4f} s later ({option}), errors are {error:.2g} '
-            'times as large' + (', or its friction lags' if found.name else ''))
+    text = (f'efforts of {found.name or "all joints"}: expected at the time of their positions; '
+            f'shifted {found.seconds:.4f} s later ({option}), errors are {error:.2g} times as '
+            f'large' + (', or its friction lags' if found.name else ''))
     if found.name or found.most >= MAX_REMAINING_SHARE:  # one joint's friction may lag
         return (text,)
     raise LimitError(f'{text}. If they are in time, sure=True (--sure) takes them as they are',

@@ -128,8 +128,9 @@ def other_readings(names: tuple[str, ...], turning: Collection[str]) -> Iterator
             for sign, word in ((1.0, '+'), (-1.0, '-')):
                 if 0 <= other < len(names):
                     yield OtherReading(
-                        name, f'{name} counts from elsewhere: its angle is its reading {word} '
-                        f'that of {names[other]}, as many controllers couple them',
+                        name, f'{name} is counted from elsewhere: its angle is its reading '
+                              f'{word} the reading of {names[other]}, as many controllers couple '
+                              f'them',
                         f'--reads {name}={name}{word}{names[other]}', k,
                         unit[k] + sign * unit[other])
         yield OtherReading(name, f'readings of {name} have the other sign',
@@ -257,7 +258,7 @@ def open_zeros(model: Model, motion: Motion, equations: Equations) -> tuple[str,
     return (f'zeros of {", ".join(names)} are not observable: efforts are the same wherever they '
             'count from, the bodies behind turned along' + (
                 f'. The given bodies would have, in degrees: {", ".join(asked)}' if asked else '')
-            + (f'. Other zeros are told to {np.degrees(told[worst]):.2g} degrees (one deviation, '
+            + (f'. Other zeros are known to {np.degrees(told[worst]):.2g} degrees (one deviation, '
                f'{worst}) or better' if told else ''),) if names else ()
 
 

@@ -125,8 +125,8 @@ def with_held(verdict: Verdict, held: Sequence[str], whole: Model, model: Model,
     """
     if not held:
         return verdict
-    reasons = [f'held, as the options say: {", ".join(held)}. Parameters are wrong if one of them '
-               'moved in truth: identify them only where it stood still']
+    reasons = [f'held, as the options say: {", ".join(held)}. Parameters are wrong if one of '
+               f'them did move: identify them only where it stood still']
     times = _over_noise(model, motion, equations, held_out)
     effect = _effect(held, whole, model, motion, equations)
     before = np.minimum(held_out['given'], held_out['refitted friction'])
@@ -137,7 +137,7 @@ def with_held(verdict: Verdict, held: Sequence[str], whole: Model, model: Model,
         reasons.append('errors are far above the noise of the efforts (times it: '
                        f'{", ".join(suspect)}): a held joint may have moved, or a term is '
                        'missing' + ('' if sure else '. The given model stays: record the held '
-                                    'joints too, or say that they stood still (--sure)'))
+                       'joints too, or confirm that they stood still (--sure)'))
     return replace(verdict, reasons=(*reasons[1:], *verdict.reasons, *reasons[:1]),
                    offered=verdict.offered and (sure or not suspect))
 
@@ -213,8 +213,8 @@ def _remarks(equations: Equations, fit: RobustFit, consistent: Array, held_out: 
         remarks.append(f'{fit.unseen.shape[1]} sums of the unknowns have no effect on the '
                        'recording at all: the given model decides them')
     if condition > MAX_CONDITION:
-        remarks.append(f'the motion tells some sums apart badly: condition {condition:.3g}, '
-                       f'expected at most {MAX_CONDITION:g}')
+        remarks.append(f'the motion separates some sums of parameters badly: condition '
+                       f'{condition:.3g}, expected at most {MAX_CONDITION:g}')
     errors = [np.sqrt(np.mean((equations.forces - equations.rows @ x)**2, axis=0))
               for x in (consistent, fit.x)]
     for name, bound, free in zip(equations.joints, *errors):

@@ -206,8 +206,8 @@ class ModelBuilder:
     def _require_held(self, joint: str, held: float, given: ArrayLike) -> None:
         """Raise ModelError for another position of a joint than couplings hold."""
         if (np.abs(as_numbers('position', given) - held) > _COUPLED).any():
-            raise ModelError(f'joint {joint}: expected a position of {held:.6g}, where its '
-                             f'coupling holds it beside the locked ones, got {given!r}',
+            raise ModelError(f'joint {joint}: expected a position of {held:.6g}, which its '
+                             f'coupling gives with the locked joints, got {given!r}',
                              names=[f'joint {joint}'], expected=held, got=given)
 
     def _not_locked(self, locked: Mapping[str, float]) -> list[Coupling]:

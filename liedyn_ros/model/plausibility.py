@@ -87,7 +87,7 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
         yield '', (f'masses: {dense:.6g} kg of {model.mass:.6g} kg are in bodies whose inertias '
                    'make them denser than any metal: masses in g, or inertias made up?'), ''
     if ratios and float(np.median(ratios)) < 1.0 / DENSITY_FACTOR:
-        yield '', (f'lengths of {size:.3g} m beside inertias of bodies that are '
+        yield '', (f'lengths of {size:.3g} m with inertias of bodies that are '
                    f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths '
                    'in mm, or inertias made up?'), ''
     elif 0.0 < model.mass < LIGHTEST * size**3:

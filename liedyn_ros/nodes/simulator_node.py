@@ -49,7 +49,7 @@ PUBLISH_RATE = Parameter(
     'publish_rate', 250.0, 'states a second', 'Hz', least=1.0, most=1000.0)
 TIME_PARAMETERS = (
     Parameter('command_timeout', COMMAND_TIMEOUT, 'time in motion without an accepted command '
-              'after which the drives do what is safe by themselves, and the silence is reported; '
+              'after which the drives take their own safe action and the silence is reported; '
               '0 for never: the last commands stay in force', 's',
               least=0.0, most=3600.0, run_time=True),
     Parameter('publish_clock', False, 'publish the time of the simulation on /clock'),
@@ -125,8 +125,8 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
                               'simulation cannot drive itself, got true')
         self._factor = self.parameters['time_factor']
         if self._factor != 1.0 and not with_clock:
-            raise LiedynError(f'time_factor: expected 1 without publish_clock, which tells others '
-                              f'the time, got {self._factor}')
+            raise LiedynError(f'time_factor: expected 1 without publish_clock, which gives other '
+                              f'nodes the time, got {self._factor}')
         max_age = self.parameters['max_command_age'] if with_clock else 0.0
         self._max_command_age = max(max_age, 1.0 / rate) if max_age else 0.0
 
@@ -246,4 +246,4 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
         if self.active:
             self._begin_again()
         response.success = self.active
-        response.message = 'stands at the start' if self.active else 'expected an active node'
+        response.message = 'at rest at the start' if self.active else 'expected an active node'

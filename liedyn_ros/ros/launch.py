@@ -64,14 +64,14 @@ def switch(name: str, default: str, description: str, **words: str) -> ChoiceArg
 
 def choice(name: str, description: str, *words: str) -> ChoiceArgument:
     """Return an argument that sets the parameter of its name, where it is given, to a word."""
-    return ChoiceArgument(name, '', f'{description}; empty: that of params_file',
+    return ChoiceArgument(name, '', f'{description}; empty: the value in params_file',
                           {each: each for each in ('', *words)}, {})
 
 
 def file(name: str, description: str) -> DeclareLaunchArgument:
     """Return an argument that sets the parameter of its name, where it is given, to a path."""
     return DeclareLaunchArgument(
-        name, default_value='', description=f'{description}; empty: that of params_file')
+        name, default_value='', description=f'{description}; empty: the value in params_file')
 
 
 def description(

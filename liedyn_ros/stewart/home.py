@@ -61,7 +61,7 @@ def geometry_home(geometry: StewartGeometry) -> Array:
         raise LiedynError(
             'home: expected one in the geometry file, such as home: {position: [0.0, 0.0, 0.5]}, '
             'or home_position of a node, --home of a command, got neither: lengths have several '
-            'poses, and only home says which of them is that of this machine', names=('home',))
+            'poses, and only home decides which of them this machine has', names=('home',))
     return geometry.home.copy()  # which kernels may take
 
 
@@ -89,7 +89,8 @@ def require_home(
     fault += f': in mm? {position.tolist()} m fits' if in_mm else ''
     hint = ('; home_orientation: expected the order x, y, z, w, got '
             f'{list(settings["home_orientation"])}, which fits as w, x, y, z') if ordered else ''
-    raise LimitError(f'home pose: {fault}; home_position is where yours stands{hint}',
+    raise LimitError(f'home pose: {fault}; set home_position to the rest pose of your '
+                     f'platform{hint}',
                      names=('home_position',) * (in_mm or not ordered) + (
                          'home_orientation',) * ordered,
                      expected='m' if in_mm else None, got='mm' if in_mm else None)

@@ -43,8 +43,8 @@ def stewart_parser() -> argparse.ArgumentParser:
     """Return the options of `liedyn reproduce stewart`."""
     result = argparse.ArgumentParser(
         prog='liedyn reproduce stewart',
-        description="Repeat the Stewart paper's study: Tables 2 and 3 beside the published "
-        'figures, Figures 4 to 9.')
+        description='Repeat the study of the Stewart paper: Tables 2 and 3 next to the published '
+                    'figures, Figures 4 to 9.')
     result.add_argument('--folder', type=outputs.folder, default=STEWART_FOLDER,
                         help=f'where to draw the figures (default: {STEWART_FOLDER})')
     return result
@@ -55,7 +55,7 @@ def higher_order_parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog='liedyn reproduce higher-order',
         description='Repeat the experiment of Ali et al.: inverse and forward dynamics with time '
-        f'derivatives to order {STUDY_ORDER}, and their cost beside CasADi.')
+        f'derivatives to order {STUDY_ORDER}, and their cost next to the cost of CasADi.')
     result.add_argument('--folder', type=outputs.folder, default=HIGHER_ORDER_FOLDER,
                         help=f'where to draw the plots (default: {HIGHER_ORDER_FOLDER})')
     return result

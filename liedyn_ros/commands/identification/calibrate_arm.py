@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'liedyn calibrate: {error}', file=sys.stderr)
         return 2
     findings.print_top()
-    print(f'errors at {int(found.used.sum())} poses, each held out of its fit, rms')
+    print(f'errors at {int(found.used.sum())} held-out poses, rms')
     print_table(['', 'given', 'calibrated'], _accuracy(found))
     findings.print_further()
     print('written:', ', '.join(str(each) for each in written))
@@ -94,7 +94,7 @@ def _calibrated(model: Model, options: argparse.Namespace
             deviations=None if noise is None else (noise['position'], noise['rotation']),
             tolerance=tuple(options.tolerance), offsets=options.offsets,
             start=start_of(model, dict(options.start)))
-    told = (*samples.remarks, *([f'poses {options.leave_out} left out, as the options say']
+    told = (*samples.remarks, *([f'poses {options.leave_out} left out by --leave-out']
                                 if options.leave_out else []))
     return found, tuple(f'{each}; the others are numbered without them' for each in told)
 
@@ -155,15 +155,15 @@ def _lengths(found: ArmCalibration) -> list[str]:
 def _report(found: ArmCalibration, findings: Findings, options: argparse.Namespace) -> Path:
     page = ReportPage(f'Calibration of {options.model.name}')
     findings.begin(page)
-    page.heading('Errors at poses held out')
+    page.heading('Errors at held-out poses')
     page.table(['', 'given', 'calibrated'], _accuracy(found))
     page.heading('What the placements were off by')
-    page.text('Each in the frame of its joint, with standard deviations. Those of numbers that '
-              'the poses do not tell are the tolerance. The offset is the part along the axis, '
-              'mrad or mm. A dash: not searched.')
+    page.text('Each in the frame of its joint, with standard deviations. A number that the poses '
+              'do not determine has the tolerance as its deviation. The offset is the part along '
+              'the axis, mrad or mm. A dash: not estimated.')
     page.table(FRAME_HEAD, _corrections(found))
     page.items([*_lengths(found), *(
-        [f'hardly told: {", ".join(found.unobservable)}'] if found.unobservable else [])])
+        [f'poorly determined: {", ".join(found.unobservable)}'] if found.unobservable else [])])
     findings.end(page)
     page.settings({key: str(value) for key, value in vars(options).items()})
     path = options.folder / ARM_REPORT
@@ -182,8 +182,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--folder', type=folder, default='calibrated',
                         help='folder of the results')
     result.add_argument('--joints', nargs='+', metavar='JOINT', help=(
-        'joints whose readings the table has; by default all on the way to the body, of a machine '
-        'with loops those with actuators'))
+        'joints whose readings the table has; default: all joints between base and body, in a '
+        'machine with loops the actuated ones'))
     result.add_argument('--start', action='append', default=[], type=number_of,
                         metavar='JOINT=POSITION', help='near which the loops are closed')
     add_reads_option(result)
@@ -195,7 +195,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--pose', metavar='COLUMN,...', action='append', default=[],
                         type=lambda text: text.split(','), help=(
         'columns of x, y, z, with roll, pitch, yaw or a quaternion after them, or of a distance '
-        'from a fixed point, as a cable or a ball bar tells; once for each of several reflectors'))
+        'from a fixed point, as a cable or a ball bar measures; once for each of several '
+        'reflectors'))
     result.add_argument('--point', help='position to take, of several in the table')
     result.add_argument('--unit', action='append', default=[], type=pair_of, metavar='KIND=UNIT',
                         help='unit of reading, position or orientation, such as position=mm')

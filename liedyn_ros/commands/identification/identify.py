@@ -166,10 +166,10 @@ def parser() -> argparse.ArgumentParser:
         'weight of the given model, 1 for errors of its bodies of 100 %%; by default the one of '
         f'{PRIORS[0]:g} to {PRIORS[-1]:g} that predicts held-out parts best'))
     fit.add_argument('--sure', action='store_true', help=(
-        'take unit and sign of the efforts as they are, whatever the given model says, and held '
-        'joints as still'))
+        'trust unit and sign of the efforts even where the given model contradicts them, and '
+        'take held joints as still'))
     result.add_argument('--no-next-motion', action='store_true', help=(
-        'look for no motion that tells what the recordings leave open'))
+        'do not search for a motion that determines what the recordings leave open'))
     add_limit_options(*(result.add_argument_group(name) for name in (
         'the motion to record next', 'limits of that motion')))
     return result

@@ -42,7 +42,7 @@ PAYLOAD_UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
 PAYLOAD_HEAD = ['number', 'value', 'deviation', 'unit']
 CAVEAT = ('deviations count noise, and a common share of 5.8 % by which efforts may be wrong, as '
           'constants of motors are stated to 10 %: a known load (--known-load) makes it smaller. '
-          "A recording without load (--empty) tells what the robot's own model is wrong by")
+          "A recording without load (--empty) measures the error of the robot's own model")
 STATED_SCALE = ('deviations count noise, and what was stated with --scale: joints without a '
                 'stated deviation have a common one of 5.8 %')
 KNOWN_LOAD = ('deviations count noise, and what the known load leaves open of the share by which '
@@ -164,7 +164,7 @@ def _findings(whole: Model, found: Payload, options: argparse.Namespace, remarks
         found.center_of_mass, found.center_deviations)) if known else ''
     return Findings(
         f'The payload has {found.mass:.4g} ± {found.deviations[0]:.2g} kg.' if known else
-        'The motion does not tell the mass of the payload.', known and not doubts,
+        'The motion does not determine the mass of the payload.', known and not doubts,
         [*doubts, *([f'centre of mass, m: {center}'] if known else []), _caution(options)],
         step, remarks)
 
@@ -244,13 +244,13 @@ def parser() -> argparse.ArgumentParser:
     add_recording_options(result)
     result.add_argument('--body', required=True, help='body that carries it, such as tool0')
     result.add_argument('--placement', type=_placement, metavar='X,Y,Z', help=(
-        'origin of its frame in that of the body, m; by default the same'))
+        'origin of the payload frame in the body frame, m; default: its origin'))
     result.add_argument('--offsets', action='store_true', help=(
         'efforts have constant errors, which are estimated too'))
     result.add_argument('--empty', type=Path, metavar='RECORDING', help=(
         "a recording without payload: what is found in it is an error of the robot's own model"))
     result.add_argument('--known-load', type=_known, metavar='KG=RECORDING', help=(
-        'a recording with a load of known mass, which tells by how much efforts are wrong'))
+        'a recording with a load of known mass, which shows the scale error of the efforts'))
     result.add_argument('--folder', type=folder, default='payload', help='folder of the results')
     add_holding_options(result)
     return result

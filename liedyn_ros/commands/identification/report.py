@@ -42,7 +42,7 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
     _plots(page, result)
     _unknowns(page, result)
     _bodies(page, result)
-    page.heading('What the recording does not tell')
+    page.heading('What the recording does not determine')
     page.items([f'may be zero: {name}' for name in result.verdict.unknown] or ['nothing'])
     sums = [name for name in masses_in_sums(result.given, result.equations)
             if result.given.body(name).inertia is not None]
@@ -95,14 +95,14 @@ def summary(result: Identification) -> list[list[object]]:
 
 
 def _errors(page: ReportPage, result: Identification) -> None:
-    page.heading('Errors on parts held out')
+    page.heading('Errors on held-out parts')
     page.text('Root mean square of the joint forces, N m or N. Each part of the recording is '
               'predicted by a fit of the others.')
     page.table(SCALES_HEAD, summary(result))
 
 
 def _plots(page: ReportPage, result: Identification) -> None:
-    page.heading('Joint forces and what is left of them')
+    page.heading('Joint forces and their residuals')
     time, forces = result.unseen.time, result.unseen.forces
     before, after = (result.unseen.predicted[each]
                      for each in ('refitted friction', 'consistent'))
@@ -122,10 +122,10 @@ def _unknowns(page: ReportPage, result: Identification) -> None:
     fit, equations = result.estimate.plain, result.equations
     wide = float(stdtrit(fit.freedom, 0.5 + 0.5 * INTERVAL_LEVEL))
     given = given_unknowns(result.given, equations)
-    page.heading('Parameters that the recording tells')
-    page.text('Sums of parameters, and joint forces. The identified ones are those of bodies '
-              f'that exist, with intervals of {100.0 * INTERVAL_LEVEL:g} % that count how far '
-              'these and the given model pull them from least squares.')
+    page.heading('Parameters that the recording determines')
+    page.text('Sums of parameters, and joint forces. The identified ones are physically '
+              f'consistent, with intervals of {100.0 * INTERVAL_LEVEL:g} % that include how far '
+              'consistency and the given model pull them from least squares.')
     page.table(['parameter', 'given', 'identified', '±', 'least squares', ''], [
         [name, *(f'{each:.5g}' if abs(each) > WRITTEN_ZERO else '0' for each in (old, new)),
          f'{spread:.2g}', f'{x:.5g}' if abs(x) > WRITTEN_ZERO else '0',
@@ -136,14 +136,14 @@ def _unknowns(page: ReportPage, result: Identification) -> None:
 
 
 def _ahead(page: ReportPage, result: Identification, found: NextMotion | None, text: str) -> None:
-    page.heading('Which motion would tell it')
+    page.heading('Suggested motion')
     page.text(text)
     if found is None:
         return
     rows = predicted_deviations(found)
-    page.text('Standard deviations by these recordings, and with that motion recorded as well, at '
-              f'the noise of these. Shown are {min(len(rows), MAX_UNKNOWNS)} of {len(rows)}, '
-              'those first that gain most.')
+    page.text('Standard deviations by these recordings, and with the suggested motion recorded '
+              f'as well, at the same noise. Shown are {min(len(rows), MAX_UNKNOWNS)} of '
+              f'{len(rows)}, largest gains first.')
     page.table(['parameter', 'now', 'with the motion'], [
         [name, *(f'{each:.2g}' if np.isfinite(each) else 'unknown' for each in (before, after))]
         for name, before, after in rows[:MAX_UNKNOWNS]])
@@ -153,7 +153,7 @@ def _ahead(page: ReportPage, result: Identification, found: NextMotion | None, t
 def _bodies(page: ReportPage, result: Identification) -> None:
     page.heading('Bodies')
     page.text('Mass (kg), centre of mass (m) and moments about it (kg m²), given and identified. '
-              'Single numbers may be far off where only their sums are told.')
+              'Single numbers may be far off where only their sums are determined.')
     rows = []
     for name in result.estimate.bodies:
         for kind, model in (('given', result.given), ('identified', result.model)):

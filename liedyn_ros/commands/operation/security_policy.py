@@ -112,7 +112,7 @@ def parser() -> argparse.ArgumentParser:
         description='Print the SROS 2 policy of one node.')
     result.add_argument('node', help='executable of the node')
     result.add_argument('--namespace', default='/', help='namespace in which it runs')
-    result.add_argument('--name', help="the node's name, where it is not that of the executable")
+    result.add_argument('--name', help="the node's name, if it differs from the executable's")
     result.add_argument('--remap', nargs='+', action='extend', default=[], metavar='FROM:=TO',
                         help='remappings of its topics, services and actions')
     return result

@@ -37,9 +37,8 @@ def findings(folder: Path = SHARED_MEMORY) -> Iterator[DoctorLine]:
     text = f'{free / 1e6:.0f} of {whole / 1e6:.0f} MB of {folder} are free'
     if free < SEGMENT:
         yield DoctorLine(SHARED_MEMORY_PART, Severity.ERROR,
-                         f'{text}: no further node has room, and sends '
-                         'by UDP', 'remove what is left over, or give a container more '
-                                   '(--shm-size)')
+                         f'{text}: it is full; a further node sends by UDP',
+                         'remove leftovers, or give a container more (--shm-size)')
     else:
         yield DoctorLine(SHARED_MEMORY_PART, Severity.OK, text)
     if left:

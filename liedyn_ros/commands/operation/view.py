@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
         prog='liedyn view', description='Show a robot, moved by its topics or by sliders, in a '
         'browser. Whatever else is given goes to the node: --ros-args -p use_sim_time:=true')
     result.add_argument('model', nargs='?', type=Path, help=(
-        'the robot: .urdf, .xacro, .xml (MJCF), .sdf or .yaml; without one, that of the topic '
+        'the robot: .urdf, .xacro, .xml (MJCF), .sdf or .yaml; default: the topic '
         'robot_description'))
     result.add_argument('--geometry', type=Path, metavar='FILE',
                         help='geometry file of a Stewart platform')

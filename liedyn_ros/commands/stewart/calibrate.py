@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     top = findings(found, task, remark)
     top.print_top()
-    print(f'errors at {found.held_out.poses} poses, each held out of its fit, rms')
+    print(f'errors at {found.held_out.poses} held-out poses, rms')
     print_table(['', 'given', 'calibrated'], accuracy_rows(found))
     top.print_further()
     print('written:', ', '.join(str(each) for each in files))

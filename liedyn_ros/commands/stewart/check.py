@@ -97,8 +97,8 @@ def parser() -> argparse.ArgumentParser:
                         help='geometry file')
     result.add_argument('--home', type=float, nargs=6, default=None,
                         metavar=('X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'), help=(
-                            'home pose of the node, m and degrees; by default that of the '
-                            'geometry file'))
+                            'home pose of the node, m and degrees; default: home of the geometry '
+                            'file'))
     result.add_argument('--tolerance', type=float, default=None, help=(
         'what poses and geometry are known to, m or rad; from the size of the platform and the '
         'noise of the readings where it is left out'))

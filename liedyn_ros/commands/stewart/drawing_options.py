@@ -32,8 +32,8 @@ def workspace_parser() -> argparse.ArgumentParser:
         result.add_argument(f'--{name}', type=float, nargs='+', default=[0.0],
                             help='degrees; several give a map of each combination')
     result.add_argument('--home', type=float, nargs=3, default=None, metavar='M', help=(
-                            'position x y z where the usable part begins, m; by default that of '
-                            'home in the geometry file'))
+                            'position x y z where the usable part begins, m; default: home of '
+                            'the geometry file'))
     result.add_argument('--threshold', type=float, default=0.05,
                         help='smallest singular value that counts as regular')
     result.add_argument('--steps', type=int, default=41, help='positions along each axis')

@@ -100,7 +100,7 @@ def speeds_of(options: argparse.Namespace) -> SpeedLimits | None:
     """Return the limits of speed that the options have, or None. Raises LimitError."""
     if options.speed_limit is None:
         if options.duration != LEG_TIME:
-            raise LimitError('--speed-limit: expected one beside --duration, got none')
+            raise LimitError('--speed-limit: expected one with --duration, got none')
         return None
     return SpeedLimits(limits=options.speed_limit, durations=options.duration)
 
@@ -109,7 +109,7 @@ def forces_of(options: argparse.Namespace) -> ForceLimits | None:
     """Return the limits of force that the options have, or None. Raises LimitError."""
     if options.force_limit is None:
         if any((*options.force, *options.point, options.further_force, options.further_moment)):
-            raise LimitError('--force-limit: expected one beside a load, got none')
+            raise LimitError('--force-limit: expected one with a load, got none')
         return None
     return ForceLimits(
         limits=options.force_limit, force=options.force, point=options.point,
@@ -133,7 +133,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--speed-limit', type=float, metavar='V',
                         help='greatest speed of every drive, m/s, rad/s of a crank')
     result.add_argument('--duration', type=float, default=LEG_TIME,
-                        help='from each pose to the next, s, beside --speed-limit')
+                        help='from each pose to the next, s; needs --speed-limit')
     result.add_argument('--force-limit', type=float, metavar='F',
                         help='greatest force of every drive, N, N m of a crank')
     result.add_argument('--force', type=float, nargs=3, default=(0.0, 0.0, 0.0),

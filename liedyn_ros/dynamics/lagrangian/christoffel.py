@@ -93,8 +93,9 @@ def christoffel_symbols_of_chains(model: Model, q: ArrayLike) -> Array:
     """
     group = [j.name for j in model.joint_list if j.type_name in ('spherical', 'free')]
     if group:
-        raise ModelError('christoffel_symbols_of_chains: expected joints of one degree of freedom '
-                         f'or chains of such, got {group}; christoffel_symbols has every joint')
+        raise ModelError('christoffel_symbols_of_chains: expected joints of one degree of '
+                         f'freedom or chains of them, got {group}; christoffel_symbols has every '
+                         'joint')
     tree = ScrewTree(model, q)
     home = ScrewTree(model, model.neutral())
     result = np.zeros((model.nv,) * 3)

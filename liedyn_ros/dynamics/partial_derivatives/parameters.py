@@ -162,8 +162,8 @@ def vector_of(parameters: Parameters, model: Model, shapes: Shapes) -> Array:
     if not isinstance(parameters, Parameters):
         raise LiedynError(f'parameters: expected Parameters, got {type(parameters).__name__}')
     if parameters.shapes is not shapes and parameters.shapes != shapes:
-        raise ShapeError(f'parameters: expected those of {model.name}, got those of a model with '
-                         'other numbers of bodies, coordinates or closures')
+        raise ShapeError(f'parameters: expected those of {model.name}, got ones with other '
+                         f'numbers of bodies, coordinates or closures')
     return parameters._vector
 
 

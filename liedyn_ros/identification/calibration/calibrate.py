@@ -157,7 +157,7 @@ class ArmCalibration:
                  f'more than {OUTLIER_RATIO:g} times the others' if len(beyond) else
                  f'poses {_listed(np.flatnonzero(left) + 1)} were left out')
         if name is not None:
-            which += f', and all that were left out lie apart in the range of {name}'
+            which += f', and those left out all lie in one part of the range of {name}'
         return [f'{which}. ' + (f'The likely cause: {self.cause.text}' if self.cause else
                                 'Nothing that was tried explains them')]
 
@@ -170,11 +170,11 @@ class ArmCalibration:
                 return f'calibrate again {self.cause.option}' if self.cause.option.startswith(
                     'without') else f'calibrate again with {self.cause.option}'
             if self._left_out():
-                return ('measure the poses that are left out again, or say that they are wrong: '
+                return ('measure the excluded poses again, or exclude them for good: '
                         f'--leave-out {" ".join(map(str, left))}')
         if self.unobservable:
-            return (f'measure poses that differ by {self.unobservable[0]}, which these hardly '
-                    f'tell as one of {len(self.unobservable)} numbers')
+            return (f'measure poses that differ by {self.unobservable[0]}, which these poorly '
+                    f'determine as one of {len(self.unobservable)} numbers')
         return 'use the new model' if self.offered else 'measure more poses over a wider range'
 
     @property
@@ -363,8 +363,8 @@ def _result(problem: ArmProblem, found: CalibrationFit,
     instrument, target = problem.frames(found.z)
     told = int((values < MAX_VARIANCE_SHARE).sum())
     if told < unknowns.of_machine:
-        remarks.append(f'poses of this kind tell {told} of {unknowns.of_machine} numbers: the '
-                       'others are fixed by the smallest correction')
+        remarks.append(f'poses of this kind determine {told} of {unknowns.of_machine} numbers: '
+                       f'the others are fixed by the smallest correction')
     model = unknowns.moved(found.z)
     return ArmCalibration(
         accepted(model, problem.q[found.used]) if model.closures else model, unknowns.places,

@@ -97,6 +97,7 @@ def _require_told(equations: Equations, at: list[int], deviations: Array) -> Non
     open_ = [equations.joints[k] for k, each in zip(at, deviations) if not each < _MAX_DEVIATION]
     if open_:
         raise LimitError(
-            f'scales: expected joints whose efforts others tell, got {listed(open_)}, whose '
-            f'deviation is above {100.0 * _MAX_DEVIATION:g} %: leave them out, or move them more',
+            f'scales: expected joints whose scale the other joints determine, got '
+            f'{listed(open_)}, whose deviation is above {100.0 * _MAX_DEVIATION:g} %: leave them '
+            f'out, or move them more',
             names=tuple(open_))

@@ -171,8 +171,8 @@ def _gaps(time: Array, parts: Sequence[slice], smoothed_ones: int) -> str:
             for before, after in itertools.pairwise(parts)]
     longest, at = max(lost)
     short = len(parts) - smoothed_ones
-    return (f'{len(lost)} gaps without samples, the longest {longest:.3g} s at {at:.4g} s: pieces '
-            'between them are smoothed apart, each without its ends' + (
+    return (f'{len(lost)} gaps without samples, the longest {longest:.3g} s at {at:.4g} s: '
+            f'pieces between them are smoothed separately, each without its ends' + (
                 f'; {short} of {len(parts)} are too short and left out' if short else ''))
 
 

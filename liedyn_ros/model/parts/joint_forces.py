@@ -68,12 +68,12 @@ def joint_forces(joint: str, type_name: str, limits: Limits, values: Mapping[str
 
 def _require_places(joint: str, limits: Limits, stopped: NDArray[np.bool_], width: Array) -> None:
     if not width[stopped].all():
-        raise ModelError(f'joint {joint}: expected a stop_width above 0 beside stop_stiffness, '
+        raise ModelError(f'joint {joint}: expected a stop_width above 0 with stop_stiffness, '
                          f'got {width.tolist()}')
     bounded = np.isfinite(limits.lower) | np.isfinite(limits.upper)
     if not bounded[stopped].all():
-        raise ModelError(f'joint {joint}: expected a lower or an upper limit beside '
-                         'stop_stiffness, got none')
+        raise ModelError(f'joint {joint}: expected a lower or an upper limit with '
+                         f'stop_stiffness, got none')
 
 
 def _checked(name: str, value: ArrayLike | float, nv: int, least: float) -> Array:

@@ -267,7 +267,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         if self._asked is None:
             return
         if answer.header.stamp != self._asked.header.stamp:
-            raise StampError('stamp: expected that of the question, got another')
+            raise StampError('stamp: expected the stamp of the query, got another')
         command = self._control.answer(self._asked.wanted, tau)
         if self._begin_ns is None:
             self._begin_ns = conversions.nanoseconds(answer.header.stamp)
@@ -314,7 +314,8 @@ class AerialManipulatorControllerNode(ManagedNode):
         if self._gate.silent:
             tell_silence(self, self._gate, 'odometry and joint_states of one stamp', self._refusal)
         if self._control.phase is Phase.STOPPED:
-            self.complain(f'{Phase.STOPPED.value}: the rotors stand; activate the node again',
+            self.complain(f'{Phase.STOPPED.value}: the rotors have stopped; activate the node '
+                          f'again',
                           'stopped')
 
     def _report(self) -> None:

@@ -34,8 +34,8 @@ MACHINE_PARAMETERS = (
     Parameter('model_file', MODEL_DEFAULT, 'path of the model of the machine, with '
               "its rotors (YAML); a bare name is one of the package's config folder"),
     Parameter('world_frame', 'world', 'frame id of the ground, which several machines may share'),
-    Parameter('frame_prefix', '', 'put before the frame ids of bodies, so that those of several '
-              'machines differ; the launch file gives its namespace and a slash'),
+    Parameter('frame_prefix', '', 'prefix of the frame ids of bodies, to distinguish several '
+                                  'machines; the launch file gives its namespace and a slash'),
     MAX_AGE_PARAMETER,
 )
 

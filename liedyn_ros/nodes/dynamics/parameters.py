@@ -37,25 +37,26 @@ MODEL_PARAMETERS = (
 DYNAMICS_PARAMETERS = MODEL_PARAMETERS + (
     Parameter('dissipation', True, 'apply the damping and the friction of the model to its joints',
               run_time=True),
-    Parameter('hold_couplings', False, 'hold the mimic joints and gears of a model without closed '
-              'loops too; with closed loops they are held always', run_time=True),
+    Parameter('hold_couplings', False, 'enforce the mimic joints and gears of a model without '
+                                       'closed loops too; with closed loops they are always '
+                                       'enforced', run_time=True),
 )
 DYNAMICS_SERVER = DYNAMICS_PARAMETERS + (
     Parameter('payload_body', '', 'body, such as a flange, whose payload is estimated from '
               '`joint_states`; empty for none'),
-    Parameter('payload_offsets', False, 'estimate constant errors of the efforts beside the '
-              'payload'),
+    Parameter('payload_offsets', False, 'estimate constant errors of the efforts with the '
+                                        'payload'),
     Parameter('external_effort_gain', 0.0, 'estimate from `joint_states` what touches a machine, '
               'with the time constant 1 / gain; 0 for no estimate', '1/s',
               least=0.0, most=10_000.0),
-    Parameter('external_effort_levels', '', 'external efforts that tell contact, as '
+    Parameter('external_effort_levels', '', 'external efforts above which there is contact, as '
               '`learn_contact_levels` finds them, e.g. `shoulder:=4.2 elbow:=1.7` [N m or N]; '
               'empty for none'),
 )
 MUJOCO_SIMULATOR = tuple(replace(parameter, run_time=False) for parameter in MODEL_PARAMETERS) + (
     Parameter('world_frame', 'world', 'frame id of the ground, which several robots may share'),
-    Parameter('frame_prefix', '', 'put before the frame ids of bodies, so that those of several '
-              'robots differ'),
+    Parameter('frame_prefix', '', 'prefix of the frame ids of bodies, to distinguish several '
+                                  'robots'),
     MAX_AGE_PARAMETER,
     Parameter('start', '', 'positions of joints at the start, e.g. `knee:=0.5 ankle:=-1.2` [rad '
               'or m]; others are at 0, or at their limit, and so that loops are closed'),

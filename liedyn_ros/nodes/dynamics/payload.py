@@ -74,7 +74,7 @@ def message_of(estimator: PayloadStream, body: str, why: str = '') -> PayloadMes
     try:
         found = estimator.estimate
         if not np.isfinite(found.deviations[0]):
-            raise LiedynError('payload: expected motions that tell its mass, got none')
+            raise LiedynError('payload: expected motions that determine its mass, got none')
         if not found.mass > 0.0:
             raise LiedynError(f'payload: expected a mass above 0, got {found.mass:.4g} +- '
                               f'{found.deviations[0]:.2g} kg')

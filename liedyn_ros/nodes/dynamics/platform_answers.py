@@ -76,7 +76,7 @@ class PlatformAnswers(DynamicsAnswers):
         geometry = self._platform.geometry
         if geometry.home is None:
             raise LimitError(f'{geometry.name}: expected a home in the geometry file, from which '
-                             'legs tell the pose, got none', names=('home',))
+                             f'the pose is solved, got none', names=('home',))
         solver, known = PoseSolver(geometry), geometry.home
 
         def complete(lengths: Array, rates: Array) -> tuple[Array, Array]:

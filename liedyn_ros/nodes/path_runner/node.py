@@ -167,7 +167,7 @@ class PathRunnerNode(ManagedNode):
                     break
         except BudgetError as error:
             self._stop(run)
-            raise BudgetError(f'{error}; the machine stands on the path, '
+            raise BudgetError(f'{error}; the machine has stopped on the path, '
                               f'{run.status.planned_time:.6g} s of the plan on') from error
         if not run.ended:
             raise BudgetError('replaced by a new path; the machine stood on this one, '
@@ -333,8 +333,8 @@ def from_standing(request: Any, standing: dict[str, float]) -> JointTrajectory:
     given = request.trajectory
     if set(given.joint_names) != set(standing) or request.multi_dof_trajectory.points:
         raise NameSetError(
-            f'trajectory.joint_names: expected those of the run that goes on, {list(standing)}, '
-            f'and no poses, got {list(given.joint_names)}; the run stands now', names=standing)
+            f'trajectory.joint_names: expected the joints of the current run, {list(standing)}, '
+            f'and no poses, got {list(given.joint_names)}; the run has stopped', names=standing)
     start = [standing[name] for name in given.joint_names]
     if given.points and np.allclose(
             given.points[0].positions, start, rtol=0.0, atol=MAX_START_DISTANCE):

@@ -17,8 +17,9 @@ PATH_RUNNER = tuple(replace(parameter, run_time=False) for parameter in DYNAMICS
     Parameter('rate', 100.0, 'commands a second', 'Hz', least=1.0, most=1000.0),
     Parameter('tolerated_lag', 0.05, 'distance of a joint from its command up to which the run '
               'keeps its speed, rad or m', least=0.0, most=100.0, run_time=True),
-    Parameter('largest_lag', 0.2, 'distance at which the run stands and waits, and up to which a '
-              'path may begin away from the joints, rad or m', least=1e-6, most=1000.0,
+    Parameter('largest_lag', 0.2, 'lag of the joints at which the run stops and waits, and '
+                                  'largest distance of the start of a path from the joints, rad '
+                                  'or m', least=1e-6, most=1000.0,
               run_time=True),
     Parameter('input_timeout', 0.5, 'time without joint states, once there were some, after which '
               'the run stops until they are heard again; 0 for never', 's', least=0.0,

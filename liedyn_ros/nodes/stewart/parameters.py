@@ -71,8 +71,9 @@ POSE_PARAMETERS = PLATFORM_PARAMETERS + (
               'reported; 0 for never', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('max_age', 1.0, 'age beyond which a set is refused as stale; 0 for any age', 's',
               least=0.0, most=3600.0, run_time=True),
-    Parameter('max_lead', 0.05, 'time by which a stamp may be ahead of the clock; beyond it a set '
-              'is refused: those after it would all be late. With max_age 0 any is taken', 's',
+    Parameter('max_lead', 0.05, 'time by which a stamp may be ahead of the clock; beyond it a '
+                                'set is refused, as all later ones would be late. With max_age 0 '
+                                'any stamp is accepted', 's',
               least=0.0, most=3600.0, run_time=True),
     Parameter('damping', 1e-6, 'first damping of Levenberg-Marquardt, relative to the largest '
               'diagonal entry of the normal matrix', least=1e-15, most=0.999),
@@ -86,9 +87,8 @@ POSE_PARAMETERS = PLATFORM_PARAMETERS + (
     Parameter('leg_noise', 0.0, 'standard deviation of the noise on each leg length, for '
               'covariances and warnings; 0 to estimate it (`/diagnostics`)', 'm or rad', least=0.0,
               most=0.1),
-    Parameter('leg_noises', [0.0], "the same of each leg, in the geometry's order, where they "
-              'differ; a single 0 stands for `leg_noise` of all', 'm or rad', least=0.0,
-              most=0.1),
+    Parameter('leg_noises', [0.0], 'noise of each leg, in the order of the geometry; a single 0 '
+              'stands for `leg_noise` of all', 'm or rad', least=0.0, most=0.1),
     Parameter('leg_rate_noise', 0.0, 'the same of each measured leg rate; 0 for its difference '
               'from the rate by lengths', 'm/s', least=0.0, most=10.0),
     Parameter('covariance_rate', 100.0, 'rate of `odometry`, `pose_with_covariance` and '

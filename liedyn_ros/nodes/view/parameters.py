@@ -21,9 +21,9 @@ VIEW = (
               'from model_file, robot_description or the topic of this name. `auto`: a tree '
               'where one of both parameters is set, else a platform',
               choices=(AUTO, PLATFORM_VIEW, TREE_MACHINE)),
-    Parameter('address', '127.0.0.1', 'address that the page is served on. By default it is seen '
-              "from this computer alone; 0.0.0.0 for every network. Whoever has the page's whole "
-              'address, which the log tells, gets in'),
+    Parameter('address', '127.0.0.1', 'address that the page is served on. The default is this '
+                                      'computer alone; 0.0.0.0 is every network. Anyone with the '
+                                      'full address of the page, which is in the log, gets in'),
     Parameter('port', 8080, 'port of the page; the next free one where it is taken', least=1,
               most=65535),
     Parameter('rate', 30.0, 'rate of pictures', 'Hz', least=1.0, most=60.0),

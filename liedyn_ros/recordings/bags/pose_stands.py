@@ -97,10 +97,10 @@ def pose_stands(
                 turns.append(_mean_turn(each.quaternions[there[name]]))
     if not rows['readings']:
         raise LimitError(
-            f'{bag.path}: expected stands of {stand:g} s within {listed(still.tolist())} m or '
-            f'rad, each measured on {listed(list(measured))}, got none: {drifted} moved slowly, '
-            f'{unseen} were not measured. Stand longer, or name other limits')
-    remarks = [f'{count} stands left out: {why}' for count, why in (
+            f'{bag.path}: expected standstills of {stand:g} s within {listed(still.tolist())} m '
+            f'or rad, each measured on {listed(list(measured))}, got none: {drifted} moved '
+            f'slowly, {unseen} were not measured. Stand still longer, or name other limits')
+    remarks = [f'{count} standstills left out: {why}' for count, why in (
         (drifted, 'readings moved slowly'), (unseen, 'not measured')) if count]
     return checked(str(bag.path), PoseSamples(
         tuple(names), np.array(rows.pop('readings')),

@@ -81,7 +81,8 @@ def raised_limits(run: Retimed, limits: MotionLimits) -> Array:
     """
     model = run.dynamics.model
     if not np.array_equal(run.limits.lines(model), limits.lines(model)):
-        raise LimitError('torque_curves: expected those of the plan, got others; plan with them')
+        raise LimitError('torque_curves: expected the curves of the plan, got others; plan with '
+                         'them')
     planned, given = run.limits.by_name(model), limits.by_name(model)
     for key in planned | given:
         name, of = key
@@ -90,7 +91,7 @@ def raised_limits(run: Retimed, limits: MotionLimits) -> Array:
             each['torque', of] != -each['least_torque', of] for each in (planned, given)))
         moved = now != before and (uneven or name == 'torque_per_speed')
         if moved or (np.isinf(before) and np.isfinite(now)):
-            raise LimitError(f'{name}: expected that of the plan for {of}, {before:.6g}, got '
+            raise LimitError(f'{name}: expected the limit of the plan for {of}, {before:.6g}, got '
                              f'{now:.6g}; plan with this limit')
     rows = [key for some in (run.margins.states, run.margins.rates)
             for key in zip(some.names, some.of)]

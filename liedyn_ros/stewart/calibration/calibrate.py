@@ -314,7 +314,7 @@ def checked_samples(
     given = checks.as_array('readings', readings, (len(measured), legs))
     if measured.dimension + legs <= 6:
         raise LimitError('measured: expected poses, positions, orientations or points, or seven '
-                         'legs and more, got six lengths, which alone tell nothing')
+                         'legs and more, got six lengths, which alone determine nothing')
     _require_enough(len(measured), measured.dimension + legs - 6, 7 * legs)
     rotations = () if measured.rotations is None else (measured.rotations.reshape(len(given), -1),)
     require_different('samples', np.hstack([

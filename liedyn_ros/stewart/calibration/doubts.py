@@ -112,7 +112,7 @@ def start_in_order(
                    and measured.kind == 'full' else
                    _by_order(geometry, readings, measured, home, error))
         if swapped:
-            raise LimitError(f'readings: expected those of each leg under its name: {swapped}')
+            raise LimitError(f'readings: expected each leg under its name: {swapped}')
     if begin is None:
         raise failed
     return begin

@@ -117,7 +117,7 @@ def poses_of(geometry: Geometry, readings: Array, guesses: Array, regular: float
                 break
     if solved.mean() < 0.5:
         raise ConvergenceError(
-            f'readings: expected those of poses near home, got {n - int(solved.sum())} of {n} '
+            f'readings: expected poses near home, got {n - int(solved.sum())} of {n} '
             'without a pose: check their unit (m), the order of the legs, and home')
     return poses, solved & ~near_singular
 

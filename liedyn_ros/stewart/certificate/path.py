@@ -152,14 +152,14 @@ class PathProver:
         if fault >= kernels.DEAD_CENTRE:
             leg = self.geometry.leg_names[fault - kernels.DEAD_CENTRE]
             return f'a dead centre of {leg}, or one too near, is not excluded'
-        return f'{limit_name(fault, self.geometry.leg_names)} is not shown to be kept'
+        return f'{limit_name(fault, self.geometry.leg_names)} is not proved to be kept'
 
     def _exceeded(self, k: int, demands: Array) -> str:
         """Return a sentence on the drive that may exceed its speed (k below 6) or its force."""
         leg, crank = k % 6, isinstance(self.geometry.leg_types[k % 6], Crank)
         what, unit = ('speed', 'rad/s' if crank else 'm/s') if k < 6 else (
             'force', 'N m' if crank else 'N')
-        return (f'the {what} of {self.geometry.leg_names[leg]} is not shown to be kept: '
+        return (f'the {what} of {self.geometry.leg_names[leg]} is not proved to be kept: '
                 f'up to {demands[of_drives.BOUNDS + k]:.4g} of {demands[k]:.4g} {unit}')
 
 

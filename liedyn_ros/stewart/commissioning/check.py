@@ -116,7 +116,7 @@ def _most_telling(tried: Array, separations: Array, what: str) -> NextPose:
     text = (f'the pose {_numbers(tried[best])} (x y z in m, roll pitch yaw in degrees) should '
             f'tell {what}. It keeps the limits; check the way to it')
     if not len(enough):
-        text += (f'. It is the most telling near these poses, and about '
+        text += (f'. It is the most informative near these poses, and about '
                  f'{np.ceil(1.0 / separations[best]):.0f} such poses are needed')
     return NextPose(tried[best], float(separations[best]), text)
 
@@ -317,7 +317,7 @@ def _alike(geometry: StewartGeometry, expected: Array, tolerance: float) -> tupl
     what = 'all legs' if len(pairs) == 15 else ', '.join(pairs)
     unknown = '' if np.abs(expected).max() >= MIN_DIFFERENCE * tolerance else (
         ', and no units, scales or senses, as all values are about 0')
-    return (f'these poses do not tell apart {what}{unknown}: add a pose that is turned and moved '
+    return (f'these poses do not distinguish {what}{unknown}: add a pose that is turned and moved '
             'to the side',)
 
 

@@ -164,11 +164,11 @@ def _families(geometry: StewartGeometry, poses: Array) -> tuple[_Family, ...]:
 
     def turn(name: str) -> Callable[[float], str]:
         return lambda x: (f'the {name} is turned: its joints are turned by {_degrees(x):+.4g} '
-                          'degrees about z from those of the geometry file')
+                          'degrees about z from the geometry file')
 
     def radius(name: str) -> Callable[[float], str]:
-        return lambda x: (f"the {name}'s joints lie on a radius of {x:.5g} times that of the "
-                          'geometry file')
+        return lambda x: (f'the joints of the {name} lie on a radius of {x:.5g} times the one of '
+                          'the geometry file')
 
     def height(name: str) -> Callable[[float], str]:
         return lambda x: (f"the {name}'s joints are {x:+.5g} m along z from where the geometry "

@@ -111,7 +111,7 @@ def _findings(
             what = 'no length is' if low == 0.0 else 'no pose within the travel gives'
             findings.append(Finding('offset_or_sense', (leg,), (
                 f'{names[leg]} reads {values[:, k].mean():.6g}, which {what}: its zero is '
-                'off, or it runs backwards; these poses do not tell')))
+                'off, or it runs backwards; these poses do not show which')))
         elif kind:
             findings.append(Finding(leg_faults.FAULT_KINDS[kind], (leg,), leg_faults.words(
                 names[leg], int(kind), scale, offset, size, fault.unit)))

@@ -120,7 +120,7 @@ def words(name: str, kind: int, scale: float, offset: float, size: float, unit: 
     remedy = f'set its actuator_scale to {scale / unit:.6g}'
     too_much = f'{name} reads {-offset:+.6g} too much'
     return {
-        UNDECIDED_KIND: f'{too_much}: an offset, or a scale; these poses do not tell',
+        UNDECIDED_KIND: f'{too_much}: an offset, or a scale; these poses do not show which',
         OFFSET_KIND: f'{too_much}: add {offset:+.6g} to its actuator_offset',
         SCALE_KIND: f'{name} reads {_inverse(scale):.6g} times its value: {remedy}',
         SENSE: f'{name} runs backwards: {remedy} and its actuator_offset to {offset:.6g}',

@@ -37,7 +37,7 @@ REASONS = {
     kernels.NO_REASON: '', kernels.START: 'start: home does not choose among poses',
     kernels.GAP: 'gap: a second pose was within reach while no lengths came',
     kernels.HOME_DISAGREES: 'home: a solve from there leads to another pose, which is near it'}
-NOISE_REASON = 'singularity: the motion does not tell two poses apart'
+NOISE_REASON = 'singularity: the motion does not distinguish two poses'
 
 
 class BranchSource(IntEnum):

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Repeat the Stewart paper's study: Tables 2 and 3 beside the published figures, Figures 4 to 9.
+Repeat the Stewart paper's study: Tables 2 and 3 next to the published figures, Figures 4 to 9.
 
 `liedyn reproduce stewart`.
 """

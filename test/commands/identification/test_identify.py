@@ -69,8 +69,9 @@ def test_the_report_is_one_page_that_needs_nothing_else(tmp_path):
     assert identify.main([str(urdf), str(run), '--folder', str(out)]) == 0
     page = (out / 'report.html').read_text()
     require_complete(page)
-    for wanted in ('The identified model is offered', 'Errors on parts held out', 'elbow: error',
-                   'Parameters that the recording tells', 'What the recording does not tell',
+    for wanted in ('The identified model is offered', 'Errors on held-out parts', 'elbow: error',
+                   'Parameters that the recording determines', 'What the recording does not '
+                   'determine',
                    'mass of base: known only in sums', 'Settings and versions',
                    '>liedyn_ros</td>', f'>{__version__}</td>', str(run)):
         assert wanted in page

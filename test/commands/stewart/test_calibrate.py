@@ -72,7 +72,7 @@ def test_readings_in_mm_lead_to_a_node_that_reads_mm(tmp_path, capsys):
     table = {f'{name} [mm]': 1e3 * columns[name] for name in names}
     assert run(tmp_path, table | {
         name: each for name, each in columns.items() if name not in names}, '--known-frames') == 0
-    assert 'divide it by 0.001 for those that report m' in capsys.readouterr().out
+    assert 'divide it by 0.001 if they report m' in capsys.readouterr().out
     assert 0.2 < error_ratio(tmp_path, machine, lambda readings: 1e3 * readings) < 3.0
 
 
@@ -98,7 +98,7 @@ def test_the_report_is_one_page_that_needs_nothing_else(tmp_path):
     require_complete(page)
     for wanted in ('The calibrated geometry is offered', 'Errors at held-out poses', 'Corrections',
                    'sample 8 is left out: leg_3 reads', 'target on the platform',
-                   'What the poses do not tell', 'The next poses to measure',
+                   'What the poses do not determine', 'The next poses to measure',
                    'place and turn of the base frame', 'Settings and versions', 'samples.csv'):
         assert wanted in page
     assert page.count('class="plot"') == 6

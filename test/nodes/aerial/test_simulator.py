@@ -199,7 +199,7 @@ def test_silence_is_reported_and_reset_ends_the_flight(bench):
         == Drives.HOVERING.value and status.level == DiagnosticStatus.ERROR
         for report in reports for status in report.status), 'an error of the drives')
     reply = bench.call(Trigger, 'aerial_manipulator_simulator/reset')
-    assert (reply.success, reply.message) == (True, 'stands at the start')
+    assert (reply.success, reply.message) == (True, 'at rest at the start')
     simulator.until(lambda: simulator.height() == pytest.approx(1.5, abs=1e-12), 'the stand')
 
 

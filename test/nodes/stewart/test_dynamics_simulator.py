@@ -121,7 +121,7 @@ def test_silence_is_reported_and_reset_puts_it_back(bench, held):
     bench.until_logged(simulator.node, 'commands: expected every 0.1 s, got none; the drives '
                        f'{Drives.BRAKED.value}')
     answer = bench.call(Trigger, 'stewart_dynamics_simulator/reset')
-    assert (answer.success, answer.message) == (True, 'stands at the start')
+    assert (answer.success, answer.message) == (True, 'at rest at the start')
     simulator.until(lambda: simulator.height() == 0.5, 'the platform at home')
 
 

@@ -29,8 +29,8 @@ from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 from liedyn_ros.stewart.tracking.prediction import in_fixed_axes
 from liedyn_ros.stewart.tracking.start_modes import StartModes
 
-NO_COVARIANCE = ('no covariance, as no sample came shortly before: pose_covariance of '
-                 'liedyn_ros.stewart has that of one pose')
+NO_COVARIANCE = ('no covariance, as no sample came shortly before; pose_covariance of '
+                 'liedyn_ros.stewart computes it for a single pose')
 Reported = tuple[tuple[str, bytes], ...]  # topics, and messages of them as bytes
 
 

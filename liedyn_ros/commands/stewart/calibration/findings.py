@@ -55,14 +55,14 @@ def findings(found: Calibration, task: CalibrationTask, remark: str = '') -> Fin
     if found.offered and set(factors) != {1.0}:
         each = ' or '.join(f'{each:.6g}' for each in dict.fromkeys(factors))
         result.append('actuator_scale is for actuators that report in the unit of the table; '
-                      f'divide it by {each} for those that report {_si_unit(task)}')
+                      f'divide it by {each} if they report {_si_unit(task)}')
     result += [*task.samples.remarks, *found.gauge]
     if len(found.outliers) > MAX_LISTED:
         result.append(f'{len(found.outliers) - MAX_LISTED} more samples are left out')
     if found.unobservable:
         result.append(
-            f'these poses hardly tell {len(found.unobservable)} of {len(found.unknown)} numbers, '
-            f'first {found.unobservable[0].text}')
+            f'these poses poorly determine {len(found.unobservable)} of {len(found.unknown)} '
+            f'numbers, first {found.unobservable[0].text}')
     return Findings(
         'The calibrated geometry is offered.' if found.offered else 'The given geometry stays.',
         found.offered, reasons,

@@ -36,8 +36,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--params', type=Path, help=(
         'parameter file of the pose node: home, names, scales and offsets of the actuators'))
     result.add_argument('--home', type=float, nargs=6, metavar=HOME_METAVAR, help=(
-        "a pose on the readings' assembly mode, m and degrees; that of the parameters where it "
-        'is left out'))
+        "a pose on the readings' assembly mode, m and degrees; default: as in --params"))
     _add_instrument(result)
     _add_sources(result)
     fit = result.add_argument_group('the fit')
@@ -78,15 +77,15 @@ def _add_sources(result: argparse.ArgumentParser) -> None:
     tables.add_argument('--pose', metavar='COLUMN,...', action='append', default=[],
                         type=lambda text: text.split(','), help=(
         'columns of x, y, z, with roll, pitch, yaw or a quaternion after them, once for each '
-        'point; by number from 1, as those of --legs, where the table has no header'))
+        'point; by number from 1, as for --legs, if the table has no header'))
     bags = result.add_argument_group('bags')
     bags.add_argument('--topic', default='leg_states', help='topic of the leg states')
     bags.add_argument('--measured', action='append', default=[], metavar='TOPIC',
                       help='topic of the measurements; several of points')
     bags.add_argument('--still', type=float, help=(
-        "by how much a reading moves in a stand, m or rad; by default 0.1 %% of the platform's "
-        'size'))
-    bags.add_argument('--stand', type=float, default=0.5, help='of a stand at least, s')
+        "largest movement of a reading during a standstill, m or rad; default: 0.1 %% of the "
+        "platform's size"))
+    bags.add_argument('--stand', type=float, default=0.5, help='shortest standstill, s')
     bags.add_argument('--arrival', action='store_true', help=(
         'take the times at which messages came, where their headers have no stamps'))
 

@@ -79,8 +79,8 @@ def _corrections(page: ReportPage, task: CalibrationTask, found: Calibration) ->
     page.table(['leg', *JOINT_ERRORS[:width]], [
         [name, *(f'{1e3 * x:+.4f} ± {1e3 * CONFIDENCE_DEVIATIONS * s:.2g}' for x, s in zip(*row))]
         for name, *row in zip(task.geometry.leg_names, found.errors, deviations)])
-    page.text('The covariance of all these numbers stands in the geometry file. The pose node '
-              'adds what it means for a pose to the covariance of each.')
+    page.text('The geometry file has the covariance of all these numbers; the pose node adds its '
+              'effect to the covariance of each pose.')
 
 
 def _frames(page: ReportPage, found: Calibration) -> None:
@@ -101,7 +101,7 @@ def _frames(page: ReportPage, found: Calibration) -> None:
 
 
 def _doubts(page: ReportPage, found: Calibration) -> None:
-    page.heading('What the poses do not tell')
+    page.heading('What the poses do not determine')
     page.items(found.gauge or ['both frames are measured'])
     page.text('The combinations of errors that are known least, with one deviation of each and '
               'the share of the variance before that is left.')

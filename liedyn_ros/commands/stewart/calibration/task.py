@@ -192,8 +192,8 @@ def _actuators(
     scales, offsets, beside = (
         of_each(settings[f'actuator_{key}'], default, n) for key, default in DEFAULTS.items())
     if any(beside):
-        raise DescriptionError('actuator_beside: expected 0 m, as no offset of such a reading is '
-                               f'one of the length, got {beside}')
+        raise DescriptionError('actuator_beside: expected 0 m, as an offset of such a reading is '
+                               f'not an offset of the length, got {beside}')
     given = geometry.leg_names if names == [''] else tuple(names)
     if len(given) != n:
         raise NameSetError(f'actuator_names: expected one of each leg of '

@@ -213,7 +213,7 @@ def volumes(grid: WorkspaceMap) -> list[tuple[str, float, float]]:
     """Return the reachable volume, and that joined to home without a singularity."""
     return [(name, grid.volume(inside), float(
         np.abs(grid.signed_values[inside]).min() if inside.any() else np.nan))
-        for name, inside in (('all limits kept', grid.reachable),
+        for name, inside in (('within all limits', grid.reachable),
                              ('and joined to home without a singularity', grid.usable))]
 
 
@@ -243,7 +243,7 @@ def draw(geometry: StewartGeometry, rotation: SO3, grid: WorkspaceMap, asked: Or
     figure.colorbar(image, ax=panels[:len(cuts)], extend='both',
                     label='smallest singular value of dL/d(twist)')
     figure.legend(handles=[Line2D([], [], label=label, **style) for label, style in (
-        ('all limits kept', REACHABLE), ('and joined to home without a singularity', USABLE),
+        ('within all limits', REACHABLE), ('and joined to home without a singularity', USABLE),
         ('home, in the vertical section and the nearest horizontal one', HOME_STYLE))],
         ncols=3, loc='outside lower center')
     figure.suptitle(f'{geometry.name}: ' + ', '.join(f'{name} {value:g}' for name, value in zip(

@@ -354,8 +354,7 @@ def _with_frames_held(constraints: Constraints | Dynamics, held: Held | None
                   else checked_pose(f'held {name}', array))
             body, placement = model.place(name)
             if body is None:
-                raise ModelError(f'held {name}: expected a frame that moves, got one of the '
-                                 'ground')
+                raise ModelError(f'held {name}: expected a moving frame, got a fixed one')
             closures.append(Closure(
                 f'held {name}', 'spherical' if array.ndim == 1 else 'weld', None, body, at,
                 placement))

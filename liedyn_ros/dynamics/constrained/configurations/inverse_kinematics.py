@@ -117,7 +117,7 @@ class FrameTargets:
         require_kind('targets', targets, Mapping,  # type: ignore[type-abstract]
                      'such as a dict of poses by frame')
         if set(targets) != set(self.kinds):
-            raise NameSetError(f'targets: expected those of {sorted(self.kinds)}, got '
+            raise NameSetError(f'targets: expected one for each of {sorted(self.kinds)}, got '
                                f'{sorted(targets)}', expected=sorted(self.kinds),
                                got=sorted(targets))
         return [_pose(name, kind, targets[name]) for name, kind in self.kinds.items()]

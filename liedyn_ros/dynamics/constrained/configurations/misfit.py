@@ -101,8 +101,8 @@ def crossed_axes(constraints: Constraints, q: Array) -> str:
             if sine > PARALLEL_SINE:
                 angle = np.degrees(np.arcsin(min(1.0, sine)))
                 said += (f'. The axis of closure {closure.name} on {body or "the ground"} is '
-                         f'{angle:.3g} deg from that of all joints of its loop, which are '
-                         'parallel: no motion aligns them')
+                         f'{angle:.3g} deg off the common direction of the joint axes of its '
+                         f'loop: no motion aligns them')
                 break
     return said
 

@@ -319,8 +319,9 @@ class LoopTracker:
         if code == tracking.DISAGREEING:
             raise ConvergenceError(
                 f'expected measured joints that agree within {self._agreement:g}, got '
-                f'{self.measured[int(report[WORST])]} off by {report[ERROR]:.3g} from what all of '
-                'them say together', names=(self.measured[int(report[WORST])],),
+                f'{self.measured[int(report[WORST])]} off by '
+                f'{report[ERROR]:.3g} from the value that fits them all',
+                names=(self.measured[int(report[WORST])],),
                 expected=self._agreement, got=float(report[ERROR]))
         if code == tracking.UNDECIDED:
             raise SingularError(

@@ -194,7 +194,7 @@ class Nesting:
         path = next((file for path in paths for file in (
             path / 'model.sdf' if path.is_dir() else path,) if file.is_file()), None)
         if path is None:
-            include.fail(f'a model beside the file or in a folder of {PATHS[1]}',
+            include.fail(f'a model next to the file or in a folder of {PATHS[1]}',
                          f'{uri!r}, which is in none')
         root = read(path, 'SDF')
         if root.value.tag == 'robot':  # a URDF, as Gazebo includes it too

@@ -94,7 +94,7 @@ def _read_configurations(messages: TreeMessages, joints: JointTrajectory,
     wide = [joint.name for joint in messages.names.others.values()
             if JOINT_TYPES[joint.type_name].nq != 1]
     if wide:
-        raise LimitError(f'model: expected joints of one coordinate beside the base, got {wide}')
+        raise LimitError(f'model: expected joints of one coordinate besides the base, got {wide}')
     _read_positions(joints)
     given = list(joints.points)
     if messages.floating:

@@ -101,7 +101,7 @@ class RedundantInput:
             if self._met:
                 fault = f'{used}: no pose to compare a reading with'
             elif self._heard:
-                fault = f'{used}: no stamp within sensor_tolerance of those of the leg lengths'
+                fault = f'{used}: no stamp within sensor_tolerance of the leg lengths'
         self._begin_report()
         return fault, counts
 

@@ -240,7 +240,7 @@ def speeds_of(request: ProveStewartPath.Request) -> SpeedLimits | None:
     """Return the limits of speeds; None where there are none. Raises LimitError."""
     if not len(request.speed_limits):
         if len(request.durations) or request.angular_speed_bound or request.linear_speed_bound:
-            raise LimitError('speed_limits: expected one or six beside durations and bounds of '
+            raise LimitError('speed_limits: expected one or six with durations or bounds of '
                              'speeds, got none')
         return None
     return SpeedLimits(
@@ -254,7 +254,7 @@ def forces_of(request: ProveStewartPath.Request) -> ForceLimits | None:
     if not len(request.force_limits):
         if (request.force != Vector3() or request.force_point != Point()
                 or request.force_bound or request.moment_bound):
-            raise LimitError('force_limits: expected one or six beside a load, got none')
+            raise LimitError('force_limits: expected one or six with a load, got none')
         return None
     force, point = request.force, request.force_point
     return ForceLimits(

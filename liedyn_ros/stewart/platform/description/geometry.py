@@ -102,12 +102,12 @@ class StewartGeometry:
         platform = checks.as_array('platform_joints', self.platform_joints, (n, 3))
         leg_types = checked_leg_types(names, self.leg_types or (Strut(),) * n)
         if self.encoders is not None and self.encoders.leg_names != names:
-            raise NameSetError(f'encoders: expected those of {list(names)}, got '
+            raise NameSetError(f'encoders: expected one for each of {list(names)}, got '
                                f'{list(self.encoders.leg_names)}', names=names)
         masses = self.masses
         if masses is not None and len(masses.legs) != n:
             if masses.legs:
-                raise GeometryError(f'masses: expected those of {n} legs, or of none, '
+                raise GeometryError(f'masses: expected masses of {n} legs, or of none, '
                                     f'got {len(masses.legs)}')
             masses = replace(masses, legs=(LegMasses(),) * n)
         require_size(base, platform, leg_types)

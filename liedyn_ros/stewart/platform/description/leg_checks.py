@@ -53,7 +53,7 @@ def require_size(base: Array, platform: Array, leg_types: Sequence[LegType]) -> 
     sizes = max([radius_of_gyration(base), *radii]), radius_of_gyration(platform)
     for place, size in zip(('base', 'platform'), sizes):
         if size <= COINCIDENT * sum(sizes):
-            raise GeometryError(f'{place}_joints: expected joints apart, got all '
+            raise GeometryError(f'{place}_joints: expected distinct joints, got all '
                                 f'{len(base)} at one point')
 
 
@@ -69,8 +69,8 @@ def require_legs_apart(
     for i, j in np.argwhere(np.triu(same, 1)).tolist():
         if not _across(leg_types[i], leg_types[j]):
             raise GeometryError(
-                f'joints: expected legs apart at one end at least, {names[i]} and {names[j]} go '
-                f'from {base[i].tolist()} to {platform[i].tolist()} both')
+                f'joints: expected legs that differ at one end at least, {names[i]} and '
+                f'{names[j]} go from {base[i].tolist()} to {platform[i].tolist()} both')
 
 
 def _across(first: LegType, second: LegType) -> bool:

@@ -266,11 +266,11 @@ def _strut(leg: Node, parts: dict[str, Node | None]) -> LegType:
             joint.finish()
     if lead is not None:
         if len(numbers) < 4:
-            leg.fail('base_universal and platform_universal beside lead')
+            leg.fail('base_universal and platform_universal with lead')
         numbers['lead'] = lead.number()
         numbers['lead_zero'] = 0.0 if zero is None else zero.angle()
     elif zero is not None:
-        leg.fail('lead beside lead_zero')
+        leg.fail('lead with lead_zero')
     return OffsetStrut(**numbers) if numbers else Strut()
 
 
