@@ -59,10 +59,10 @@ class ArmCalibration:
     distances, m. used (n,): the poses used. before and after (2,) are rms errors of position (m)
     and rotation (rad) at held-out poses, nan where a rotation is not measured. They and the gain
     are found where they are first asked for. noise is the size of the errors over the deviations.
-    unobservable names the numbers that these hardly show. `told` counts the others. remarks are
-    doubts. problem, fit: the equations and their solution. deviations_given says whether the
-    errors' sizes were given, not found. known are the poses (4, 4) of instrument and target that
-    were given.
+    unobservable names the numbers that these hardly show; determined counts the others. remarks
+    are doubts. problem, fit: the equations and their solution. deviations_given: whether the sizes
+    of the errors were given, not found. known: the poses (4, 4) of instrument and target that were
+    given.
 
     >>> calibrate_arm(model, 'tool', readings, seen).frames[:2]
     ('shoulder_pan', 'shoulder_lift')
@@ -78,7 +78,7 @@ class ArmCalibration:
     further: Array
     used: NDArray[np.bool_]
     noise: float
-    told: int
+    determined: int
     unobservable: tuple[str, ...]
     remarks: tuple[str, ...]
     problem: ArmProblem

@@ -101,7 +101,7 @@ class _Trial(NamedTuple):
 def excite(model: Model, limits: ExcitationLimits, *, start: ArrayLike | None = None,
            period: float = 10.0, harmonics: int = 5, rate: float = 100.0, rounds: int = 150,
            clearance: Clearance | None = None, seed: int = EXCITATION_SEED,
-           told: Prior | None = None) -> Excitation:
+           prior: Prior | None = None) -> Excitation:
     """
     Return a periodic motion of the actuated joints that tells inertial parameters and friction.
 
@@ -119,7 +119,7 @@ def excite(model: Model, limits: ExcitationLimits, *, start: ArrayLike | None = 
         rounds: of the search.
         clearance: distances of bodies that no joint connects.
         seed: of the random motions.
-        told: what recordings tell already; the information is then that of both.
+        prior: information of earlier recordings, which is then added.
 
     Returns:
         the motion.
@@ -136,7 +136,7 @@ def excite(model: Model, limits: ExcitationLimits, *, start: ArrayLike | None = 
     as_positive('period', period)
     if harmonics < 3:
         raise LimitError(f'harmonics: expected at least 3, got {harmonics}')
-    task = _Task(model, limits, start, period, harmonics, clearance, told)
+    task = _Task(model, limits, start, period, harmonics, clearance, prior)
     rng = np.random.default_rng(seed)
     best = _searched(task, rng, (2 * harmonics, len(task.joints)), rounds)
     for _ in range(MAX_SHRINKS):
@@ -183,7 +183,7 @@ class _Task:
 
     def __init__(self, model: Model, limits: ExcitationLimits, start: ArrayLike | None,
                  period: float,
-                 harmonics: int, clearance: Clearance | None, told: Prior | None = None) -> None:
+                 harmonics: int, clearance: Clearance | None, prior: Prior | None = None) -> None:
         moved = [joint for joint in model.joint_list
                  if joint.actuated and JOINT_TYPES[joint.type_name].nv == 1]
         if not moved:
@@ -191,7 +191,7 @@ class _Task:
         self.joints = tuple(joint.name for joint in moved)
         self._at_q, self._at_v = ([getattr(joint, name) for joint in moved]
                                   for name in ('qi', 'vi'))
-        self._model, self._clearance, self._told = model, clearance, told
+        self._model, self._clearance, self._prior = model, clearance, prior
         for name in ('lower', 'upper', 'speed', 'acceleration', 'torque'):
             if np.shape(getattr(limits, name)) != (len(moved),):
                 raise ShapeError(f'limits: expected {len(moved)} numbers as {name}, got '
@@ -289,8 +289,8 @@ class _Task:
         gap = np.inf if self._clearance is None else float(self._clearance.distances(q).min())
         if share > 1.0 or gap < limits.clearance:
             return None
-        flat = (self._weighted(q, v, a, forces) if self._told is None else np.vstack([
-            self._told.triangle, self._told.rows(q, v, a, self._period)]))
+        flat = (self._weighted(q, v, a, forces) if self._prior is None else np.vstack([
+            self._prior.triangle, self._prior.rows(q, v, a, self._period)]))
         norms = np.linalg.norm(flat, axis=0)
         felt = norms > _MIN_EFFECT * norms.max(initial=0.0)
         values = _singular_values(flat[:, felt] / norms[felt])

@@ -86,7 +86,7 @@ def next_motion(found: Identification, limits: ExcitationLimits, *, start: Array
     """
     told = _Information(found)
     motion = excite(found.given, limits, start=start, period=period, clearance=clearance,
-                    rounds=rounds, told=told)
+                    rounds=rounds, prior=told)
     both = np.vstack([told.triangle, told.rows(motion.q, motion.v, motion.a, period)])
     names = found.equations.names[:found.equations.at_friction.stop]
     return NextMotion(motion, names, _deviations(told.triangle), _deviations(both))
