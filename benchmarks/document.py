@@ -78,7 +78,7 @@ CasADi's automatic differentiation (SX, jtimes, no JIT) of the same quantities:
 PARTIAL = """
 ## Partial derivatives
 
-Jacobians beside those of Pinocchio {pinocchio}, products with a vector (`J x`, `J^T y`)
+Jacobians compared with Pinocchio {pinocchio}, products with a vector (`J x`, `J^T y`)
 beside one call of the dynamics. Jacobians go into an earlier result; *new arrays* is the ratio
 without. Of closed loops, Pinocchio has the Jacobians of forward dynamics; the others stand beside
 the dynamics.
@@ -92,7 +92,7 @@ regressor, beside as many gradients as they have rows.
 CONSTRAINED = """
 ## Closed loops
 
-Forward dynamics; the ratio is to the faster of Pinocchio {pinocchio}'s two algorithms, that of
+Forward dynamics; the ratio is to the faster of Pinocchio {pinocchio}'s two algorithms, the one of
 order {order} to our order 0. The second table has platforms in closed form, as checked calls.
 """
 INDEPENDENT = """
