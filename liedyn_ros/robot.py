@@ -33,7 +33,7 @@ def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
 
     Args:
         source: .urdf, .xacro, .xml of MJCF, .sdf or .yaml; a text of URDF, MJCF or SDF; a Model.
-        floating: whether the root moves freely, where the file does not say.
+        floating: whether the root moves freely, if the file does not decide it.
         dissipation: whether damping and friction of the joints count; Pinocchio leaves them out.
         strict: whether to refuse what is otherwise a warning.
         gravity: (3,), m/s^2, in place of the file's.

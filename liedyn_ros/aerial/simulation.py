@@ -53,7 +53,7 @@ class FlightSimulation:
 
         Args:
             machine: the vehicle.
-            q: configuration (nq,) at which it is held at rest.
+            q: configuration (nq,) of the vehicle at rest before the first command.
             dt: the step, s.
             lags: of its rotors and joints, s.
             known: the vehicle as its flight controller knows it, by default as it is.

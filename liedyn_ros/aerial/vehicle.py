@@ -34,8 +34,8 @@ class Command:
     Commands of the actuators, within their limits.
 
     rotors: speeds and their wrench. torques: (n,), N m or N, in the order of
-    AerialManipulator.joints.
-    at_limit: the names of all rotors at a limit, and of the joints with other torques than wanted.
+    AerialManipulator.joints. at_limit: names of the rotors at a limit, and of joints whose torque
+    differs from the desired.
 
     >>> machine = AerialManipulator(ld.load_model(config_file('aerial_manipulator.yaml')))
     >>> machine.stopped().torques.shape == (len(machine.joints),)
@@ -141,7 +141,7 @@ class AerialManipulator:
         between those wanted and those that hold them.
 
         Args:
-            tau: wanted (nv,): wrench on the base in its frame, then forces of the joints; N m and
+            tau: desired (nv,): wrench on the base in its frame, then forces of the joints; N m and
                 N.
             q: configuration (nq,); rad and m.
 

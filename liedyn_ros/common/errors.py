@@ -53,7 +53,7 @@ class LiedynError(ValueError):
             message: the sentence that is shown.
             names: arguments, joints, bodies or actuators at fault.
             expected: a shape, a name or a number, SI units.
-            got: the same of what came.
+            got: the value that came, in the same form.
             indices: of the first wrong entry, or the order.
         """
         super().__init__(bounded(str(message)))

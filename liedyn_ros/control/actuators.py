@@ -41,10 +41,10 @@ def bounded(x: Array, most: Array | float) -> Array:
 
 def lead(forces: Array, lag: Array | float) -> Array:
     """
-    Return the commands whose forces, behind a lag, are those wanted (8.8).
+    Return the commands whose forces, behind a lag, are the desired ones (8.8).
 
     Args:
-        forces: wanted ones and their rates (2, n); N m, N and s.
+        forces: desired forces and their rates (2, n); N m, N and s.
         lag: of each drive or of all; s.
 
     Returns:
@@ -82,7 +82,7 @@ class LaggedActuators:
 
     def step(self, command: Array) -> Array:
         """
-        Return the mean of the forces over a step in which the command is held (8.7).
+        Return the mean of the forces over a step of constant command (8.7).
 
         Args:
             command: forces (n,); N m and N.

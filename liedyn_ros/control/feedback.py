@@ -47,8 +47,8 @@ class TrackingError(NamedTuple):
     The tracking error of a machine with a free base, in its base frame and joint by joint.
 
     error (nv,): log(T_ref^-1 T) of the base, rad and m, and differences of the joints. velocity
-    (nv,) is that of the reference, in the base frame, and rate (nv,) the machine's
-    velocity minus that. acceleration (nv,) and its derivative jerk (nv,) keep the rate as it is.
+    (nv,) is the reference's, in the base frame, and rate (nv,) the machine's velocity minus that.
+    acceleration (nv,) and its derivative jerk (nv,) keep the rate as it is.
 
     >>> flying = ld.load(config_file('arm.urdf'), floating=True).model
     >>> at, still = flying.neutral(), np.zeros(flying.nv)
@@ -96,7 +96,7 @@ def tracking_error(
 
     Args:
         model: whose first joint is free.
-        reference: the motion that is wanted now.
+        reference: the desired motion at this instant.
         q: configuration (nq,); rad and m.
         v: velocity (nv,); rad/s and m/s.
 

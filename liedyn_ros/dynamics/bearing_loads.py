@@ -27,8 +27,8 @@ def joint_wrenches(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
     """
     Return the wrench that each joint transmits from its parent to its child body.
 
-    Joints are those of model.joints, fixed ones too: links that the recursions merge are taken
-    apart. The part along the screws of a joint is its force, less damping and friction.
+    All of model.joints count, fixed ones too: links that the recursions merge are separated. The
+    part along the screws of a joint is its force, less damping and friction.
 
     Args:
         dynamics: a Dynamics.

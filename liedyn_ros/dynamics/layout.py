@@ -240,7 +240,7 @@ class Layout:
 
     def effort(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """
-        Return joint forces as the library has them: of the same power.
+        Return joint forces in the library's layout, of equal power.
 
         Args:
             q: configuration (nq,); rad and m.

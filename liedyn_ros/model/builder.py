@@ -227,7 +227,7 @@ class ModelBuilder:
         """
         Add all of a model whose base is fixed, on a body, as a tool on an arm.
 
-        Gravity stays that of this builder.
+        Gravity stays as in this builder.
 
         Args:
             model: to add.
@@ -455,10 +455,10 @@ class ModelBuilder:
             body_a: name of a body, None for the ground.
             body_b: name of another one, None for the ground.
             placement_a: pose (4, 4) of the closure frame in body a, m; by default the identity.
-            placement_b: the same in body b.
+            placement_b: pose (4, 4) of the closure frame in body b, m.
             axis: (3,) in the closure frame, by default z; of a universal closure that of body a,
                 by default x.
-            second_axis: of a universal closure, that of body b, by default y.
+            second_axis: of a universal closure, the axis in body b, by default y.
             pitch: of a helical closure; m/rad.
             length: of a rod; m.
             tolerance: gap accepted where rounded numbers contradict each other, by default none;

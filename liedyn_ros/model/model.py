@@ -43,9 +43,9 @@ class Model(Direct):
     link_table has all in arrays. Configurations q are (nq,) and velocities v (nv,), in the order
     of the joints: docs/conventions.md. rotors are the propellers. closures close loops of the
     tree; couplings relate two coordinates, as of mimic joints. Dynamics works on the tree alone,
-    ConstrainedDynamics on both. frame_list has the frames added to those of the bodies. warnings
-    are a reader's remarks on the description, each with the names concerned and what was done.
-    configurations are those (nq,) that a file names, such as the keyframes of an MJCF.
+    ConstrainedDynamics on both. frame_list has the frames added to the bodies' own. warnings are a
+    reader's remarks on the description, each with the names concerned and what was done.
+    configurations (nq,) are named by the file, such as the keyframes of an MJCF.
 
     >>> model = ld.load_model(config_file('arm.urdf'))
     >>> model.nq, model.nv, model.bodies[-1]
@@ -86,13 +86,13 @@ class Model(Direct):
 
     @cached_property
     def digest(self) -> str:
-        """Return 16 hexadecimal digits that tell this model's mechanics and names from others."""
+        """Return 16 hexadecimal digits that identify the mechanics and names of this model."""
         return digest_of((self.name, self.body_list, self.joint_list, self.gravity, self.rotors,
                           self.couplings, self.closures))
 
     @cached_property
     def frames(self) -> tuple[str, ...]:
-        """Return the names of the frames: those of the bodies, then those added."""
+        """Return the names of the frames: of the bodies, then of added frames."""
         return (*self.bodies, *(frame.name for frame in self.frame_list))
 
     @cached_property
@@ -147,7 +147,7 @@ class Model(Direct):
 
     @cached_property
     def mass(self) -> float:
-        """Return the mass of all bodies, kg, those fixed to the ground included."""
+        """Return the mass of all bodies, kg, bodies fixed to the ground included."""
         return sum(body.inertia.mass for body in self.body_list if body.inertia is not None)
 
     def neutral(self) -> Array:
@@ -453,7 +453,7 @@ class Model(Direct):
         Args:
             name: of the frame.
             body: that carries it, or another frame, or None for the ground.
-            placement: pose (4, 4) in that of the body, m; by default the identity.
+            placement: pose (4, 4) in the frame of the body, m; by default the identity.
 
         Returns:
             another Model.

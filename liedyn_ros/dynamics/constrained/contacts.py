@@ -85,8 +85,8 @@ class ContactForce(NamedTuple):
     force (3,) and moment (3,) about the origin of the frame, N and N m. normal is the force along
     the normal: below zero the contact would pull. slip is the tangential force over friction times
     the normal one: above 1 it would slip. holds says that neither is so. unique is False where
-    other forces of the contacts have the same effect. Then one that does not hold says little:
-    see Contacts.forces.
+    other forces of the contacts have the same effect. A contact that does not hold then means
+    little: see Contacts.forces.
 
     >>> contacts, bent = Contacts(model, {'tip': Contact('tool')}), q + 0.5
     >>> held = contacts.holding(['tip'], bent)
@@ -106,7 +106,7 @@ class Impact(NamedTuple):
     """
     The velocity v (nv,) after an impact, and the impulses, N s and N m s, by contact.
 
-    status is that of the constraints that take the impact.
+    status concerns the constraints that take the impact.
 
     >>> contacts, bent = Contacts(model, {'tip': Contact('tool')}), q + 0.5
     >>> impact = contacts.impact(contacts.holding(['tip'], bent), bent, v)
@@ -121,7 +121,7 @@ class Impact(NamedTuple):
 
 class Carried(NamedTuple):
     """
-    Joint forces tau (nv,), N m and N, and the forces of the ground, by contact, beside them.
+    Joint forces tau (nv,), N m and N, with the forces of the ground by contact.
 
     >>> contacts = Contacts(model, {'tip': Contact('tool')})
     >>> contacts.inverse(contacts.free, q, v, 0.0 * v).forces
@@ -306,7 +306,7 @@ class Contacts:
             a: acceleration (nv,); rad/s^2 and m/s^2.
             external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
                 of its body; by default none.
-            actuated: names of joints, or a mask (nv,); by default those of the model.
+            actuated: names of joints, or a mask (nv,); by default the actuated ones of the model.
 
         Returns:
             tau (nv,), and forces by contact.
@@ -340,8 +340,8 @@ class Contacts:
         Return the velocity after an impact of the contacts of a machine, and the impulses.
 
         Without friction a normal speed comes back by the part restitution. Tangential and angular
-        speeds that a contact holds vanish, as do those of loops. A contact that leaves the ground
-        at once counts too: choose the set.
+        speeds that a contact or a loop constrains vanish. A contact that leaves the ground at once
+        counts too: choose the set.
 
         Args:
             dynamics: what `holding` returned; of no contact, its loops alone act.

@@ -281,7 +281,7 @@ class MinimalCoordinates:
         Args:
             q: closed configuration (nq,); rad and m.
             tau: forces (f,) at the independent coordinates; N m and N.
-            actuated: names of joints, or a mask (nv,); by default those of the model.
+            actuated: names of joints, or a mask (nv,); by default the actuated ones of the model.
 
         Returns:
             tau (nv,), zero where no actuator is.

@@ -151,7 +151,7 @@ class MomentumObserver:
             axes: LOCAL, WORLD or LOCAL_WORLD_ALIGNED.
 
         Returns:
-            the wrench (6,), and what it leaves of the estimate.
+            the wrench (6,), and the part of the estimate that it does not explain.
 
         Raises:
             ModelError: for an unknown frame.
@@ -184,8 +184,8 @@ def alarm_levels(residuals: ArrayLike, dt: float, per_hour: float = 1.0) -> Arra
 
     They come from the largest residuals of ten blocks, so samples may be correlated and errors of
     the model as they are. Beyond the least of these maxima, the next one is as that of an
-    exponential tail whose scale the others tell: P(excess > x) = (1 + x / sum)^-9, sum that of
-    their excesses. A short recording tells little, so its levels are high: those of a normal
+    exponential tail whose scale the others determine: P(excess > x) = (1 + x / sum)^-9, sum that
+    of their excesses. A short recording contains little, so its levels are high: those of a normal
     residual are 10 of its deviations after 20 s, 6.5 after 200 s, and 4.9 after an hour, where 4.4
     are right. Ten blocks have the lowest levels of these.
 

@@ -70,7 +70,7 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
         by: names of joints or coordinates that decide the motion; by default independent ones,
             actuated ones first; rods do not spin.
         tau: forces of passive joints (nv,); N m and N.
-        actuated: names of joints, or a mask (nv,); by default those of the model.
+        actuated: names of joints, or a mask (nv,); by default the actuated ones of the model.
         redundancy: LEAST_TORQUE or LEAST_FORCE.
         weights: (nv,) of the squares of joint forces.
 
@@ -109,14 +109,14 @@ def equilibrium(dynamics: ConstrainedDynamics, start: ArrayLike | None = None,
     Return the configuration in which a machine that is let go comes to rest (12.55).
 
     There weight, springs, external wrenches and joint forces balance. It is stable where a step
-    along the falling energy finds it; the stiffness of statics tells. Friction is left out.
+    along the falling energy finds it; the stiffness of statics shows which. Friction is left out.
 
     Args:
         dynamics: a ConstrainedDynamics.
         start: rough configuration (nq,); rad and m.
         external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame of
             its body; by default none.
-        held: positions of joints that are kept; rad or m.
+        held: fixed positions of joints; rad or m.
         tau: joint forces (nv,), by default zero; N m and N.
 
     Returns:

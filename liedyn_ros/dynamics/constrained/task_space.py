@@ -75,7 +75,7 @@ class TaskDynamics(NamedTuple):
         Return the force of the tasks.
 
         Args:
-            acceleration: wanted (t,); rad/s^2 and m/s^2.
+            acceleration: desired (t,); rad/s^2 and m/s^2.
 
         Returns:
             (t,); N m and N.
@@ -95,7 +95,7 @@ class TaskDynamics(NamedTuple):
         Return the joint forces for accelerations of the tasks.
 
         Args:
-            acceleration: wanted (t,); rad/s^2 and m/s^2.
+            acceleration: desired (t,); rad/s^2 and m/s^2.
             others: joint forces (nv,) of a lower priority, such as those of a posture; what would
                 disturb the tasks is left out.
             actuated: names of joints, or a mask (nv,): passive coordinates then have none, where

@@ -39,7 +39,7 @@ FrameSelector = str | int | Sequence[str | int]
 
 class Frames(Direct):
     """
-    The frames of a model by name: each body's, and those added by model.with_frame.
+    The frames of a model by name: each body's, and frames added by model.with_frame.
 
     frame is a name, or a place in model.frames; a joint's name stands for its child body. Where it
     is a sequence, results have a first axis of frames.

@@ -135,7 +135,7 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
     """
     Return the cost of the states of a motion and its gradient, backwards over the steps.
 
-    States between those kept are found again: memory grows with the root of the steps.
+    States between stored ones are computed again: memory grows with the root of the steps.
 
     Args:
         robot: a Dynamics, a ConstrainedDynamics or MinimalCoordinates.
@@ -143,11 +143,11 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
         v: velocity (nv,) at the start; rad/s and m/s.
         tau: joint forces (steps, nv), N m and N.
         dt: step, s.
-        cost: of k, q and v: that of state k, from 0 to steps, and its gradients (nv,) by q, along
-            tangents of model.integrate, and by v.
+        cost: function of k, q and v that returns the cost of state k, from 0 to steps, and its
+            gradients (nv,) by q, along tangents of model.integrate, and by v.
         external: wrenches (B, 6) on bodies; by default none.
         scheme: RUNGE_KUTTA or STORMER_VERLET.
-        kept: steps from one kept state to the next, by default the root of their number.
+        kept: steps from one stored state to the next, by default the root of their number.
 
     Returns:
         the cost, and its gradient by q, v and tau.

@@ -100,7 +100,7 @@ class FloatingBase:
 
     def motion(self, q: ArrayLike, motion: ArrayLike) -> Twists:
         """
-        Return the motion of the base in the ground from that of the tree.
+        Return the motion of the base in the ground from the motion of the tree.
 
         Args:
             q: configuration (nq,); rad and m.

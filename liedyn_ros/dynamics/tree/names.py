@@ -30,7 +30,7 @@ CACHE_SIZE = 64  # lists of names; a caller repeats its own
 
 class JointOrder(NamedTuple):
     """
-    Where the numbers of listed joints, one joint after the other, stand in q and in v.
+    Indices in q and v of the numbers of listed joints, one joint after the other.
 
     >>> ld.Names(model).order(model.coordinate_names[::-1]).v
     array([5, 4, 3, 2, 1, 0])

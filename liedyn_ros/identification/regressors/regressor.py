@@ -31,9 +31,9 @@ class Regressor:
     """
     The regressors of a model: matrices that are linear in its parameters pi (P,).
 
-    parameters are those of the model, names says which each is. Ten for each of model.bodies, in
-    its frame about its origin: mass (kg), first moments (kg m) and moments of inertia (kg m^2),
-    e.g. 'forearm/mass_x'. With dissipation follow damping and Coulomb friction of each velocity
+    parameters are the model's, names has the name of each. Ten for each of model.bodies, in its
+    frame about its origin: mass (kg), first moments (kg m) and moments of inertia (kg m^2), e.g.
+    'forearm/mass_x'. With dissipation follow damping and Coulomb friction of each velocity
     coordinate, e.g. 'elbow/damping'. With rotor_inertia follows the inertia of the motor of each
     coordinate, reduced to the joint, e.g. 'elbow/rotor_inertia': the armatures of the model.
 

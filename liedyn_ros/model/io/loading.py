@@ -39,7 +39,7 @@ def load_model(
         source: .urdf, .xacro, .xml (MJCF), .sdf, .world, .yaml or .yml; a text that starts with
             "<" is URDF, MJCF or SDF by its root element.
         arguments: of a xacro file, by name.
-        floating: whether the root moves freely, where the file does not say.
+        floating: whether the root moves freely, if the file does not decide it.
         strict: whether to refuse mass properties that no rigid body has, and names in mimic that
             the file has not; other doubts stay warnings.
         gravity: (3,), m/s^2, in place of the file's.

@@ -166,7 +166,7 @@ class PoseSolver:
     """
     Solves poses of one platform; owns its workspace, so one for each thread.
 
-    Six lengths are met. From seven on the pose is that of weighted least squares.
+    Six lengths are met exactly; seven and more by weighted least squares.
 
     >>> solver = ld.PoseSolver(geometry)
     >>> np.allclose(solver.solve(leg_lengths(geometry, home), guess=home).pose, home)
@@ -210,7 +210,7 @@ class PoseSolver:
 
         It takes any numbers: lengths in mm end far away, CONVERGED or not, and a guess below the
         base at the mirrored pose. MonitoredTracker refuses other units and judges the branch;
-        `liedyn platform check` tells of both.
+        `liedyn platform check` detects both.
 
         Args:
             lengths: (n,), m (rad of a crank), in the order of the geometry.

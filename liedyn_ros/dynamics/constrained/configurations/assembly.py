@@ -108,7 +108,7 @@ def assemblies(constraints: Constraints | Dynamics, start: ArrayLike | None = No
     If as many joints as degrees of freedom are held, these are the assembly modes.
 
     Args:
-        constraints: a ConstrainedDynamics, or a Dynamics whose frames are held.
+        constraints: a ConstrainedDynamics, or a Dynamics whose frames are fixed.
         start: rough configuration (nq,); rad and m. The first result is the one near it.
         held: positions by joint, rad or m, and poses (4, 4) by frame, m.
         attempts: number of starts.
@@ -170,7 +170,7 @@ def other_assembly(constraints: Constraints, q: ArrayLike, *,
 
 def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """
-    Return the state on the constraints that is nearest to one beside them (12.36).
+    Return the state on the constraints that is nearest to a given one (12.36).
 
     Nearest is by kinetic energy. A ProjectionWarning tells the distance where Newton's steps say
     nothing about it: then another configuration may be nearer.

@@ -56,13 +56,13 @@ class DifferentialKinematics:
 
         Args:
             robot: a Dynamics or a ConstrainedDynamics.
-            frames: names, or what is held by name: POSE, POINT, ORIENTATION or TOOL.
+            frames: names, or a kind of target by name: POSE, POINT, ORIENTATION or TOOL.
             weights: by frame, of an error of angles and of one of lengths.
             within_limits: whether position and velocity limits of the model hold.
             locked: joints or coordinates that stay.
             acceleration: limit (nv,) or one number, rad/s^2 and m/s^2.
             gain: 1/s, of errors and of gaps of loops.
-            damping: price of squared velocities beside squared twists.
+            damping: weight of squared velocities relative to squared twists.
 
         Raises:
             LimitError: for an acceleration that is not above 0; LiedynError: unknown names.
@@ -90,7 +90,7 @@ class DifferentialKinematics:
         Args:
             q: configuration (nq,); rad and m.
             targets: poses (4, 4) by frame; m.
-            dt: how long the velocity is held; s.
+            dt: duration of the velocity; s.
             v: velocity before (nv,), which acceleration limits count from; by default zero.
             rest: configuration (nq,), approached where the targets leave it free.
             twists: (6,) by frame, in its axes, of moving targets; rad/s and m/s.

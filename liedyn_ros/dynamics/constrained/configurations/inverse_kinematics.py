@@ -54,8 +54,8 @@ class Reached(NamedTuple):
     """
     A configuration q (nq,); reached: at all targets, else it is the nearest one found.
 
-    angles and distances say by frame how far it is off its target, rad and m; zero where the
-    target leaves it free. starts and steps are what was tried.
+    angles and distances are the errors by frame, rad and m; zero where the target leaves it free.
+    starts and steps are what was tried.
 
     >>> found = ld.reach(robot, {'tool': robot.frames.pose(q + 0.2, 'tool')}, q)
     >>> found.reached, found.distances['tool'] < 1e-9
@@ -74,7 +74,7 @@ class ReachedMany(NamedTuple):
     """
     The configurations q (K, nq) of K targets, whether each is reached (K,), and the errors.
 
-    angles and distances (K, frames) say how far each frame is off its target, rad and m.
+    angles and distances (K, frames) are the errors of each frame, rad and m.
 
     >>> wanted = robot.frames.pose(q + 0.2, 'tool')
     >>> many = ld.InverseKinematics(robot, 'tool').batch({'tool': np.array([wanted] * 2)}, q)
@@ -129,11 +129,11 @@ class InverseKinematics:
 
     robot is a Dynamics or a ConstrainedDynamics, whose loops stay closed. frames are names of
     bodies or frames, or say what is held of each: POSE, POINT, ORIENTATION or TOOL. A point is the
-    origin; a tool may turn about its z axis. weights say by frame how much an error counts, of
-    angles and of lengths, where targets cannot be reached together. Coordinates of locked joints
-    stay those of the start; locked has names of joints or coordinates. An object is for one thread
-    at a time. Raises ModelError for an unknown frame, NameSetError for another unknown name, and
-    LimitError for a weight that is not above 0.
+    origin; a tool may turn about its z axis. weights by frame scale the errors, of angles and of
+    lengths, where targets cannot be reached together. Coordinates of locked joints stay those of
+    the start; locked has names of joints or coordinates. An object is for one thread at a time.
+    Raises ModelError for an unknown frame, NameSetError for another unknown name, and LimitError
+    for a weight that is not above 0.
 
     >>> solver = ld.InverseKinematics(robot, {'tool': 'point'})
     >>> solver({'tool': [0.4, 0.2, 0.5]}, q + 0.2).reached
@@ -148,7 +148,7 @@ class InverseKinematics:
 
         Args:
             robot: a Dynamics or a ConstrainedDynamics.
-            frames: names, or what is held by name: POSE, POINT, ORIENTATION or TOOL.
+            frames: names, or a kind of target by name: POSE, POINT, ORIENTATION or TOOL.
             weights: by frame, of an error of angles and of one of lengths.
             within_limits: whether position limits of the model hold.
             locked: joints or coordinates that stay as at the start.
@@ -341,8 +341,8 @@ def reach(robot: Robot, targets: Targets, start: ArrayLike | None = None, *,
     """
     Return the configuration at which frames of a robot reach targets, or the nearest to them.
 
-    The object that solves is kept for each set of frames. InverseKinematics has weights, locked
-    joints and tools that spin, too.
+    The solver is cached for each set of frames. InverseKinematics has weights, locked joints and
+    tools that spin, too.
 
     Args:
         robot: a Dynamics or a ConstrainedDynamics, whose loops stay closed.

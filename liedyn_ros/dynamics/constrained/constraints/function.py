@@ -32,17 +32,17 @@ JACOBIAN_TOLERANCE = 1e-6  # of the largest entry, beside the first coefficient 
 @dataclass(frozen=True)
 class ConstraintFunction:
     """
-    Constraints phi(q) = 0 that no closure or coupling describes, such as those of a cam.
+    Constraints phi(q) = 0 that no closure or coupling describes, such as a cam.
 
     name is for messages, rows their number k. residual(q) returns phi (k,). jacobian(q) returns
     its derivative (k, nv) by velocities, exact off the constraint too: d/dt phi = jacobian v. A
     multiplier acts with the generalised force jacobian^T lam.
 
-    One of two tells how the Jacobian changes with time. bias(q, v) returns Jdot v (k,), the part
-    of the second derivative of phi without accelerations: it is enough for order 0.
+    One of two functions gives the change of the Jacobian with time. bias(q, v) returns Jdot v
+    (k,), the part of the second derivative of phi without accelerations: it is enough for order 0.
     jacobian_series(q) takes Taylor coefficients q (K + 1, nq), q^(j) / j!, and returns those of
-    the Jacobian (K + 1, k, nv): all orders then are known. `taylor_series(jacobian)` makes it of
-    a jacobian in plain arithmetic.
+    the Jacobian (K + 1, k, nv): all orders then are known. `taylor_series(jacobian)` makes it of a
+    jacobian in plain arithmetic.
 
     Raises LimitError for a number of rows below one, LiedynError without both.
 
@@ -150,7 +150,7 @@ class ConstraintFunction:
 
     def series_at(self, q: Array, nv: int) -> Array:
         """
-        Return the Taylor coefficients of the Jacobian, given those of the configuration.
+        Return the Taylor coefficients of the Jacobian from those of the configuration.
 
         Args:
             q: coefficients (K + 1, nq).
@@ -186,7 +186,7 @@ def mjcf_functions(source: str | os.PathLike[str], model: Model) -> tuple[Constr
     Return constraints of a file or text that load_mjcf names as not linear in the joints.
 
     model is what load_mjcf returned, or one that has its joints. Knees and wrists with bones
-    follow polynomials of fourth degree. A joint held still is one too. Give them to
+    follow polynomials of fourth degree. A fixed joint is one too. Give them to
     `ConstrainedDynamics(model, functions=...)`; all orders are known.
 
     Args:

@@ -47,8 +47,8 @@ class ConstrainedSolution(NamedTuple):
     wrenches (C, 6), moment before force, that each closure applies to its body_b, in frame_b. With
     derivatives each has an axis of order + 1 before these. rank and status are those of the
     constraints, inverse_condition_number the smallest pivot of the independent ones over the
-    largest. actuation_inverse_condition_number, of inverse dynamics, tells how well actuators hold
-    the machine: 1 well, 0 not at all. It is None where no actuators are chosen.
+    largest. actuation_inverse_condition_number, of inverse dynamics, measures how well actuators
+    hold the machine: 1 well, 0 not at all. It is None where no actuators are chosen.
 
     >>> found = linkage.inverse(closed, rest, rest).solution
     >>> found.wrenches.shape, found.rank

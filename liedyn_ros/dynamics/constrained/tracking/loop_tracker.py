@@ -73,9 +73,9 @@ class LoopTracker:
     Completes samples of the measured joints, on the branch of the first one.
 
     measured are names of joints of one coordinate, by default the actuated ones. start (nq,) is a
-    rough configuration that selects the assembly; by default that of zeros. within_limits keeps
-    the other joints within their position limits there. A floating base that is not measured stays
-    where start has it.
+    rough configuration that selects the assembly; by default zeros. within_limits keeps the other
+    joints within their position limits there. A floating base that is not measured stays where
+    start has it.
 
     Where more joints are measured than needed, the state is a least-squares fit on the loops.
     agreement (rad or m) is the largest error that is not a fault.
@@ -160,7 +160,7 @@ class LoopTracker:
     def update(self, positions: ArrayLike, velocities: ArrayLike | None = None,
                accelerations: ArrayLike | None = None, *, ahead: bool = True) -> LoopState:
         """
-        Return the state of all joints, given those of the measured ones.
+        Return the state of all joints from the measured ones.
 
         A sample that is refused changes nothing: the next one is reached from the last good one.
 
@@ -357,7 +357,7 @@ def complete_trajectory(
         accelerations: ArrayLike | None = None, *, measured: Sequence[str] | None = None,
         start: ArrayLike | None = None) -> LoopTrajectory:
     """
-    Return the motion of all joints, given that of some.
+    Return the motion of all joints from the motion of some.
 
     Args:
         dynamics: a ConstrainedDynamics.

@@ -43,21 +43,21 @@ class StewartGeometry:
     """
     Six legs or more, each from a base joint to a platform joint; immutable.
 
-    From seven legs on lengths are redundant: the pose is that of least squares, and its residual
+    From seven legs on lengths are redundant: the pose is the least-squares one, and its residual
     shows which leg reads wrongly. What holds for six legs alone raises GeometryError for more.
 
     Joints of several legs may coincide, at one end or at both ends of different legs (6-3, 3-3).
     Cranks of one axis may share their base joint: they are the carriages of a circular rail.
 
-    name: of the platform, in messages. leg_names: 6 to 12 different names; their order is that of
-    every array of drive coordinates. base_joints: (n, 3) m, in the base frame. platform_joints:
-    (n, 3) m, in the platform frame. length_limits: (n, 2), bounds of each drive coordinate: m, or
-    rad of a crank. Without a limit they are 0, or -infinity where a coordinate may be negative,
-    and infinity. base_cones, platform_cones: (n, 4), how far each joint may turn. Three entries
-    point from the joint along its leg in the middle of the range, in the frame that holds the
-    joint. The fourth is the largest angle (rad) of the leg from it; pi where there is no limit.
-    leg_diameter: m, of the legs as cylinders; 0 where it is not known. leg_types: the type of each
-    leg, in leg order. masses: None where they are not known; only dynamics needs them.
+    name: of the platform, in messages. leg_names: 6 to 12 different names; their order is the
+    order of every array of drive coordinates. base_joints: (n, 3) m, in the base frame.
+    platform_joints: (n, 3) m, in the platform frame. length_limits: (n, 2), bounds of each drive
+    coordinate: m, or rad of a crank. Without a limit they are 0, or -infinity where a coordinate
+    may be negative, and infinity. base_cones, platform_cones: (n, 4), how far each joint may turn.
+    Three entries point from the joint along its leg in the middle of the range, in the frame that
+    holds the joint. The fourth is the largest angle (rad) of the leg from it; pi where there is no
+    limit. leg_diameter: m, of the legs as cylinders; 0 where it is not known. leg_types: the type
+    of each leg, in leg order. masses: None where they are not known; only dynamics needs them.
     calibration_covariance: (7 n, 7 n) or (8 n, 8 n), of the errors of each leg's base joint,
     platform joint, offset and scale, None where nothing is known (14.30). leg_noise: (n,), m or
     rad, the standard deviation of each reading, 0 for all legs where it is not known; from seven
@@ -161,7 +161,7 @@ class StewartGeometry:
 
     @cached_property
     def readings(self) -> StewartGeometry:
-        """Return the geometry of what is read of the legs: of the encoders, or itself."""
+        """Return the geometry that the readings belong to: of the encoders, or itself."""
         return self if self.encoders is None else replace(self.encoders, home=self.home)
 
     @property
