@@ -167,8 +167,8 @@ def casadi_source(model: Model, name: str = '', *, frames: Sequence[str] = (),
 
     Args:
         model: a Model.
-        name: how their names begin; by default that of the model.
-        frames: whose poses and Jacobians are wanted.
+        name: prefix of their names; by default the model's name.
+        frames: frames that get functions of their poses and Jacobians.
         dissipation: whether damping and friction count.
 
     Returns:
@@ -204,7 +204,7 @@ def write_casadi_source(path: str | os.PathLike[str], model: Model, *,
     Args:
         path: of the file.
         model: a Model.
-        frames: whose poses and Jacobians are wanted.
+        frames: frames that get functions of their poses and Jacobians.
         dissipation: whether damping and friction count.
 
     Raises:

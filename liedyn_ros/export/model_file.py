@@ -88,7 +88,7 @@ def model_bytes(model: Model, *, dissipation: bool = True, tree: bool = False) -
         bytes.
 
     Raises:
-        ModelError: for closures or couplings otherwise: loops_bytes writes those.
+        ModelError: for closures or couplings otherwise: loops_bytes writes them.
         LiedynError: for anything but a Model.
 
     >>> len(model_bytes(model)) > 1000

@@ -54,11 +54,11 @@ class Estimate:
         """
         Return the root mean square errors (p,) of consistent: noise, and what pulls it (16.28).
 
-        What the model lacks, such as friction, is no noise: it pulls the fits of parts of the
-        recording apart. Noise does so too: of the two deviations the greater one counts.
-        Where x is off by noise e of deviation s, consistent is off by e + d, with d = consistent
-        - x the pull of the given model and of what bodies can have. Be d constant, or as much as
-        takes back a share of e: e + d lies within t sqrt(s^2 + d^2) as often as e within t s.
+        Effects that the model lacks, such as friction, are no noise: they make fits of parts of
+        the recording differ. So does noise: the greater one of both deviations counts. Where x is
+        off by noise e of deviation s, consistent is off by e + d, with d = consistent - x the pull
+        of the given model and of what bodies can have. Be d constant, or as much as takes back a
+        share of e: e + d lies within t sqrt(s^2 + d^2) as often as e within t s.
         """
         noise = np.maximum(self.plain.deviations, self.scatter)
         return np.hypot(noise, self.consistent - self.plain.x)

@@ -108,7 +108,7 @@ class Identification:
 
     @property
     def springs(self) -> dict[str, float]:
-        """Return the stiffness of joints beside the model's own, N m/rad or N/m."""
+        """Return the stiffness of joints in addition to the model's, N m/rad or N/m."""
         return self._extra(SPRING)
 
     @property
@@ -145,7 +145,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
              scales: tuple[str, ...] = (),
              progress: Callable[[int, str], None] = lambda done, stage: None) -> Identification:
     """
-    Return the inertial parameters, friction and offsets that a recording tells of a model.
+    Identify the inertial parameters, friction and offsets of a model from a recording.
 
     It is offered where fits of other parts predict each of FOLDS clearly better than the model.
     Set OPENBLAS_NUM_THREADS=1 before numpy is imported: BLAS has threads that wait.
@@ -155,7 +155,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
         recording: of a motion.
         rotor_inertia: whether motors have one.
         friction: terms to fit, of FRICTION and of MORE_TERMS.
-        smoothing: cut-off of positions, Hz; by default what predicts held-out parts best.
+        smoothing: cut-off of positions, Hz; by default the one that predicts held-out parts best.
         cutoff: cut-off of the equations, Hz; likewise.
         prior: weight of the given model, 1 for errors of about 100 %; likewise.
         sure: take columns, units and signs as they are.

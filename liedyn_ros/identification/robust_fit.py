@@ -39,9 +39,9 @@ class RobustFit:
 
     weight (f,) are the square roots of the rows' weights: one over the standard deviation of a
     row, N m or N, and all in one proportion such that as many rows count as are independent.
-    samples (f,) is the number of independent samples, n_eff.
-    huber (K, f) is the weight of each sample by its residual. unseen (p, u) are directions of x
-    that the data do not tell; x has no part along them, and the covariance is that of the rest.
+    samples (f,) is the number of independent samples, n_eff. huber (K, f) is the weight of each
+    sample by its residual. unseen (p, u) are directions of x that the data do not determine; x has
+    no part along them, and the covariance is that of the rest.
 
     >>> fit = identify(rod.model, recording).estimate.plain
     >>> fit.covariance.shape == (len(fit.x), len(fit.x))
@@ -57,7 +57,7 @@ class RobustFit:
 
     @property
     def deviations(self) -> Array:
-        """Return the standard deviation of each unknown, infinite if the data do not tell it."""
+        """Return the standard deviation of each unknown, infinite for undetermined ones."""
         blind = np.abs(self.unseen).max(axis=1, initial=0.0) > 1e-6
         return np.where(blind, np.inf, np.sqrt(np.diag(self.covariance)))
 

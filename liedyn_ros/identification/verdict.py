@@ -45,11 +45,11 @@ ZERO_DEVIATIONS = 2.0  # standard deviations, below which an unknown may be zero
 @dataclass(frozen=True)
 class Verdict:
     """
-    offered: whether the parameters are clearly better on the parts held out, over all joints.
+    offered: whether the parameters are clearly better on held-out parts, over all joints.
 
     reasons say why. worse names the joints that are no better by themselves, remarks are doubts
-    and what to do. unknown names the sums of parameters that the recording does not tell from
-    zero, and advice the motions that would tell more.
+    and what to do. unknown names the sums of parameters that the recording does not distinguish
+    from zero, and advice the motions that would determine more.
 
     >>> identify(rod.model, recording).verdict.offered
     False

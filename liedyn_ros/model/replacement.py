@@ -105,7 +105,7 @@ def with_resistances(model: Model, damping: Mapping[str, float], friction: Mappi
 
 def with_armatures(model: Model, armatures: Mapping[str, float]) -> Model:
     """
-    Return a model with other armatures; those not named stay.
+    Return a model with other armatures; joints that are not named keep theirs.
 
     Args:
         model: a Model.
@@ -126,7 +126,7 @@ def with_armatures(model: Model, armatures: Mapping[str, float]) -> Model:
 
 def with_placements(model: Model, placements: Mapping[str, ArrayLike]) -> Model:
     """
-    Return a model with other placements of joints in their parents; those not named stay.
+    Return a model with other placements of joints; joints that are not named keep theirs.
 
     Args:
         model: a Model.

@@ -144,9 +144,9 @@ class Retimed:
     The fastest run along a path that was found.
 
     dynamics, limits and external wrenches are those that retime was called with. law and grid say
-    where the path is when, unknowns are their numbers, margins the rows of all limits.
-    round_times has the duration (s) of the uniform run, then that of each round; without the
-    uniform run where ends are passed. used tells how much of each limit is used where.
+    where the path is when, unknowns are their numbers, margins the rows of all limits. round_times
+    has the duration (s) of the uniform run, then that of each round; without the uniform run where
+    ends are passed. used has the used share of each limit at each place.
 
     >>> run = retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20)
     >>> run.duration <= run.uniform_duration

@@ -54,7 +54,7 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
     Args:
         dynamics: with damping and friction where it was made with dissipation.
         path: any Path.
-        limits: by default those of velocity and effort of the model.
+        limits: by default the velocity and effort limits of the model.
         start: motion along the path at its begin; by default at rest.
         end: motion along the path at its end; by default at rest.
         intervals: of the spline.

@@ -46,15 +46,15 @@ class LinearModel(NamedTuple):
 
     def discrete(self, dt: float, *, ramp: bool = False) -> LinearModel:
         """
-        Return the step of a continuous model, exact for A and B held over it.
+        Return the step of a continuous model, exact for constant A and B.
 
-        The forces are held too. Where the machine moves, A and B change within the step: see
+        The forces are constant too. Where the machine moves, A and B change within the step: see
         transition.
 
         Args:
             dt: length of the step; s.
-            ramp: whether forces change linearly to those of the next step; B (2 nv, 2 nv) then has
-                a second block for these: x' = A x + B (dtau, dtau').
+            ramp: whether forces change linearly to the next step's; B (2 nv, 2 nv) then has a
+                second block for these: x' = A x + B (dtau, dtau').
 
         Returns:
             the discrete model.
@@ -186,7 +186,7 @@ def transition(dynamics: Robot, q: ArrayLike, v: ArrayLike, dt: float, tau: Arra
                external: ArrayLike | None = None, tolerance: float = 1e-10,
                budget: Budget | None = None) -> tuple[Array, Array, LinearModel]:
     """
-    Return the state after a step under held forces, and the discrete model of the step.
+    Return the state after a step of constant forces, and the discrete model of the step.
 
     A and B follow the motion: they are the derivatives of the state after the step by the state
     before it and by tau. A Runge-Kutta method of order eight integrates them with the state. Loops

@@ -88,7 +88,7 @@ class ArmCalibration:
 
     @cached_property
     def held_out(self) -> HeldOutPoses:
-        """Return how the given and the new model do at poses held out of fits."""
+        """Return the errors of the given and the new model at held-out poses."""
         return compare(self.problem, self.fit)
 
     @property
@@ -232,8 +232,8 @@ def calibrate_arm(
         body: that carries the target.
         readings: of joints (n, m); rad and m.
         positions: of the target (n, 3), m; of several reflectors on it (n, k, 3), the first in the
-            target; or distances (n, 1) from the instrument's origin, as cables and ball bars tell,
-            from any zero.
+            target; or distances (n, 1) from the instrument's origin, as cables and ball bars
+            measure, from any zero.
         rotations: of the target (n, 3, 3).
         names: of the readings' joints; by default all on the way to the body. Of a machine with
             loops they are the actuated joints before it, and the others follow.

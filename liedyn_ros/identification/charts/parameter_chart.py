@@ -60,7 +60,7 @@ class ParameterChart:
     def __init__(self, model: Model, parts: Sequence[str] = ('inertia',), *,
                  inertia: str = 'log_cholesky', dissipation: bool = True) -> None:
         """
-        Lay the numbers out, and start at those of the model.
+        Lay the numbers out, and start at the model's.
 
         Args:
             model: a Model.
@@ -167,7 +167,7 @@ class ParameterChart:
 
     def at(self, x: ArrayLike) -> Dynamics | ConstrainedDynamics:
         """
-        Return dynamics, whose parameters now are those of numbers.
+        Return dynamics with the parameters of some numbers.
 
         Results of earlier calls stay as they are.
 

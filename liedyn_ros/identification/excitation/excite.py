@@ -103,7 +103,7 @@ def excite(model: Model, limits: ExcitationLimits, *, start: ArrayLike | None = 
            clearance: Clearance | None = None, seed: int = EXCITATION_SEED,
            prior: Prior | None = None) -> Excitation:
     """
-    Return a periodic motion of the actuated joints that tells inertial parameters and friction.
+    Return a periodic motion of the actuated joints that identifies inertia and friction.
 
     Each joint moves by a sum of sines. The search maximises the determinant of the information, in
     units of the torque limits, from random motions. Each is made smaller until it keeps the

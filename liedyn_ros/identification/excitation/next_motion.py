@@ -27,11 +27,11 @@ from liedyn_ros.identification.robust_fit import COLUMN_RANK_TOLERANCE
 @dataclass(frozen=True, eq=False)
 class NextMotion:
     """
-    An excitation, and what it would tell beside the recordings there are.
+    An excitation, and the deviations to expect with it and the given recordings.
 
     names (p,) are the unknowns without scales. before and after (p,) are their standard
     deviations: by the recordings, and with the motion recorded at the same noise. They are
-    infinite where nothing tells them.
+    infinite where nothing determines them.
 
     >>> bounds = ExcitationLimits(*(np.array([x]) for x in (-1.0, 1.0, 3.0, 10.0, 50.0)))
     >>> more = next_motion(identify(rod.model, recording), bounds, rounds=1)
@@ -51,7 +51,7 @@ def next_motion(found: Identification, limits: ExcitationLimits, *, start: Array
     """
     Return the motion whose information, added to that of the recordings, is largest (16.35).
 
-    Directions that the recordings hardly tell weigh most.
+    Directions that the recordings hardly determine weigh most.
 
     Args:
         found: what identify returned.
@@ -62,7 +62,7 @@ def next_motion(found: Identification, limits: ExcitationLimits, *, start: Array
         rounds: of the search.
 
     Returns:
-        the motion, and what it would tell.
+        the motion, and the deviations to expect.
 
     Raises:
         LimitError: for a start outside the limits.

@@ -41,11 +41,11 @@ _MIN_SECOND_MOMENT = 1e-6
 @dataclass(frozen=True, eq=False)
 class Payload:
     """
-    Payload as samples tell it: parameters with their deviations.
+    Payload as estimated from samples: parameters with their deviations.
 
     parameters (10,), called names: mass (kg), first moments (kg m), moments of inertia (kg m^2)
     about the origin of its frame. covariance (10, 10) is that of the seen directions. deviations
-    (10,) are its roots, infinite for numbers that the motions do not tell. offsets (f,) are
+    (10,) are its roots, infinite for numbers that the motions do not determine. offsets (f,) are
     constant forces, N m or N. errors (f,) are the rms of what the forces leave. seconds is how
     long samples came. shares (f,) times the parameters are what each joint alone tells, with noise
     (f,), the deviations of shares by noise, infinite where a joint feels nothing. by_shares (10,

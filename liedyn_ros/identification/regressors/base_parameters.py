@@ -99,8 +99,8 @@ def base_parameters(regressor: Regressor | LoopRegressor, rng: np.random.Generat
     Return the base parameters of the joint forces, from random states (6.24).
 
     The rank is the number of pivots of a column-pivoted QR above PIVOT_TOLERANCE of the largest.
-    Motions that a machine cannot make, for want of range or rate, may tell fewer apart. Loops tie
-    motions together, so that a machine with loops has fewer base parameters than its open tree.
+    Motions within the range and rate of a real machine may distinguish fewer. Loops tie motions
+    together, so that a machine with loops has fewer base parameters than its open tree.
 
     Args:
         regressor: of a tree or of loops.

@@ -60,7 +60,7 @@ CLOSURE_TYPES: dict[str, ClosureType] = {
 @dataclass(frozen=True, eq=False)
 class Closure:
     """
-    A joint that closes a loop. Its type_name, a key of CLOSURE_TYPES, says what it leaves free.
+    A joint that closes a loop. Its type_name, a key of CLOSURE_TYPES, decides what it leaves free.
 
     name is that of its constraints: 'tip/force_x'.
     frame_a (4, 4) is fixed to body_a and frame_b (4, 4) to body_b, each seen from the frame of its
@@ -71,8 +71,8 @@ class Closure:
     free. pitch is in m/rad. The wrench of a closure acts on body_b, in frame_b.
 
     tolerance (m) is the gap accepted where redundant rows contradict each other, as rounded
-    numbers make them; 0 accepts none. held are the kinds of rows that are held, None for those of
-    the type. ConstrainedDynamics leaves out the others where such a gap is.
+    numbers make them; 0 accepts none. held are the kinds of rows that are enforced, None for all
+    rows of the type. ConstrainedDynamics leaves out the others where such a gap is.
 
     >>> closure, = linkage.model.closures
     >>> closure.type_name, closure.body_a, closure.body_b

@@ -113,11 +113,11 @@ class Rotor:
 @dataclass(frozen=True, eq=False)
 class RotorCommand:
     """
-    Speeds for a wanted wrench.
+    Speeds for a desired wrench.
 
-    speeds (n,) rad/s. wrench (6,) is their wrench, error (6,) the wanted wrench minus that.
-    reached tells whether the error is zero up to rounding. at_limit names the rotors at a bound of
-    their speed.
+    speeds (n,) rad/s. wrench (6,) is their wrench, error (6,) the desired wrench minus it. reached
+    is whether the error is zero up to rounding. at_limit names the rotors at a bound of their
+    speed.
 
     >>> drone = ld.load_model(config_file('aerial_manipulator.yaml'))
     >>> RotorAllocation(drone.rotors).speeds([0.0, 0.0, 0.0, 0.0, 0.0, 1e6]).reached
@@ -213,8 +213,8 @@ class RotorAllocation:
         the least sum of (speed / max_speed)^4, unless a limit binds them.
 
         Args:
-            wrench: wanted (6,), moment (N m) before force (N), in the frame of the body, about its
-                origin.
+            wrench: desired (6,), moment (N m) before force (N), in the frame of the body, about
+                its origin.
 
         Returns:
             the speeds, their wrench, its error, and the rotors at a bound.
@@ -292,11 +292,11 @@ class RotorAllocation:
         Return the command of shares of the squared speeds.
 
         Args:
-            shares: (speed / max_speed)^2 (n,); those beyond the limits are held at them.
-            wanted: wrench (6,) that the command is compared with; N m and N.
+            shares: (speed / max_speed)^2 (n,); those beyond the limits are set to them.
+            wanted: desired wrench (6,), with which the command is compared; N m and N.
 
         Returns:
-            the command, with what it leaves of the wanted wrench.
+            the command, with its error from the desired wrench.
 
         >>> drone = ld.load_model(config_file('aerial_manipulator.yaml'))
         >>> allocation = RotorAllocation(drone.rotors)
@@ -318,8 +318,8 @@ class RotorAllocation:
         Return the speeds of a wrench and their time derivatives, as speeds has them.
 
         Args:
-            wrench: wanted one and its derivatives (r + 1, 6), in the frame of the body; N m, N and
-                s.
+            wrench: desired one and its derivatives (r + 1, 6), in the frame of the body; N m, N
+                and s.
 
         Returns:
             (r + 1, n); rad/s and s.

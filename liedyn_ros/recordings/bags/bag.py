@@ -153,7 +153,7 @@ class Bag:
 
     def messages(self, topics: Iterable[str]) -> Iterator[Received]:
         """
-        Yield messages of topics by the order of files; losses counts those that are none.
+        Yield messages of topics by the order of files; losses counts unreadable ones.
 
         Args:
             topics: their names.

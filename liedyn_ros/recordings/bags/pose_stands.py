@@ -51,7 +51,7 @@ def pose_stands(
         topic: str | None = None, stand: float = STANDSTILL_TIME,
         arrival: bool = False) -> PoseSamples:
     """
-    Return a sample of each stand of a platform in a bag.
+    Return a sample of each standstill of a platform in a bag.
 
     Stands without a message of each measured topic are left out, with a remark.
 
@@ -59,16 +59,16 @@ def pose_stands(
         bag: of the readings and measurements.
         names: of the joints that are the legs.
         measured: topics of the types of POSE_READERS.
-        still: by how much readings move at a stand (n,); m, of cranks rad.
+        still: largest movement of readings during a standstill (n,); m, of cranks rad.
         topic: of the readings, by default the only one of JointState.
-        stand: least length of a stand; s.
+        stand: shortest standstill; s.
         arrival: take the times at which messages came.
 
     Returns:
         the samples.
 
     Raises:
-        LimitError: for no stand.
+        LimitError: for no standstill.
         NameSetError: for topics that are missing.
 
     >>> still = np.full(2, 100.0)  # of a platform at rest some micrometres

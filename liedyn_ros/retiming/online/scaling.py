@@ -118,10 +118,10 @@ class OnlineScaling:
 
     def use(self, limits: MotionLimits) -> None:
         """
-        Take limits that hold from now on: those of the plan, higher or lower.
+        Apply limits from now on: the limits of the plan, higher or lower.
 
         Args:
-            limits: of the same names as the plan's.
+            limits: with the names of the plan's.
 
         Raises:
             LimitError: for one that the plan has not.

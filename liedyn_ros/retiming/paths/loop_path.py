@@ -57,7 +57,7 @@ class LoopPath:
             budget: of samples.
             blend: rad or m, as of BlendedPath; none for a spline.
             start: (2, n), v and a at the begin; at rest by default.
-            end: (2, n), the same at the end.
+            end: (2, n), as start, at the end.
         """
         self._budget = budget or Budget()
         self._kept: Any = slice(None)

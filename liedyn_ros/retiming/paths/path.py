@@ -106,7 +106,7 @@ class SplinePath:
             model: a Model.
             waypoints: (K, nq), rad and m.
             start: (2, nv), v and a at the begin; at rest by default.
-            end: (2, nv), the same at the end.
+            end: (2, nv), as start, at the end.
 
         Raises:
             LimitError, NotInGroupError.

@@ -40,7 +40,7 @@ def replan(run: Retimed, t: float, limits: MotionLimits | None = None, *, strict
     Args:
         run: what retime returned.
         t: instant; s.
-        limits: by default those of the run.
+        limits: by default the limits of the run.
         strict: as for retime; to it, the limits of a run without it fall.
         budget: bound of the work.
 

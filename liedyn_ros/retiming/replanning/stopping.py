@@ -55,7 +55,7 @@ def stop_along(dynamics: Machine, path: Path, limits: MotionLimits | None = None
     Args:
         dynamics: a Dynamics or a ConstrainedDynamics.
         path: begins where the machine is.
-        limits: by default those of the model, of rates too.
+        limits: by default the limits of the model, of rates too.
         start: motion along the path.
         intervals: of the spline.
         strict: as for retime.
@@ -91,7 +91,7 @@ def stop_run(run: Retimed, t: float, limits: MotionLimits | None = None, *,
     Args:
         run: what retime returned.
         t: instant; s.
-        limits: by default those of the run.
+        limits: by default the limits of the run.
         intervals: of the spline.
         strict: as for retime.
         budget: bound of the work.

@@ -200,7 +200,7 @@ class AssemblyModeSolver:
         """
         Return every pose that leg lengths allow.
 
-        A rail or a crank is held where its value puts it.
+        A rail or a crank is fixed where its value puts it.
 
         Args:
             lengths: (n,) in the geometry's order; m, of a crank rad.

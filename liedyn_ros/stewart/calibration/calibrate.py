@@ -115,12 +115,12 @@ class Calibration:
 
     @property
     def offered(self) -> bool:
-        """Return whether held-out poses got better, and the machine is that of the file."""
+        """Return whether held-out poses got better and the machine matches the file."""
         return not self.doubts and self.held_out.better
 
     @property
     def unobservable(self) -> tuple[Unknown, ...]:
-        """Return the combinations that these poses hardly tell, scales apart."""
+        """Return the combinations that these poses hardly determine, except scales."""
         return tuple(part for part in self.unknown if part.share > MAX_VARIANCE_SHARE
                      and part.of_scales < 0.5)
 

@@ -58,7 +58,7 @@ def next_poses(
         shift: float | None = None, least_singular_value: float = 2.0 * SINGULARITY_WARNING,
         seed: int = 0) -> NextPoses:
     """
-    Return the poses that would tell most, measured as those of a calibration were.
+    Return the most informative poses, if measured as in a calibration.
 
     They keep the limits of legs, joints and clearance of six legs. They are at least so far from
     singular (least_singular_value), on home's side. home: (4, 4), m. turn (rad), shift (m):
@@ -75,7 +75,7 @@ def next_poses(
         seed: of the random candidates.
 
     Returns:
-        the poses, and what they would tell.
+        the poses, and the deviations to expect.
 
     Raises:
         LimitError: for numbers out of their range.

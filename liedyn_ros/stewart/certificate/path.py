@@ -110,12 +110,12 @@ class PathProver:
         Args:
             poses_base_platform: (n, 4, 4), n from 2 on; m.
             tube_angle: by how much the platform may leave the screws; rad.
-            tube_radius: the same, of the platform joints' centre; m.
-            speeds: of the drives, to be kept too.
-            forces: of the drives, to be kept too.
+            tube_radius: greatest deviation of the platform joints' centre; m.
+            speeds: limits of the drives' speeds, proved too.
+            forces: limits of the drives' forces, proved too.
 
         Returns:
-            what is proved, and the first piece that is not.
+            the proof, or the first piece where it fails.
 
         Raises:
             LimitError: for fewer poses or a negative number.

@@ -55,7 +55,7 @@ class PlatformController(Follower[LegForceCommand]):
     `see` answers a state of a platform whose reference waits where it lags. Without poses `feel`
     answers leg lengths, and comes to rest by them. Without both `silent` comes to rest by dead
     reckoning until `stop_time`, from when on the forces are those that bear the weight there.
-    Errors and wanted accelerations are bounded by what the legs can give at home.
+    Errors and desired accelerations are bounded by the legs' forces at home.
 
     >>> motion = SmoothTrajectory(home, [0.0] * 6, [0.2] * 6, [0.0] * 6, 1.0)
     >>> controller = PlatformController(StewartDynamics(geometry), motion)

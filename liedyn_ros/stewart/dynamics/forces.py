@@ -176,7 +176,7 @@ class StewartMotion(NamedTuple):
     Of inverse dynamics, inverse_condition_number says how well the drives hold the platform: 1
     well, 0 not. It is 1 over the largest entry of J^-T without units, where that is above 1. Of
     rails and cranks it is the actuation's of ConstrainedDynamics.inverse. Below NEAR_SINGULAR,
-    1e-4, forces are large and tell little.
+    1e-4, forces are large and uncertain.
 
     >>> StewartDynamics(geometry).inverse(home, np.zeros(6), np.zeros(6)).leg_accelerations.shape
     (6,)

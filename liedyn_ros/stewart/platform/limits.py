@@ -50,7 +50,7 @@ class LimitMargins(NamedTuple):
 
     @property
     def joint_angles(self) -> Array:
-        """Return (..., 2 n), rad: those of base joints, then of platform joints."""
+        """Return margins (..., 2 n), rad: of base joints, then of platform joints."""
         return self.values[..., self.legs:kernels.CLEARANCES * self.legs]
 
     @property

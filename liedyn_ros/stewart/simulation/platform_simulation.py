@@ -35,11 +35,10 @@ class PlatformSimulation:
     """
     The pose (4, 4) and the body twist (6,) of a platform at a time (s).
 
-    Until its first command the platform is held in place, as by brakes, with drives that already
-    bear its weight. A refused command changes nothing. A drive that has no command for
-    `command_timeout` (s) closes its brake, which opens with the next one: dry friction within the
-    leg's `force` of the geometry, else up to all the forces together that bear the weight at the
-    start.
+    Until its first command the platform is fixed, as by brakes, with drives that already bear its
+    weight. A refused command changes nothing. A drive that has no command for `command_timeout`
+    (s) closes its brake, which opens with the next one: dry friction within the leg's `force` of
+    the geometry, else up to all the forces together that bear the weight at the start.
 
     >>> simulation = PlatformSimulation(geometry, home)
     >>> simulation.step()

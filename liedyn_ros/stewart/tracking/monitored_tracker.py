@@ -231,7 +231,7 @@ class MonitoredTracker:
             lengths: (n,); m, of cranks rad.
             rates: measured ones (n,); m/s, of cranks rad/s.
             reading: of the redundant sensor, where there is a new one.
-            reading_ns: its time, ns; by default that of the lengths.
+            reading_ns: its time, ns; by default the time of the lengths.
 
         Returns:
             the pose and its flags.

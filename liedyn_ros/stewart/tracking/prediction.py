@@ -105,7 +105,7 @@ def pose_covariance(geometry: StewartGeometry, pose_base_platform: ArrayLike,
     Raises:
         LimitError: for noise that is not above 0.
         SingularError: where the lengths do not determine the pose.
-        LiedynError: for another shape, or what is no pose.
+        LiedynError: for another shape, or a matrix that is no pose.
 
     >>> np.sqrt(pose_covariance(geometry, home, 1e-4)[5, 5]) < 1e-4  # m, along z
     np.True_

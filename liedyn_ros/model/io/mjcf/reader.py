@@ -66,7 +66,7 @@ def load_mjcf(source: str | os.PathLike[str], *, gravity: ArrayLike | None = Non
 
     Args:
         source: path of the file, or its text.
-        gravity: acceleration (3,) in the ground, m/s^2; by default that of the file.
+        gravity: acceleration (3,) in the ground, m/s^2; by default the file's.
 
     Returns:
         the model.

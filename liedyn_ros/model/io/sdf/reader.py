@@ -63,7 +63,7 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
         source: path of the file, or its text.
         floating: whether the first link floats; by default where no joint holds it.
         strict: whether mass properties that no rigid body has are refused.
-        gravity: acceleration (3,) in the ground, m/s^2; by default that of the world.
+        gravity: acceleration (3,) in the ground, m/s^2; by default the world's.
         sdf_model: name of one of several models.
 
     Returns:
