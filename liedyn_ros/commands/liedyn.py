@@ -72,7 +72,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         _verb('platform rotary', 'the geometry file of a hexapod of servos, with a drawing',
               f'{_COMMANDS}.stewart.rotary_hexapod',
               f'{_COMMANDS}.stewart.drawing_options:rotary_parser'),
-        _verb('platform check', 'readings at known poses beside the geometry',
+        _verb('platform check', 'readings at known poses against the geometry',
               f'{_COMMANDS}.stewart.check'),
         _verb('platform calibrate', 'the geometry from measured poses or points',
               f'{_COMMANDS}.stewart.calibrate'),

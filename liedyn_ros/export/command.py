@@ -120,7 +120,7 @@ def parser() -> argparse.ArgumentParser:
                         help='highest time derivative that closed loops take, by default '
                              f'{DEFAULT_ORDER}')
     result.add_argument('--measured', nargs='+', metavar='JOINT',
-                        help='joints of closed loops that are measured, by default the actuated')
+                        help='measured joints of closed loops, by default the actuated ones')
     result.add_argument('--start', default='', metavar='JOINT:=POSITION',
                         help='rough positions that choose the assembly of closed loops, such as '
                              "'knee:=0.5 ankle:=-1.2'; others are 0")

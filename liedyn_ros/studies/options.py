@@ -25,12 +25,12 @@ def lag_parser() -> argparse.ArgumentParser:
     """Return the options of `liedyn reproduce actuator-lag`."""
     result = argparse.ArgumentParser(
         prog='liedyn reproduce actuator-lag',
-        description='What commanding the rates of efforts gains where actuators lag.')
+        description='Show the gain of commanding effort rates to lagging actuators.')
     result.add_argument('--lags', type=float, nargs='+', default=LAGS, metavar='T',
                         help='time constants of rotors and joints, s; 0 is always flown '
                         f'(default: {" ".join(f"{lag:g}" for lag in LAGS)})')
     result.add_argument('--mass-error', type=float, default=MASS_ERROR, metavar='SHARE',
-                        help='by which all masses are known too large '
+                        help='relative error by which all masses are assumed too large '
                         f'(default: {MASS_ERROR:g})')
     result.add_argument('--duration', type=float, default=STUDY_TIME, metavar='T',
                         help=f'of a flight, s (default: {STUDY_TIME:g})')

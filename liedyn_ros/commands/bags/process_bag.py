@@ -149,7 +149,7 @@ def parser() -> argparse.ArgumentParser:
         'folders, .mcap or .db3; or tables, .csv or .parquet, of columns such as '
         '"elbow.position [rad]"'))
     result.add_argument('--arrival', action='store_true', help=(
-        'take the times at which messages came, where their headers have no stamps'))
+        'use the times of arrival, for headers without stamps'))
     result.add_argument('--topic', help='topic of the joint states; leg_states of a platform')
     platform = result.add_argument_group('a Stewart platform')
     platform.add_argument('--params', type=Path, help='parameter file of the pose node')
@@ -165,9 +165,10 @@ def parser() -> argparse.ArgumentParser:
     joints.add_argument('--measured', nargs='+', metavar='JOINT', help=(
         'joints that decide the others; by default the actuated ones'))
     joints.add_argument('--start', action='append', default=[], type=number_of,
-                        metavar='JOINT=POSITION', help='near which the loops are closed')
+                        metavar='JOINT=POSITION',
+                        help='rough configuration near which the loops are closed')
     joints.add_argument('--agreement', type=float, default=0.05, help=(
-        'error of redundant measurements that is no fault, rad or m'))
+        'largest accepted error of redundant measurements, rad or m'))
     files = result.add_argument_group('results')
     files.add_argument('--csv', type=Path, help='CSV file to write')
     files.add_argument('--parquet', type=Path, help='Parquet file to write')
@@ -175,10 +176,9 @@ def parser() -> argparse.ArgumentParser:
     files.add_argument('--html', type=Path, help=(
         'HTML file that plays the motion in any browser, of 300 s at most'))
     files.add_argument('--report', type=page, help=(
-        'HTML file: what was read and lost, curves, settings; the folder has one without it'))
+        'HTML report: data read and lost, curves, settings; a folder gets one anyway'))
     files.add_argument('--folder', type=folder, help=(
-        'folder of the results of several bags with a report; bags that are done are not '
-        'done again'))
+        'folder for the results of several bags, with a report; finished bags are skipped'))
     files.add_argument('--write', nargs='+', choices=OUTPUT_FORMATS, default=['csv'],
                        help='kinds of files in the folder')
     add_work_options(result)

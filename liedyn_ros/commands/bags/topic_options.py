@@ -20,15 +20,16 @@ def recording_parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog='liedyn bag record', description='Record topics into a bag of MCAP.')
     result.add_argument('folder', type=Path, help='the bag, a new folder')
-    result.add_argument('topic', nargs='*', help='topics; all where none is given')
+    result.add_argument('topic', nargs='*', help='topics; default: all')
     result.add_argument('--duration', type=float, default=0.0, metavar='S',
-                        help='end after so many seconds; 0, the default, for none')
+                        help='stop after this time, s; 0, the default: never')
     result.add_argument('--model', type=Path, metavar='FILE', help=(
         'the robot whose transforms are written: .urdf, .xacro, .xml (MJCF), .sdf or .yaml; by '
         'default the topic robot_description has it'))
     result.add_argument('--tf-rate', type=float, default=TF_RATE, metavar='HZ',
-                        help='of transforms at most, by default 50 Hz; 0 for none')
-    result.add_argument('--namespace', default='', help='of topics without a leading slash')
+                        help='greatest rate of transforms, by default 50 Hz; 0 for none')
+    result.add_argument('--namespace', default='',
+                        help='namespace of topics without a leading slash')
     return result
 
 
@@ -36,15 +37,15 @@ def playing_parser() -> argparse.ArgumentParser:
     """Return the options of `liedyn bag play`."""
     result = argparse.ArgumentParser(
         prog='liedyn bag play',
-        description='Publish what a bag holds, as fast as it was recorded.')
+        description='Publish the messages of a bag at their recorded times.')
     result.add_argument('bag', type=Path, help='a folder of rosbag2, or one of its files')
-    result.add_argument('topic', nargs='*', help='topics; all where none is given')
-    result.add_argument('--rate', type=float, default=1.0, help='times as fast as recorded')
+    result.add_argument('topic', nargs='*', help='topics; default: all')
+    result.add_argument('--rate', type=float, default=1.0, help='factor on the recorded speed')
     result.add_argument('--start', type=float, default=0.0, metavar='S',
-                        help='leave out so many seconds at the beginning')
+                        help='skip this time at the beginning, s')
     result.add_argument('--loop', action='store_true', help='begin again at the end')
     result.add_argument('--clock', action='store_true',
                         help='publish the time of the bag on /clock, for use_sim_time')
     result.add_argument('--delay', type=float, default=1.0, metavar='S',
-                        help='wait so long for subscribers, by default 1 s')
+                        help='time to wait for subscribers, by default 1 s')
     return result

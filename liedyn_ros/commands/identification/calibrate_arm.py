@@ -185,7 +185,8 @@ def parser() -> argparse.ArgumentParser:
         'joints whose readings the table has; default: all joints between base and body, in a '
         'machine with loops the actuated ones'))
     result.add_argument('--start', action='append', default=[], type=number_of,
-                        metavar='JOINT=POSITION', help='near which the loops are closed')
+                        metavar='JOINT=POSITION',
+                        help='rough configuration near which the loops are closed')
     add_reads_option(result)
     result.add_argument('--leave-out', type=int, nargs='+', default=[], metavar='POSE',
                         help='numbers of poses that are known to be wrong, from 1')
@@ -197,20 +198,20 @@ def parser() -> argparse.ArgumentParser:
         'columns of x, y, z, with roll, pitch, yaw or a quaternion after them, or of a distance '
         'from a fixed point, as a cable or a ball bar measures; once for each of several '
         'reflectors'))
-    result.add_argument('--point', help='position to take, of several in the table')
+    result.add_argument('--point', help='position to use, of several in the table')
     result.add_argument('--unit', action='append', default=[], type=pair_of, metavar='KIND=UNIT',
                         help='unit of reading, position or orientation, such as position=mm')
     for name, what in (('instrument', "the ground in the instrument's frame"),
                        ('target', 'the target on the body')):
         result.add_argument(f'--{name}', type=float, nargs=6, metavar=POSE_METAVAR, help=(
-            f'pose of {what}, m and degrees; found where it is left out'))
+            f'pose of {what}, m and degrees; estimated by default'))
     for name, unit in (('position', 'm'), ('rotation', 'rad')):
         result.add_argument(f'--{name}-noise', type=float, help=(
-            f'deviation of a {name}, {unit}; estimated where none is given'))
+            f'deviation of a {name}, {unit}; default: estimated'))
     result.add_argument('--tolerance', type=float, nargs=2, default=PRIOR_DEVIATIONS,
                         metavar=('SHIFT', 'TURN'),
-                        help='deviations of the placements of the model, m and rad')
-    result.add_argument('--offsets', action='store_true', help='find offsets of joints alone')
+                        help='standard deviations of the placements of the model, m and rad')
+    result.add_argument('--offsets', action='store_true', help='find joint offsets only')
     return result
 
 

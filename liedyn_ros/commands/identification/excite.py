@@ -169,11 +169,13 @@ def _report(model: Model, found: Excitation, clearance: Clearance | None,
 def add_limit_options(motion: argparse._ArgumentGroup, limits: argparse._ArgumentGroup) -> None:
     """Add the options of a motion's period and limits."""
     motion.add_argument('--period', type=float, default=10.0, help='s')
-    limits.add_argument('--share', type=float, default=0.8, help='of the limits of the model')
-    limits.add_argument('--speed', type=float, help='rad/s or m/s, of each joint')
-    limits.add_argument('--acceleration', type=float, default=5.0, help='rad/s^2 or m/s^2')
+    limits.add_argument('--share', type=float, default=0.8,
+                        help='share of the limits of the model that is used')
+    limits.add_argument('--speed', type=float, help='speed limit of each joint, rad/s or m/s')
+    limits.add_argument('--acceleration', type=float, default=5.0,
+                        help='acceleration limit of each joint, rad/s^2 or m/s^2')
     limits.add_argument('--reach', type=float, default=np.pi, help=(
-        'either way, of joints without limits of position, rad or m'))
+        'range to either side of joints without position limits, rad or m'))
     limits.add_argument('--capsules', type=Path, help=(
         'YAML file of shapes by body; by default the spheres, cylinders and boxes of the model'))
     limits.add_argument('--clearance', type=float, default=0.02,
@@ -184,16 +186,18 @@ def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
         prog='liedyn excite', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-        description='Find a motion that makes the parameters of a robot known.')
+        description='Find a motion that identifies the parameters of a robot.')
     result.add_argument('model', type=Path, help='.urdf, .xacro, .xml (MJCF) or .yaml')
     result.add_argument('--folder', type=folder, default='excitation',
                         help='folder of the trajectory')
     motion = result.add_argument_group('the motion')
-    motion.add_argument('--harmonics', type=int, default=5, help='of the period')
-    motion.add_argument('--rate', type=float, default=100.0, help='of the points written, Hz')
+    motion.add_argument('--harmonics', type=int, default=5,
+                        help='number of harmonics of the period')
+    motion.add_argument('--rate', type=float, default=100.0, help='rate of the written points, Hz')
     motion.add_argument('--start', action='append', default=[], type=number_of,
                         metavar='JOINT=POSITION', help=(
-                            'where the motion begins and ends; by default amid the limits'))
+                            'configuration where the motion begins and ends; default: the middle '
+                            'of the limits'))
     motion.add_argument('--rounds', type=int, default=150, help='of the search')
     motion.add_argument('--seed', type=int, default=31, help='of the search')
     add_limit_options(motion, result.add_argument_group('limits'))

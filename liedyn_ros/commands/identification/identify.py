@@ -155,7 +155,7 @@ def parser() -> argparse.ArgumentParser:
     fit = result.add_argument_group('the fit')
     fit.add_argument('--friction', nargs='*', choices=(*FRICTION_TERMS, *MORE_TERMS),
                      default=list(FRICTION_TERMS), help=(
-                         'terms of the joints that are fitted, and tilt, of the base'))
+                         'friction terms to fit for the joints, and tilt of the base'))
     fit.add_argument('--find-scale', metavar='JOINT,...', default=[],
                      type=lambda text: text.split(','), help=(
                          'joints whose efforts are in an unknown unit, such as currents'))

@@ -47,10 +47,11 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
     bags = parser.add_argument_group('bags')
     bags.add_argument('--topic', help='topic of joint states, where a bag has several')
     bags.add_argument('--arrival', action='store_true', help=(
-        'take the times at which messages came, where their headers have no stamps'))
+        'use the times of arrival, for headers without stamps'))
     loops = parser.add_argument_group('a machine with closed loops')
     loops.add_argument('--start', action='append', default=[], type=number_of,
-                       metavar='JOINT=POSITION', help='near which the loops are closed')
+                       metavar='JOINT=POSITION',
+                       help='rough configuration near which the loops are closed')
     tables = parser.add_argument_group('tables')
     tables.add_argument('--time', metavar='COLUMN', help='column of time')
     tables.add_argument('--rate', type=float, help='rate of the rows in place of a time, Hz')
@@ -66,7 +67,7 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
                            'its deviation where it is known: 12+-0.5'))
     units.add_argument('--effort-delay', action='append', default=[], type=delay_of,
                        metavar='[JOINT=]SECONDS', help=(
-                           'by which efforts come later than positions, of a joint or of all'))
+                           'delay of efforts behind positions, of a joint or of all'))
     add_reads_option(parser)
 
 
@@ -173,9 +174,10 @@ def columns_of(options: argparse.Namespace) -> Columns:
 def add_holding_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of joints that stood still."""
     parser.add_argument('--hold', action='append', default=[], type=number_of,
-                        metavar='JOINT=POSITION', help='a joint that stood there, rad or m')
+                        metavar='JOINT=POSITION',
+                        help='a joint that stood still, and its position, rad or m')
     parser.add_argument('--hold-others', metavar='JOINT,...', type=lambda text: text.split(','),
-                        help='the joints that moved; all others stood at 0')
+                        help='joints that moved; all others stood still at 0')
 
 
 def held_positions(model: Model, options: argparse.Namespace) -> dict[str, float]:

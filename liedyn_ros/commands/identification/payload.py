@@ -246,9 +246,9 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--placement', type=_placement, metavar='X,Y,Z', help=(
         'origin of the payload frame in the body frame, m; default: its origin'))
     result.add_argument('--offsets', action='store_true', help=(
-        'efforts have constant errors, which are estimated too'))
+        'estimate constant errors of the efforts too'))
     result.add_argument('--empty', type=Path, metavar='RECORDING', help=(
-        "a recording without payload: what is found in it is an error of the robot's own model"))
+        "a recording without payload, which shows the error of the robot's own model"))
     result.add_argument('--known-load', type=_known, metavar='KG=RECORDING', help=(
         'a recording with a load of known mass, which shows the scale error of the efforts'))
     result.add_argument('--folder', type=folder, default='payload', help='folder of the results')

@@ -65,7 +65,7 @@ def _line(finding: DoctorLine) -> str:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn doctor', description='Look whether this computer is fit to run the nodes.')
+        prog='liedyn doctor', description='Check whether this computer is ready to run the nodes.')
     result.add_argument('--json', action='store_true', help='print the findings as JSON')
     return result
 

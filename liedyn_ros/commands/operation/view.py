@@ -43,11 +43,11 @@ def parser() -> argparse.ArgumentParser:
     """Return the options of `liedyn view`."""
     result = argparse.ArgumentParser(
         prog='liedyn view', description='Show a robot, moved by its topics or by sliders, in a '
-        'browser. Whatever else is given goes to the node: --ros-args -p use_sim_time:=true')
+        'browser. Further arguments go to the node: --ros-args -p use_sim_time:=true')
     result.add_argument('model', nargs='?', type=Path, help=(
         'the robot: .urdf, .xacro, .xml (MJCF), .sdf or .yaml; default: the topic '
         'robot_description'))
     result.add_argument('--geometry', type=Path, metavar='FILE',
                         help='geometry file of a Stewart platform')
-    result.add_argument('--port', type=int, help='of the page, by default 8080')
+    result.add_argument('--port', type=int, help='port of the page, by default 8080')
     return result

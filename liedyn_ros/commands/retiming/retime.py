@@ -77,8 +77,8 @@ def parser() -> argparse.ArgumentParser:
             (*JOINT_LIMIT_NAMES, CURVES, FRAME_ENTRIES, NAMED_LIMITS)) + "; the model's "
         'limits hold for joints to which it gives none, and .inf switches one off'))
     result.add_argument('--blend', type=float, default=None, help=(
-        'straight lines between waypoints, their corners rounded from so far on, rad or m; a '
-        'spline where it is left out'))
+        'straight lines between waypoints, with corners rounded from this distance on, rad or m; '
+        'default: a spline'))
     result.add_argument('--floating', action='store_true', help="free a URDF's root link")
     result.add_argument('--step', type=float, default=0.01, help='time between samples written, s')
     result.add_argument('--intervals', type=int, default=100, help=(

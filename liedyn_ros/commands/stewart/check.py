@@ -100,8 +100,8 @@ def parser() -> argparse.ArgumentParser:
                             'home pose of the node, m and degrees; default: home of the geometry '
                             'file'))
     result.add_argument('--tolerance', type=float, default=None, help=(
-        'what poses and geometry are known to, m or rad; from the size of the platform and the '
-        'noise of the readings where it is left out'))
+        'accuracy of poses and geometry, m or rad; default: from the size of the platform and '
+        'the noise of the readings'))
     return result
 
 

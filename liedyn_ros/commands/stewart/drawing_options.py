@@ -40,7 +40,7 @@ def workspace_parser() -> argparse.ArgumentParser:
     result.add_argument('--folder', type=outputs.folder, default=WORKSPACE_FOLDER,
                         help='where to draw the picture')
     result.add_argument('--format', choices=[suffix[1:] for suffix in outputs.PICTURE_SUFFIXES],
-                        default='png', help='of the picture')
+                        default='png', help='format of the picture')
     add_work_options(result)
     return result
 
@@ -78,9 +78,9 @@ def rotary_parser() -> argparse.ArgumentParser:
             ('horn', 'from shaft to joint of a rod, m'), ('rod', 'from joint to joint, m')):
         result.add_argument(f'--{name}', type=length, required=True, help=text)
     result.add_argument('--base-angle', type=degrees, default=12.0,
-                        help='of each shaft from the middle of its pair, degrees')
+                        help='angle of each shaft from the middle of its pair, degrees')
     result.add_argument('--platform-angle', type=degrees, default=20.0,
-                        help='of each joint of the platform from there, degrees')
+                        help='angle of each platform joint from there, degrees')
     result.add_argument('--horn-angle', type=float, default=0.0,
                         help='by which the planes of the horns of a pair are turned from each '
                              "other's, half of it, degrees; the base angle where shafts point to "
@@ -88,10 +88,10 @@ def rotary_parser() -> argparse.ArgumentParser:
     result.add_argument('--horns', choices=('apart', 'together'), default='apart',
                         help='where the horns of a pair point at angle 0')
     result.add_argument('--travel', type=degrees, default=80.0,
-                        help='of a horn, up and down from angle 0, degrees')
+                        help='travel of a horn, up and down from angle 0, degrees')
     result.add_argument('--geometry', type=Path, default=Path('my_hexapod.yaml'),
-                        help='file to write; the drawing is beside it')
-    result.add_argument('--overwrite', action='store_true', help='replace a file that is there')
+                        help='file to write; the drawing goes next to it')
+    result.add_argument('--overwrite', action='store_true', help='replace an existing file')
     return result
 
 

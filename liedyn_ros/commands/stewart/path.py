@@ -127,13 +127,13 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--threshold', type=float, default=0.0,
                         help='smallest singular value that the path is to exceed')
     result.add_argument('--tube-angle', type=float, default=0.0,
-                        help='by how much the platform may leave the screws, degrees')
+                        help='greatest deviation of the platform from the screws, degrees')
     result.add_argument('--tube-radius', type=float, default=0.0,
-                        help="by how much its joints' centre may, m")
+                        help="greatest deviation of its joints' centre, m")
     result.add_argument('--speed-limit', type=float, metavar='V',
                         help='greatest speed of every drive, m/s, rad/s of a crank')
     result.add_argument('--duration', type=float, default=LEG_TIME,
-                        help='from each pose to the next, s; needs --speed-limit')
+                        help='time from each pose to the next, s; needs --speed-limit')
     result.add_argument('--force-limit', type=float, metavar='F',
                         help='greatest force of every drive, N, N m of a crank')
     result.add_argument('--force', type=float, nargs=3, default=(0.0, 0.0, 0.0),
@@ -141,11 +141,11 @@ def parser() -> argparse.ArgumentParser:
                         help='force on the platform in the base frame, such as its weight, N')
     result.add_argument('--point', type=float, nargs=3, default=(0.0, 0.0, 0.0),
                         metavar=('X', 'Y', 'Z'),
-                        help='where it acts, in the platform frame, m')
+                        help='where the force acts, in the platform frame, m')
     result.add_argument('--further-force', type=float, default=0.0,
-                        help='greatest force in any direction besides, N')
+                        help='greatest further force in any direction, N')
     result.add_argument('--further-moment', type=float, default=0.0,
-                        help="greatest moment about the joints' centre besides, N m")
+                        help="greatest further moment about the joints' centre, N m")
     return result
 
 

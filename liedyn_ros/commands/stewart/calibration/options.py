@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     fit = result.add_argument_group('the fit')
     for name, unit in (('reading', 'm'), ('position', 'm'), ('rotation', 'rad')):
         fit.add_argument(f'--{name}-noise', type=float, help=(
-            f'deviation of a {name}, {unit}; estimated where none is given'))
+            f'deviation of a {name}, {unit}; default: estimated'))
     fit.add_argument('--tolerance', type=float, help=(
         "deviation of the file's joints, m; by default 2 %% of the platform's size or more"))
     fit.add_argument('--scale-tolerance', type=float, default=SCALE_TOLERANCE, help=(
@@ -57,11 +57,11 @@ def parser() -> argparse.ArgumentParser:
 def _add_instrument(result: argparse.ArgumentParser) -> None:
     group = result.add_argument_group('the instrument, whose unknown frames are found')
     group.add_argument('--instrument', type=float, nargs=6, metavar=HOME_METAVAR, help=(
-        "pose of the base in the instrument's frame, m and degrees; found where it is left out"))
+        "pose of the base in the instrument's frame, m and degrees; estimated by default"))
     group.add_argument('--target', type=float, nargs=6, metavar=HOME_METAVAR, help=(
-        "pose of the target in the platform's frame, m and degrees; found where it is left out"))
+        "pose of the target in the platform's frame, m and degrees; estimated by default"))
     group.add_argument('--known-frames', action='store_true', help=(
-        "the measurements are of the platform's frame in the base's, or of points by --point"))
+        "the measurements are poses of the platform's frame in the base's, or points by --point"))
     group.add_argument('--point', action='append', default=[], type=_point,
                        metavar='NAME=X,Y,Z', help="a measured point in the platform's frame, m")
 
@@ -71,7 +71,7 @@ def _add_sources(result: argparse.ArgumentParser) -> None:
     tables.add_argument('--legs', metavar='COLUMN,...', type=lambda text: text.split(','),
                         help='columns of the legs in their order; by their names if left out')
     tables.add_argument('--points', metavar='NAME,...', type=lambda text: text.split(','),
-                        help='positions to take, of several in the table')
+                        help='positions to use, of several in the table')
     tables.add_argument('--unit', action='append', default=[], type=_unit, metavar='KIND=UNIT',
                         help='unit of reading, position or orientation, such as position=mm')
     tables.add_argument('--pose', metavar='COLUMN,...', action='append', default=[],
@@ -87,7 +87,7 @@ def _add_sources(result: argparse.ArgumentParser) -> None:
         "platform's size"))
     bags.add_argument('--stand', type=float, default=0.5, help='shortest standstill, s')
     bags.add_argument('--arrival', action='store_true', help=(
-        'take the times at which messages came, where their headers have no stamps'))
+        'use the times of arrival, for headers without stamps'))
 
 
 def _point(text: str) -> tuple[str, list[float]]:
