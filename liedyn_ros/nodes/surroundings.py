@@ -28,8 +28,9 @@ SURROUNDINGS = (
               'as a table or a wall; sizes of 0 for none. With MuJoCo alone', 'm',
               least=-1000.0, most=1000.0, size=6),
     Parameter('payload_body', '', 'body that carries a mass which no model knows; empty for none'),
-    Parameter('payload_mass', 0.0, 'of that point mass', 'kg', least=0.0, most=1e6),
-    Parameter('payload_position', [0.0, 0.0, 0.0], 'of that point mass, in the frame of the body',
+    Parameter('payload_mass', 0.0, 'mass that `payload_body` carries', 'kg', least=0.0, most=1e6),
+    Parameter('payload_position', [0.0, 0.0, 0.0], 'position of that mass in the frame of the '
+                                                   'body',
               'm', least=-1000.0, most=1000.0, size=3),
 )
 

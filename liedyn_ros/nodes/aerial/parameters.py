@@ -58,7 +58,8 @@ SIMULATOR_PARAMETERS = MACHINE_PARAMETERS + (
     INTEGRATION_RATE,
     Parameter('rotor_lag', 0.0, 'time constant with which the thrusts of the rotors, or the '
               'wrench, follow their commands', 's', least=0.0, most=10.0),
-    Parameter('joint_lag', 0.0, 'the same for the joint torques', 's', least=0.0, most=10.0),
+    Parameter('joint_lag', 0.0, 'time constant of the joint torques, likewise', 's', least=0.0,
+              most=10.0),
     PUBLISH_RATE,
     TF_RATE_PARAMETER,
 ) + TIME_PARAMETERS
@@ -68,8 +69,8 @@ CONTROLLER_PARAMETERS = MACHINE_PARAMETERS + (
               'which compensate the lag of actuators', choices=(EFFORTS, EFFORT_RATES)),
     Parameter('rotor_lag', 0.0, 'time constant of the thrusts that effort_rates assumes', 's',
               least=0.0, most=10.0, run_time=True),
-    Parameter('joint_lag', 0.0, 'the same for the joint torques', 's', least=0.0, most=10.0,
-              run_time=True),
+    Parameter('joint_lag', 0.0, 'time constant of the joint torques, likewise', 's', least=0.0,
+              most=10.0, run_time=True),
     Parameter('reply_timeout', 0.2, 'time after which a request to the dynamics server is given '
               'up as lost, and the vehicle hovers by the model of this node', 's', least=0.001,
               most=10.0, run_time=True),
@@ -80,29 +81,29 @@ CONTROLLER_PARAMETERS = MACHINE_PARAMETERS + (
     Parameter('stop_time', 2.0, 'longest time without a state, after which the rotors stop until '
               'the node is activated again; in gusts they stop before', 's', least=0.0,
               most=3600.0, run_time=True),
-    Parameter('radius', _REFERENCE.radius, 'of the circle of the reference', 'm', least=0.0,
+    Parameter('radius', _REFERENCE.radius, 'radius of the reference circle', 'm', least=0.0,
               most=100.0),
-    Parameter('height', _REFERENCE.height, 'of the circle above the ground', 'm', least=-100.0,
-              most=1000.0),
-    Parameter('period', _REFERENCE.period, 'of the circle; the joints sweep once in that time',
+    Parameter('height', _REFERENCE.height, 'height of the circle above the ground', 'm',
+              least=-100.0, most=1000.0),
+    Parameter('period', _REFERENCE.period, 'period of the circle; the joints sweep once in it',
               's', least=1.0, most=1000.0),
-    Parameter('yaw_amplitude', _REFERENCE.yaw_amplitude, 'of the sinusoidal yaw', 'rad',
+    Parameter('yaw_amplitude', _REFERENCE.yaw_amplitude, 'amplitude of the yaw', 'rad',
               least=0.0, most=pi),
-    Parameter('yaw_frequency', _REFERENCE.yaw_frequency, 'of the sinusoidal yaw', 'Hz', least=0.0,
-              most=10.0),
+    Parameter('yaw_frequency', _REFERENCE.yaw_frequency, 'frequency of the yaw, a sinusoid', 'Hz',
+              least=0.0, most=10.0),
     Parameter('joint_start', _REFERENCE.joint_start.tolist(), 'joint positions at the start, in '
               "the model's order", 'rad'),
     Parameter('joint_sweep', _REFERENCE.joint_sweep.tolist(), 'how far the joints sweep from '
-              'there', 'rad'),
+              '`joint_start`', 'rad'),
     Parameter('rise_time', _REFERENCE.rise_time, 'time in which the motion rises from rest to '
               'full speed', 's', least=0.1, most=1000.0),
     Parameter('rotation_pole', _GAINS.rotation, 'how fast errors of attitude vanish: all three '
               'poles; four at 1.59 times this with effort_rates', 'rad/s', least=0.1,
               most=100.0, run_time=True),
-    Parameter('position_pole', _GAINS.position, 'the same for position', 'rad/s', least=0.1,
-              most=100.0, run_time=True),
-    Parameter('joint_pole', _GAINS.joints, 'the same for joints', 'rad/s', least=0.1, most=100.0,
-              run_time=True),
+    Parameter('position_pole', _GAINS.position, 'how fast errors of position vanish, likewise',
+              'rad/s', least=0.1, most=100.0, run_time=True),
+    Parameter('joint_pole', _GAINS.joints, 'how fast errors of joints vanish, likewise', 'rad/s',
+              least=0.1, most=100.0, run_time=True),
     Parameter('integral_limit', _GAINS.integral_limit, 'bound of the acceleration that the '
               'integral of the error adds', 'rad/s^2, m/s^2', least=1e-3, most=100.0,
               run_time=True),

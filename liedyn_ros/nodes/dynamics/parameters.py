@@ -60,7 +60,7 @@ MUJOCO_SIMULATOR = tuple(replace(parameter, run_time=False) for parameter in MOD
     MAX_AGE_PARAMETER,
     Parameter('start', '', 'positions of joints at the start, e.g. `knee:=0.5 ankle:=-1.2` [rad '
               'or m]; others are at 0, or at their limit, and so that loops are closed'),
-    Parameter('start_height', 0.0, 'of the lowest point of a robot with a free base above the '
-              'ground, at the start', 'm', least=0.0, most=1000.0),
+    Parameter('start_height', 0.0, 'height of the lowest point of a robot with a free base above '
+                                   'the ground, at the start', 'm', least=0.0, most=1000.0),
     *SURROUNDINGS, INTEGRATION_RATE, PUBLISH_RATE, TF_RATE_PARAMETER, *TIME_PARAMETERS)
 MODEL_SOURCES = ('model_file', 'robot_description')

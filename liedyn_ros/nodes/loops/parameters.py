@@ -25,8 +25,8 @@ LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False)
     Parameter('agreement', 0.05, 'largest disagreement of a reading with the loops, rad or m, '
               'if more joints are measured than needed. The state then fits all readings best',
               least=1e-9, most=10.0),
-    Parameter('frame_prefix', '', 'put before the frame ids of TF, which are the names of bodies, '
-              'as robot_state_publisher does by the parameter of this name'),
+    Parameter('frame_prefix', '', 'prefix of the frame ids of TF, which are the names of bodies, '
+                                  'as by this parameter of robot_state_publisher'),
     TF_RATE_PARAMETER,
     Parameter('singularity_warning', 0.02, 'inverse condition number below which the state is '
               'near a singularity', least=0.0, most=1.0, run_time=True),

@@ -35,8 +35,8 @@ PLATFORM_PARAMETERS = (
               "package's config/stewart_geometry.yaml"),
     Parameter('base_frame', 'stewart_base', 'frame id of the base'),
     Parameter('platform_frame', 'stewart_platform', 'frame id of the platform'),
-    Parameter('frame_prefix', '', 'put before both frame ids, so that the frames of several '
-              'platforms differ; the launch file gives its namespace and a slash'),
+    Parameter('frame_prefix', '', 'prefix of both frame ids, to distinguish several platforms; '
+                                  'the launch file gives its namespace and a slash'),
     Parameter('home_position', NOT_GIVEN, 'position of the platform in the base at home, '
               'x, y, z; it must lie on the assembly mode of the machine. A single 0 stands for '
               '`home` of the geometry file', 'm', size=3),
@@ -52,7 +52,8 @@ PLATFORM_PARAMETERS = (
               "JointState names it; one empty name stands for the legs' own names"),
     Parameter('actuator_scale', [1.0] * 6, 'leg length per unit of actuator position, not zero; '
               'six ones stand for one of each of more legs', 'm per unit', size=6, or_more=True),
-    Parameter('actuator_offset', [0.0] * 6, 'leg length at actuator position zero; as that', 'm',
+    Parameter('actuator_offset', [0.0] * 6, 'leg length at actuator position zero; six zeros '
+                                            'stand for one of each of more legs', 'm',
               size=6, or_more=True),
     Parameter('actuator_beside', [0.0] * 6, 'distance of an actuator or a sensor from its leg, to '
               'which it is parallel: hypot(this, offset + scale * position) is the length', 'm',
@@ -89,8 +90,8 @@ POSE_PARAMETERS = PLATFORM_PARAMETERS + (
               most=0.1),
     Parameter('leg_noises', [0.0], 'noise of each leg, in the order of the geometry; a single 0 '
               'stands for `leg_noise` of all', 'm or rad', least=0.0, most=0.1),
-    Parameter('leg_rate_noise', 0.0, 'the same of each measured leg rate; 0 for its difference '
-              'from the rate by lengths', 'm/s', least=0.0, most=10.0),
+    Parameter('leg_rate_noise', 0.0, 'standard deviation of the noise on each measured leg rate; '
+              '0 for its difference from the rate by lengths', 'm/s', least=0.0, most=10.0),
     Parameter('covariance_rate', 100.0, 'rate of `odometry`, `pose_with_covariance` and '
               '`twist_with_covariance` at most; 0 for every sample', 'Hz', least=0.0, most=5000.0),
     Parameter('leg_acceleration', 0.0, 'greatest acceleration of a leg; a reading beyond any such '
@@ -119,9 +120,11 @@ POSE_PARAMETERS = PLATFORM_PARAMETERS + (
               'frame', least=-1.0, most=1.0, size=4),
     Parameter('extra_length_noise', 0.0, 'standard deviation of a seventh length on '
               '`extra_length`; 0 for no such sensor', 'm', least=0.0, most=0.1),
-    Parameter('extra_length_base', [0.0, 0.0, 0.0], 'its end on the base, base frame', 'm',
+    Parameter('extra_length_base', [0.0, 0.0, 0.0], 'end of the seventh length on the base, base '
+                                                    'frame', 'm',
               size=3),
-    Parameter('extra_length_platform', [0.0, 0.0, 0.0], 'its end on the platform, platform frame',
+    Parameter('extra_length_platform', [0.0, 0.0, 0.0], 'end of the seventh length on the '
+                                                        'platform, platform frame',
               'm', size=3),
     Parameter('sensor_tolerance', 0.01, 'largest difference of the stamps of a redundant reading '
               'and of the leg lengths it is compared with', 's', least=0.0, most=10.0),
@@ -140,13 +143,14 @@ POSE_PARAMETERS = PLATFORM_PARAMETERS + (
 )
 
 PLATFORM_MOTION = (
-    Parameter('amplitudes', [0.2, 0.2, 0.3, 0.06, 0.06, 0.06], 'of the motion about home: '
-              'rotation about x, y, z, then translation; the default is scaled down to the travel '
-              'of the legs', 'rad, m', least=-3.0, most=3.0, size=6),
-    Parameter('frequencies', [0.23, 0.31, 0.17, 0.29, 0.19, 0.37], 'of the same six coordinates',
+    Parameter('amplitudes', [0.2, 0.2, 0.3, 0.06, 0.06, 0.06], 'amplitudes of the motion about '
+              'home: rotation about x, y, z, then translation; the default is scaled down to the '
+              'travel of the legs', 'rad, m', least=-3.0, most=3.0, size=6),
+    Parameter('frequencies', [0.23, 0.31, 0.17, 0.29, 0.19, 0.37], 'frequencies of the same six '
+                                                                   'coordinates',
               'Hz', least=0.0, most=100.0, size=6),
-    Parameter('phases', [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 'of the same six coordinates', 'rad',
-              least=-10.0, most=10.0, size=6),
+    Parameter('phases', [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 'phases of the same six coordinates',
+              'rad', least=-10.0, most=10.0, size=6),
     Parameter('rise_time', 1.0, 'time in which the motion grows from rest to its amplitudes', 's',
               least=1e-3, most=1000.0),
 )
@@ -166,15 +170,15 @@ PLATFORM_SIMULATOR = PLATFORM_PARAMETERS + (
               most=1.0),
     Parameter('delay', 0.0, 'time between a sample and its publication', 's', least=0.0,
               most=10.0),
-    Parameter('seed', 0, 'of the noise and the dropouts', least=0, most=2**31 - 1),
+    Parameter('seed', 0, 'seed of the noise and the dropouts', least=0, most=2**31 - 1),
 )
 
 DYNAMICS_SIMULATOR = PLATFORM_PARAMETERS + (
     SIMULATOR_CHOICE,
     Parameter('leg_friction', 0.0, 'dry friction of each drive, with MuJoCo alone', 'N, N m',
               least=0.0, most=1e6),
-    Parameter('length_resolution', 0.0, 'of the sensors of the legs; 0 for exact ones', 'm, rad',
-              least=0.0, most=1.0),
+    Parameter('length_resolution', 0.0, 'resolution of the sensors of the legs; 0 for exact ones',
+              'm, rad', least=0.0, most=1.0),
     Parameter('rate', 250.0, 'samples a second', 'Hz', least=1.0, most=5000.0),
     INTEGRATION_RATE,
     Parameter('leg_lag', 0.0, 'time constant with which the forces of the legs follow their '
@@ -191,8 +195,8 @@ PLATFORM_CONTROLLER = PLATFORM_PARAMETERS + PLATFORM_MOTION + (
               'for never', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('rotation_pole', _GAINS.rotation, 'how fast errors of attitude vanish: four poles '
               'at 1.59 times this', 'rad/s', least=0.1, most=100.0, run_time=True),
-    Parameter('position_pole', _GAINS.position, 'the same for position', 'rad/s', least=0.1,
-              most=100.0, run_time=True),
+    Parameter('position_pole', _GAINS.position, 'how fast errors of position vanish, likewise',
+              'rad/s', least=0.1, most=100.0, run_time=True),
     Parameter('integral_limit', _GAINS.integral_limit, 'bound of the acceleration that the '
               'integral of the error adds', 'rad/s^2, m/s^2', least=1e-3, most=100.0,
               run_time=True),
