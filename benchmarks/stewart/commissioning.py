@@ -167,7 +167,7 @@ def judged(case: Case, found: Commissioning) -> str:
     if not case.named:
         return 'alone' if not kinds else 'else'
     if not kinds:  # of readings that are equal with and without the fault a remark tells
-        return 'open' if any('do not tell apart' in text for text in found.remarks) else 'none'
+        return 'open' if any('do not distinguish' in text for text in found.remarks) else 'none'
     legs = {leg for finding in found.findings if len(finding.legs) < 6 for leg in finding.legs}
     right = set(kinds) <= set(case.named) and (not case.legs or legs == set(case.legs)) and (
         case.part or set(kinds) == set(case.named))
@@ -190,8 +190,8 @@ OPEN = {'geometry', 'offset', 'scale'}  # between which few poses do not decide
 # Words by which a remark tells a fault between which and others the poses do not decide.
 WORDS = {
     'base_turned': 'the base is turned', 'platform_turned': 'the platform is turned',
-    'base_radius': "the base's joints lie on a radius",
-    'platform_radius': "the platform's joints lie on a radius",
+    'base_radius': 'the joints of the base lie on a radius',
+    'platform_radius': 'the joints of the platform lie on a radius',
     'base_height': "the base's joints are", 'platform_height': "the platform's joints are",
     'base_mirrored': 'the base is mirrored', 'platform_mirrored': 'the platform is mirrored',
     'mirrored': 'axis is mirrored', 'all_scaled': 'all legs read', 'offset': 'too much',

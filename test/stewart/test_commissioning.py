@@ -202,7 +202,7 @@ def test_an_unexplained_reading_is_reported_as_such(geometry, home, poses, readi
 
 def test_legs_that_a_pose_does_not_tell_apart_are_remarked(geometry, home):
     found = check(geometry, [home], leg_lengths(geometry, home)[None], home)
-    assert found.right and 'do not tell apart all legs' in found.remarks[0]
+    assert found.right and 'do not distinguish all legs' in found.remarks[0]
 
 
 def test_cranks_in_degrees():

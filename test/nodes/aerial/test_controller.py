@@ -278,7 +278,7 @@ def test_limits_are_respected_and_named(bench):
 
 
 @pytest.mark.parametrize(('force', 'step_ns', 'reason'), [
-    (1e4, 0, 'efforts: expected some that actuators give'), (HOVER, 1, 'that of the question')])
+    (1e4, 0, 'efforts: expected efforts within the limits'), (HOVER, 1, 'the stamp of the query')])
 def test_answers_beyond_the_actuators_or_to_another_question_are_none(
         bench, force, step_ns, reason):
     controller = Controller(bench)
