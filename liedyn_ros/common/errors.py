@@ -276,7 +276,7 @@ class SingularError(LiedynError):
     >>> builder.add_joint('pivot', 'revolute', None, 'rod', axis=[0.0, 1.0, 0.0])
     >>> ld.Dynamics(builder.build()).forward([0.0], [0.0], [1.0])
     Traceback (most recent call last):
-    SingularError: pivot: expected to move inertia by itself, since its force is given
+    SingularError: pivot: expected an inertia of its own, since its force is given
     """
 
 

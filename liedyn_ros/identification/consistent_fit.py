@@ -55,8 +55,8 @@ def consistent_fit(triangle: Array, target: Array, priors: Sequence[Array], posi
     |R x - z|^2 / 2 + weight sum of D(Pi_b, Pi0_b), D entropic: tr(Pi0^-1 Pi) - ln det(Pi0^-1 Pi)
     - 4 (16.25), which depends on no frame. R is triangle (m, 10 B + e), z target (m,), priors are
     Pi0 (4, 4). positive (e,) says which of the others are not negative. price (e,) times weight is
-    the cost of a unit of them, by which rotors take only what bodies cannot have. All Pi_b are
-    then positive definite. Raises ConvergenceError where the solver finds no solution.
+    a penalty per unit of them, so that rotor inertia explains only what link inertia cannot. All
+    Pi_b are then positive definite. Raises ConvergenceError where the solver finds no solution.
     """
     require_extra('identification', 'clarabel',
                   reason='consistent parameters are the solution of a conic program')

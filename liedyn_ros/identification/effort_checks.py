@@ -137,8 +137,8 @@ def require_efforts(model: Model, equations: Equations, wider: Equations) -> tup
     if negated.any():
         wrong = tuple(names[negated].tolist())
         raise LimitError(
-            f'effort of {listed(list(wrong))}: expected the sign of the positions, got friction '
-            'that drives, an inertia below 0 or a load that lifts itself. They are negated: '
+            f'effort of {listed(list(wrong))}: expected the sign of the positions, got negative '
+            'friction, inertia or load. The sign of efforts or positions is reversed: '
             f'{_scales(wrong, [-1.0] * len(wrong))} turns them; sure=True (--sure) takes them as '
             'they are', names=wrong)
     doubts = [f'{name}: efforts are {each:.3g} times what the given model needs, in the same '

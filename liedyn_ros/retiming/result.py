@@ -320,7 +320,7 @@ def phase_plane(run: Retimed) -> PhasePlane:
 
 
 def _highest(rows: Rows, z: Array) -> Array:
-    """Return the z (K,) above those of a run beyond which rows of states leave no slope."""
+    """Return at each grid point the largest squared speed (K,) for which a slope exists."""
     low, high = z, z
     for _ in range(_DOUBLINGS):
         kept = _possible(rows, high)

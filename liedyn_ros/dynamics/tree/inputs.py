@@ -104,7 +104,7 @@ def raise_refusal(model: Model, code: int, suffix: str, q: Array, **inputs: Arra
     if code == REFUSED:
         refuse(model, suffix, q, **inputs)
     name = model.coordinate_names[code - 1]
-    raise SingularError(f'{name}{suffix}: expected to move inertia by itself, since its force is '
+    raise SingularError(f'{name}{suffix}: expected an inertia of its own, since its force is '
                         'given; got a massless body, or a motion that other joints make too',
                         names=(name,), indices=(code - 1,))
 

@@ -33,10 +33,11 @@ def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], sta
     """
     Return equations whose forces are in N m and N, with the error of each unknown scale as a term.
 
-    joints are those whose scale is unknown; at least one is known, as one factor of all is felt
-    as other masses. start (f,) is where the search begins. The terms are relative errors, 0 in
-    the fit, so that covariances count what is not known of the scales. Raises NameSetError,
-    LimitError for scales that the recording does not tell, and ConvergenceError.
+    joints have an unknown scale; at least one scale is known, because a common scale cannot be
+    distinguished from heavier links. start (f,) is where the search begins. The terms are relative
+    errors, 0 in the fit, so that covariances include the uncertainty of the scales. Raises
+    NameSetError, LimitError for scales that the recording does not determine, and
+    ConvergenceError.
     """
     require_known(NameSetError, 'scales', equations.joints, list(joints), 'joints')
     at = [k for k, name in enumerate(equations.joints) if name in joints]

@@ -230,7 +230,7 @@ def _noise(found: Diagnosis, fits: list[Diagnosis], readings: Array, least: floa
 
 def _geometry_unknown(
         geometry: StewartGeometry, fits: list[Diagnosis], readings: Array) -> Diagnosis:
-    """Return that the geometry is wrong where half of the legs or more remain unexplained."""
+    """Return a geometry finding, for readings of which half or more remain unexplained."""
     fit = min((fit for fit in fits if not fit.fault.kind), key=lambda fit: float(np.median(
         np.abs(readings / fit.fault.unit - fit.fault.expected))))
     errors = np.abs(readings / fit.fault.unit - fit.fault.expected).max(axis=0)

@@ -281,7 +281,7 @@ def jumping(stamps, q, v, tau):
 BAD = {
     'millionths': ([], scaled(1e6), 'times what the given model needs'),
     'thousands': ([], scaled(1e-3), 'times what the given model needs'),
-    'negated': ([], scaled(-1.0), 'They are negated'),
+    'negated': ([], scaled(-1.0), 'is reversed'),
     'one negated': ([], scaled(np.array([1.0, -1.0, 1.0])), "effort of ['shoulder']"),
     'jump': ([], jumping, 'got a jump of 0.5'),
     'no effort': ([], lambda *all: (*all[:3], np.full_like(all[3], np.nan)), '100 % NaN'),
