@@ -224,10 +224,11 @@ def wrong_shape(name: str, shape: tuple[int, ...], array: NDArray[Any]) -> Shape
 
 
 def _nearest(known: Sequence[str], given: Any) -> str | None:
-    """Return the known name that is nearest to another, if any is near."""
+    """Return the known name that is nearest to another, if any is near: first in other case."""
     if not isinstance(given, str) or len(given) >= MAX_NAME or len(known) > MAX_SURPLUS:
         return None
-    return next(iter(get_close_matches(given, known, 1)), None)
+    same = [each for each in known if each.lower() == given.lower()]
+    return next(iter(same or get_close_matches(given, known, 1)), None)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import (
-    as_array, as_number, as_numbers, listed, require_kind, unknown_name)
+    as_array, as_number, as_numbers, listed, require_kind, require_known, unknown_name)
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.attachment import Attachment
 from liedyn_ros.model.builder_checks import (
@@ -106,12 +106,12 @@ class ModelBuilder:
         """Return the closures added so far."""
         return tuple(self._closures)
 
-    def make_passive(self, joint: str) -> None:
+    def make_passive(self, *joints: str) -> None:
         """
-        Note that no actuator drives a joint.
+        Note that no actuator drives some joints.
 
         Args:
-            joint: its name.
+            joints: their names.
 
         Raises:
             ModelError: for a missing joint.
@@ -121,11 +121,9 @@ class ModelBuilder:
         >>> builder.build().actuated.tolist()
         [True, True, True, True, True, False]
         """
-        for child, each in self._joints.items():
-            if each.name == joint:
-                self._joints[child] = replace(each, actuated=False)
-                return
-        raise unknown_name(ModelError, 'passive', sorted(self._joint_names), joint)
+        require_known(ModelError, 'passive', sorted(self._joint_names), joints)
+        self._joints.update((child, replace(each, actuated=False))
+                            for child, each in list(self._joints.items()) if each.name in joints)
 
     def replace_joint(self, joint: str, type_name: str, *, axis: ArrayLike | None = None,
                       second_axis: ArrayLike | None = None) -> None:

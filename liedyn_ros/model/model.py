@@ -5,7 +5,6 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-
 """The immutable tree of bodies and joints that all algorithms work on."""
 
 from __future__ import annotations
@@ -483,7 +482,8 @@ class Model(Direct):
 
     @cached_property
     def _frame_index(self) -> dict[str, int]:
-        return self._joint_index | {name: i for i, name in enumerate(self.frames)}
+        frames = {name: i for i, name in enumerate(self.frames)}
+        return frames | self._joint_index | frames  # frames come first, in the list and by name
 
     @cached_property
     def _body_index(self) -> dict[str, int]:

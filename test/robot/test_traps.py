@@ -20,6 +20,8 @@ from liedyn_ros import (
     assemble, ConstrainedDynamics, Dynamics, joint_wrenches, LiedynError, load, load_geometry,
     load_model, LoopTracker, ModelBuilder, Names, PoseSolver, Regressor, SE3, SO3, SpatialInertia,
     to_urdf)
+from liedyn_ros.common.checks import require_known
+from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model.replacement import with_armatures, with_inertias
 from liedyn_ros.retiming.limits import MotionLimits
@@ -64,6 +66,7 @@ NUMBERS = {  # wrong numbers
     'a placement': (lambda: MODEL.with_frame('tcp', 'tool0', [0, 0, 0.1]), 'frame tcp: placement'),
     'no rotation': (lambda: SE3.from_rotation_translation(2.0 * np.eye(3), np.zeros(3)),
                     'rotation'),
+    'no dict': (lambda: ld.reach(ROBOT, 'tool0', np.eye(4)), 'targets'),
     'a dict': (lambda: ROBOT.inverse({'elbow': 0.0}, ZERO, ZERO), 'q'),
     'texts': (lambda: ROBOT.inverse(['0', '0'], ZERO, ZERO), 'q'),
     'names': (lambda: ROBOT.inverse(['shoulder', 'elbow'], ZERO, ZERO), 'q'),
@@ -83,6 +86,10 @@ UNKNOWN = {  # unknown names, and the nearest
     'frame': (lambda: MODEL.frame_index('tol0'), 'tool0'),
     'frame on': (lambda: MODEL.with_frame('tcp', 'tool'), 'tool0'),
     'pose': (lambda: ROBOT.frames.pose(ZERO, 'tol0'), 'tool0'),
+    'case': (lambda: require_known(
+        LiedynError, 'foot', ['RR_foot', 'FR_foot', 'FL_foot'], ['fl_foot']), 'FL_foot'),
+    'reach': (lambda: ld.reach(ROBOT, {'tol0': np.eye(4)}), 'tool0'),
+    'passive': (lambda: ModelBuilder.of(MODEL).make_passive('shoulder', 'elbw'), 'elbow'),
     'jacobian': (lambda: ROBOT.frames.jacobian(ZERO, 'tool'), 'tool0'),
     'wrench': (lambda: ROBOT.frames.external(ZERO, {'tool': WRENCH}), 'tool0'),
     'hybrid': (lambda: ROBOT.hybrid(ZERO, ZERO, ['elbw'], ZERO, ZERO), 'elbow'),
@@ -113,6 +120,30 @@ def test_an_unknown_name_gets_the_nearest(call, nearest):
     assert len(caught.value.names) == 1 and nearest in caught.value.expected
     assert str(caught.value).index(repr(nearest)) < str(caught.value).index('[')  # before all
     assert caught.value.got == caught.value.names[0]
+
+
+def test_poses_and_inverse_kinematics_name_the_same_frames():
+    expected = []
+    for call in (lambda: ROBOT.frames.pose(ZERO, 'x'), lambda: ld.reach(ROBOT, {'x': np.eye(4)}),
+                 lambda: ROBOT.frames.pose(ZERO, 7), lambda: MODEL.place('x')):
+        with refused(LiedynError, ANY) as caught:
+            call()
+        expected.append(caught.value.expected)
+    assert set(expected) == {(*MODEL.frames, *MODEL.joints)}
+    for name in expected[0]:
+        assert ROBOT.frames.pose(ZERO, name).shape == (4, 4) and MODEL.place(name)
+
+
+def test_several_joints_are_made_passive_at_once():
+    builder = ModelBuilder.of(MODEL)
+    builder.make_passive('shoulder', 'elbow')
+    assert not builder.build().actuated.any()
+
+
+def test_an_object_of_another_library_is_no_file():
+    with refused(DescriptionError, ANY) as caught:
+        ld.load(ROBOT)
+    assert caught.value.got is ROBOT and 'Dynamics' in str(caught.value)
 
 
 def test_a_misspelt_name_of_the_front_door_is_known_to_python():

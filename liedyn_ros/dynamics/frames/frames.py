@@ -16,8 +16,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import (
-    Array, as_array, as_trailing, output, require_kind, unknown_name)
+from liedyn_ros.common.checks import Array, as_array, as_trailing, output, require_kind
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.common.other_names import FRAMES_NAMES, missing
 from liedyn_ros.dynamics.frames.kernels.jacobians import (
@@ -421,17 +420,13 @@ class Frames(Direct):
     def _place(self, frame: str | int) -> int:
         known = isinstance(frame, str | int | np.integer)
         place = self._places.get(frame) if known else None
-        if place is None:
-            raise unknown_name(ModelError, 'frame', self.model.frames, frame)
-        return place
+        return self.model.frame_index(frame) if place is None else place  # which refuses it
 
     def _listed(self, frame: FrameSelector) -> tuple[NDArray[np.int64], bool]:
         """Return the places of frames, and whether one alone was asked for."""
         if isinstance(frame, str | int | np.integer):
             return self._alone[self._place(frame)], True
-        if not isinstance(frame, Iterable):
-            raise unknown_name(ModelError, 'frame', self.model.frames, frame)
-        names = tuple(frame)
+        names = tuple(frame) if isinstance(frame, Iterable) else (self._place(frame),)
         try:
             return self._lists[names], False
         except (KeyError, TypeError):  # new, or no names

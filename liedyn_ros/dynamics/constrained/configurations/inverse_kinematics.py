@@ -114,8 +114,7 @@ class FrameTargets:
 
     def poses(self, targets: Targets) -> list[Array]:
         """Return the poses of targets, (4, 4), or raise NameSetError for other frames."""
-        require_kind('targets', targets, Mapping,  # type: ignore[type-abstract]
-                     'such as a dict of poses by frame')
+        _require_targets(targets)
         if set(targets) != set(self.kinds):
             raise NameSetError(f'targets: expected one for each of {sorted(self.kinds)}, got '
                                f'{sorted(targets)}', expected=sorted(self.kinds),
@@ -363,6 +362,7 @@ def reach(robot: Robot, targets: Targets, start: ArrayLike | None = None, *,
     >>> ld.reach(robot, {'tool': wanted}, q).reached
     True
     """
+    _require_targets(targets)
     kinds = tuple((name, _kind(name, each)) for name, each in targets.items())
     kept = _KEPT.setdefault(robot, {}) if isinstance(robot, Dynamics | Constraints) else {}
     if kinds not in kept:
@@ -387,6 +387,11 @@ def with_targets(robot: Robot, frames: Mapping[str, str] | Sequence[str] | str) 
 
 _KEPT: WeakKeyDictionary[Robot, dict[tuple[tuple[str, str], ...], InverseKinematics]] = (
     WeakKeyDictionary())
+
+
+def _require_targets(targets: Targets) -> None:
+    require_kind('targets', targets, Mapping,  # type: ignore[type-abstract]
+                 "a dict of poses by frame such as {'tool': pose}")
 
 
 def _constraints_of(robot: Robot) -> Constraints:
