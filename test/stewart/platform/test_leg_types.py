@@ -10,6 +10,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from support.platforms.leg_types import ALL, example, HOMES, OTHERS, poses_about
 from support.refusals import ANY, refused
 import yaml
 
-from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError
+from liedyn_ros.common.errors import DescriptionWarning, GeometryError, LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
@@ -333,6 +334,46 @@ def test_limits_are_named_in_their_units():
     geometry, _ = example('cranks')
     with refused(LimitError, 'leg_2', indices=(1,), got=2.0):
         geometry.require_within_limits(np.array([0.0, 2.0, 0.0, 0.0, 0.0, 0.0]))
+
+
+def servos_document(**crank):
+    """Return the servos' file as a mapping, each of its cranks updated."""
+    content = yaml.safe_load(config_file('stewart_servos.yaml').read_text(encoding='utf-8'))
+    for leg in content['legs'].values():
+        leg['crank'].update(crank)
+    return content
+
+
+def reversed_cranks(**crank):
+    """Return the servos' file with servos that turn the other way, by their other side."""
+    content = servos_document(**crank)
+    for leg in content['legs'].values():
+        leg['crank']['axis'] = [-x for x in leg['crank']['axis']]
+    return content
+
+
+@pytest.mark.parametrize('content', [servos_document(axis='lowers'), reversed_cranks()])
+def test_a_reversed_crank_is_on_the_side_of_its_travel_at_home(content):
+    """Angles are those of the machine that turns the other way, with the sign changed."""
+    geometry, (known, home) = geometry_of(content), (geometry_of(servos_document()), np.eye(4))
+    home[:3, 3] = [0.004, -0.003, 0.119]
+    assert [leg.pushes for leg in geometry.leg_types] == [False] * 6
+    np.testing.assert_allclose(leg_lengths(geometry, home), -leg_lengths(known, home), atol=1e-12)
+
+
+def test_a_crank_without_travel_is_nearest_to_zero_at_home_with_a_warning():
+    with pytest.warns(DescriptionWarning, match='servo_6'):
+        geometry = geometry_of(reversed_cranks(travel=[-np.pi, np.pi]))
+    assert np.abs(leg_lengths(geometry, geometry.home)).max() < 0.1
+
+
+@pytest.mark.parametrize(('content', 'got'), [
+    (reversed_cranks(pushes=True), math.radians(-173.2)),
+    (servos_document(travel=[0.5, 1.4]), math.radians(1.7)),
+    (servos_document(pushes=False), math.radians(173.2))])
+def test_a_crank_outside_its_travel_at_home_is_refused(content, got):
+    with refused(LimitError, 'servo_1', got=pytest.approx(got, abs=1e-3), indices=(0,)):
+        geometry_of(content)
 
 
 def hexaglide_document():

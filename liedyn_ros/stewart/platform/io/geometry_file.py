@@ -21,7 +21,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import (
-    DescriptionError, DescriptionWarning, GeometryError, LiedynError, warn)
+    DescriptionError, DescriptionWarning, GeometryError, LiedynError, LimitError, warn)
 from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.yaml_reader import Node, read, write_text
 from liedyn_ros.lie import SE3, SO3
@@ -34,6 +34,7 @@ from liedyn_ros.stewart.platform.description.leg_types import (
     Crank, LEAST_SINE, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.description.masses import read_masses
 from liedyn_ros.stewart.platform.description.tool_frame import with_tool
+from liedyn_ros.stewart.platform.kinematics import leg_lengths
 
 MAX_SIZE = 20.0  # m, of a platform; beyond it numbers are taken for mm
 RAISES = {'raises': 1.0, 'lowers': -1.0}  # what a positive turn of a crank does
@@ -121,21 +122,75 @@ def _geometry(root: Node) -> StewartGeometry:
         masses, names, [leg['leg_types'].driven for leg in legs])
     frame, at = (None if node is None else tool_of(node) for node in (tool, home))
 
-    def platform_of(rows: list[dict[str, Any]], **others: Any) -> StewartGeometry:
+    def platform_of(nodes: list[Node], rows: list[dict[str, Any]],
+                    **others: Any) -> StewartGeometry:
         """Return the platform of legs, which a calibration knows by their readings."""
         parts: dict[str, Any] = {key: [row[key] for row in rows] for key in rows[0]}
         parts['leg_types'] = tuple(parts['leg_types'])
         geometry = StewartGeometry(names, name=title, **parts, **others)
         geometry = geometry if frame is None else with_tool(geometry, frame)
-        return geometry if at is None else replace(geometry, home=at)
+        return geometry if at is None else _with_cranks_of_home(
+            replace(geometry, home=at), [_is_open(node) for node in nodes])
 
-    readings = [leg if node is None else _leg(node) for leg, node in zip(legs, beside)]
+    drives = [node for _, node in named]
     if not any(beside):
-        return platform_of(legs, leg_diameter=diameter.number(), masses=machine,
+        return platform_of(drives, legs, leg_diameter=diameter.number(), masses=machine,
                            calibration_covariance=covariance)
+    readings = [leg if node is None else _leg(node) for leg, node in zip(legs, beside)]
+    nodes = [leg if node is None else node for leg, node in zip(drives, beside)]
     return platform_of(
-        legs, leg_diameter=diameter.number(), masses=machine,
-        encoders=platform_of(readings, calibration_covariance=covariance))
+        drives, legs, leg_diameter=diameter.number(), masses=machine,
+        encoders=platform_of(nodes, readings, calibration_covariance=covariance))
+
+
+def _is_open(leg: Node) -> bool:
+    """Return whether a leg has a crank whose side home is to tell."""
+    crank = leg.optional('crank')
+    return crank is not None and crank.optional('pushes') is None
+
+
+def _with_cranks_of_home(geometry: StewartGeometry, is_open: list[bool]) -> StewartGeometry:
+    """
+    Return a platform whose open cranks are on the side that home tells.
+
+    Of the two angles at home it is the one within the travel, of two such the one nearest to 0.
+    Warns, by DescriptionWarning, where that is not the usual side. Raises LimitError where an
+    angle at home is outside the travel.
+    """
+    if geometry.home is None or not any(isinstance(leg, Crank) for leg in geometry.leg_types):
+        return geometry
+    sides = {pushes: replace(geometry, leg_types=tuple(
+        replace(leg, pushes=pushes) if isinstance(leg, Crank) else leg
+        for leg in geometry.leg_types)) for pushes in (True, False)}
+    try:
+        angles = {pushes: leg_lengths(side, geometry.home) for pushes, side in sides.items()}
+    except LimitError:  # home is out of reach
+        return geometry
+    legs, doubtful = list(geometry.leg_types), []
+    for i, leg in enumerate(legs):
+        if isinstance(leg, Crank):
+            mine, other = (float(angles[pushes][i]) for pushes in (leg.pushes, not leg.pushes))
+            limits = geometry.length_limits[i].tolist()
+            is_mine, is_other = (limits[0] <= angle <= limits[1] for angle in (mine, other))
+            if is_open[i] and is_other and not (is_mine and abs(mine) <= abs(other)):
+                legs[i] = replace(leg, pushes=not leg.pushes)
+                doubtful += [geometry.leg_names[i]] * is_mine
+            elif not is_mine:
+                hint = (f'; with pushes: {str(not leg.pushes).lower()} it is {_degrees(other)} '
+                        'deg') if is_other else ''
+                raise LimitError(
+                    f'{geometry.leg_names[i]}: at home the angle is {_degrees(mine)} deg, outside '
+                    f'travel {_degrees(limits[0])} to {_degrees(limits[1])} deg{hint}',
+                    names=(geometry.leg_names[i],), expected=tuple(limits), got=mine, indices=(i,))
+    if doubtful:
+        warn(f'{", ".join(doubtful)}: both angles at home are within the travel; pushes: false is '
+             'taken, whose angle is nearest to 0: say pushes', DescriptionWarning)
+    return replace(geometry, leg_types=tuple(legs))
+
+
+def _degrees(angle: float) -> str:
+    """Return an angle in degrees, to a tenth."""
+    return f'{round(math.degrees(angle), 1) + 0.0:g}'
 
 
 def _leg(leg: Node) -> dict[str, Any]:
