@@ -104,7 +104,7 @@ SAMPLES = {
                   (NOTHING, '--arrival'), (SOME, 'stamps in the headers are 0: --arrival takes')),
     'degrees, mm': ({'q': np.degrees, 'v': np.degrees}, {'lengths': partial(np.multiply, 1e3)},
                     (NOTHING, 'which are degrees that fit'), (NOTHING, 'which are degrees'),
-                    (NOTHING, 'the lengths fit in mm: set actuator_scale to 0.001')),
+                    (NOTHING, 'looks like mm: actuator_scale 0.001')),
     'currents': ({'tau': partial(np.multiply, 1e4)}, None, (DONE, ''),
                  (NOTHING, 'another unit. Name the torque'), None),
     'a joint less': ({'joints': 2}, {'count': 5}, (NOTHING, "'elbow'] are missing"),

@@ -25,7 +25,6 @@ from liedyn_ros.commands.stewart.bag_processing.tracking import (
     actuators_of, platform_of, processed, ProcessedMessage, tracker_of)
 from liedyn_ros.commands.stewart.bag_processing.writers import (
     BagWriter, INTEGER_COLUMNS, POSE_COLUMNS, row_of, TEXTS)
-from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import whole_folder
 from liedyn_ros.recordings.bags import AnyBag, Bag, TableBag
@@ -83,16 +82,12 @@ def _doubts(bag: AnyBag, topic: str, settings: Mapping[str, Any], counts: Counte
         'stamps in the headers are 0: --arrival takes the times at which messages came']
     with suppress(LiedynError):
         lengths = actuators_of(settings).lengths(each.names, each.position)
-        low, high = platform_of(settings)[0].length_limits.T
-        if not _within(lengths, low, high) and _within(1e-3 * lengths, low, high):
-            found.append('the lengths fit in mm: ' + (
-                f'name the unit in the header, as "{each.names[0]} [mm]"'
-                if isinstance(bag, TableBag) else 'set actuator_scale to 0.001'))
+        unit = platform_of(settings)[0].fitting_unit(lengths)
+        if unit is not None and isinstance(bag, TableBag):  # of a bag the reason says it
+            short = {'degrees': 'deg'}.get(unit[0], unit[0])
+            found.append(f'the readings fit in {unit[0]}: name the unit in the header, as '
+                         f'"{each.names[0]} [{short}]"')
     return found
-
-
-def _within(lengths: Array, low: Array, high: Array) -> bool:
-    return bool(((low <= lengths) & (lengths <= high)).all())
 
 
 class _Ahead(Iterator[JointStateMessage]):

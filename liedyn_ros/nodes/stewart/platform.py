@@ -70,13 +70,13 @@ class Platform:
         legs = self.geometry.leg_names
         order = checks.order_of('leg_names', legs, names or legs)
         lengths = checks.as_array('lengths', values, (len(legs),))[order]
-        self.geometry.require_within_limits(lengths)
+        self.geometry.require_within_limits(lengths, read=True)
         return lengths
 
     def lengths_of_actuators(self, names: Sequence[str], positions: Sequence[float]) -> Array:
         """Return lengths (n,), m, in leg order of actuator positions; as lengths_of."""
         lengths = self.actuators.lengths(names or self.actuators.names, positions)
-        self.geometry.require_within_limits(lengths)
+        self.geometry.require_within_limits(lengths, read=True)
         return lengths
 
     def trajectory(self, node: ManagedNode, duration: float = 0.0) -> SmoothTrajectory:

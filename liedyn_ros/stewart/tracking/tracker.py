@@ -87,7 +87,7 @@ class SampleGate:
             given = checks.as_array('lengths', lengths, self._shape).copy()
             self._geometry.require_values(given)
             try:
-                self._geometry.require_within_limits(given)
+                self._geometry.require_within_limits(given, read=True)
             except LimitError as error:
                 if self._bounded[list(error.indices)].any():
                     error.args = (f'{error}. The geometry file has no such limit: '

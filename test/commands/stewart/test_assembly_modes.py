@@ -45,6 +45,14 @@ def test_modes_of_cranks_tell_which_are_of_this_machine(capsys, tmp_path):
     assert picture.stat().st_size > 10_000
 
 
+@pytest.mark.parametrize('lengths', [(10, -5, 8, 12, 0, -7), (1.8, -0.5, 0.8, 0.1, 0.0, -0.7)])
+def test_lengths_beyond_the_travel_are_of_no_mode(capsys, lengths):
+    assert assembly_modes.main(['--geometry', str(config_file('stewart_servos.yaml')),
+                                '--lengths', *map(str, lengths)]) == 2
+    shown = capsys.readouterr()
+    assert not shown.out and ('degrees' in shown.err) == (max(lengths) > 2.0 * np.pi)
+
+
 @pytest.mark.parametrize(('name', 'height'), [('cranks', 0.24), ('hexaglide', 0.55)])
 def test_pictures_draw_the_drives_at_their_values(name, height):
     geometry, pose = load_geometry(config_file(f'stewart_{name}.yaml')), np.eye(4)

@@ -196,10 +196,32 @@ def test_angles_that_look_like_degrees_are_asked_about(tmp_path, key, value, ask
 def test_readings_in_another_unit_are_named(name, factor) -> None:
     geometry = load_geometry(config_file(f'stewart_{name}.yaml'))
     lengths = leg_lengths(geometry, geometry.home) + 0.1
-    for scale, named in ((1.0 / factor, True), (1e9, False)):
+    assert geometry.fitting_unit(lengths / factor) == (
+        {'geometry': 'mm', 'servos': 'degrees'}[name], factor)
+    for other in (lengths, 1e9 * lengths):
+        assert geometry.fitting_unit(other) is None
+    for read in (True, False):
         with pytest.raises(LimitError) as caught:
-            geometry.require_within_limits(scale * lengths)
-        assert (f'actuator_scale {factor:.6g}' in str(caught.value)) == named
+            geometry.require_within_limits(lengths / factor, read=read)
+        assert (f'actuator_scale {factor:.6g}' in str(caught.value)) == read
+
+
+def test_a_servo_beyond_its_travel_by_less_than_a_turn_has_another_zero() -> None:
+    """The zero at 90 deg, and actuator_scale set: no other scale is proposed."""
+    servos = load_geometry(config_file('stewart_servos.yaml'))
+    readings = np.radians([100.0] * 6)
+    assert servos.fitting_unit(readings) is None
+    with pytest.raises(LimitError, match='actuator_offset') as caught:
+        servos.require_within_limits(readings, read=True)
+    assert caught.value.got == readings[0]
+
+
+def test_cranks_are_never_in_mm() -> None:
+    cranks = load_geometry(config_file('stewart_servos.yaml'))
+    mixed = dataclasses.replace(
+        cranks, leg_types=(Strut(), *cranks.leg_types[1:]),
+        length_limits=[[0.05, 0.2], *cranks.length_limits[1:].tolist()])
+    assert mixed.fitting_unit(np.full(6, 1e2)) is None
 
 
 def assert_alike(found, expected):

@@ -24,7 +24,7 @@ import numpy as np
 from liedyn_ros.commands.inputs import pose_of
 from liedyn_ros.commands.stewart.drawing_options import modes_parser
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.markup import print_table
 from liedyn_ros.lie import SE3
 from liedyn_ros.pictures import draw_platform, legend_of, new_figure, PAGE, save, share_scale
@@ -43,6 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         geometry = load_geometry(options.geometry)
         lengths = (np.array(options.lengths) if options.lengths
                    else leg_lengths(geometry, pose_of(options.pose)))
+        if fits := geometry.fitting_unit(lengths):
+            raise LimitError(f'lengths: expected {geometry.reading_unit[1]}, got {fits[0]}')
+        geometry.require_within_limits(lengths)
         print(f'{asked(geometry)}:', *(f'{length:.6f}' for length in lengths))
         begin = time.perf_counter()
         solver = AssemblyModeSolver(geometry, options.seed)

@@ -229,12 +229,13 @@ class StewartGeometry:
         lengths = checks.as_numbers('lengths', lengths)
         return (self.length_limits[:, 0] <= lengths) & (lengths <= self.length_limits[:, 1])
 
-    def require_within_limits(self, lengths: Array) -> None:
+    def require_within_limits(self, lengths: Array, *, read: bool = False) -> None:
         """
         Raise the error of drive coordinates beyond their limits.
 
         Args:
             lengths: (n,); m, of cranks rad.
+            read: whether they are readings, whose unit or zero may be another.
 
         Raises:
             LimitError: naming the first leg that is beyond.
@@ -244,19 +245,40 @@ class StewartGeometry:
         within = self.within_limits(lengths)
         if not within.all():
             leg = int(np.argmin(within))
-            least, most = self.length_limits[leg]
-            leg_type = self.leg_types[leg]
+            (least, most), leg_type = self.length_limits[leg].tolist(), self.leg_types[leg]
+            got, unit, fits = float(lengths[leg]), leg_type.unit, self.fitting_unit(lengths)
             driven = {Rail: 'position', Stage: 'position', Crank: 'angle'}
-            what = driven.get(type(leg_type), 'length')
-            unit, factor = ('degrees', math.radians(1.0)) if what == 'angle' else ('mm', 1e-3)
-            short = 'deg' if what == 'angle' else 'mm'
-            hint = (f', which looks like {unit}: a column "{self.leg_names[leg]} [{short}]" of a '
-                    f'table, else actuator_scale {factor:.6g}') if (
-                        self.within_limits(factor * lengths).all()) else ''
-            raise LimitError(f'{what} of {self.leg_names[leg]}: expected {least:.6g} to '
-                             f'{most:.6g} {leg_type.unit}, got {lengths[leg]:.9g}{hint}',
-                             names=(self.leg_names[leg],), expected=(float(least), float(most)),
-                             got=float(lengths[leg]), indices=(leg,))
+            what, hint = driven.get(type(leg_type), 'length'), ''
+            if read and fits:
+                hint = f', which looks like {fits[0]}: actuator_scale {fits[1]:.6g}'
+            elif isinstance(leg_type, Crank):
+                unit = 'deg'
+                hint = " deg: is the servo's zero elsewhere (actuator_offset)?" if read else ' deg'
+            shown = [x if unit != 'deg' else math.degrees(x) for x in (least, most, got)]
+            raise LimitError(f'{what} of {self.leg_names[leg]}: expected {shown[0]:.6g} to '
+                             f'{shown[1]:.6g} {unit}, got {shown[2]:.9g}{hint}',
+                             names=(self.leg_names[leg],), expected=(least, most),
+                             got=got, indices=(leg,))
+
+    def fitting_unit(self, readings: Array) -> tuple[str, float] | None:
+        """
+        Return the unit, and its size in m or rad, in which readings fit that are beyond limits.
+
+        Args:
+            readings: (n,); m, of cranks rad.
+
+        Returns:
+            ('mm', 0.001) or ('degrees', 0.01745), of cranks from more than a whole turn; or None.
+
+        >>> geometry.fitting_unit(np.full(6, 500.0))
+        ('mm', 0.001)
+        """
+        unit = {'m': ('mm', 1e-3), 'rad': ('degrees', math.radians(1.0))}[self.reading_unit[1]]
+        small = unit[0] == 'degrees' and np.abs(readings).max() <= 2.0 * math.pi
+        cranks = unit[0] == 'mm' and any(isinstance(leg, Crank) for leg in self.leg_types)
+        if small or cranks or self.within_limits(readings).all():
+            return None
+        return unit if self.within_limits(unit[1] * readings).all() else None
 
     @property
     def redundant(self) -> bool:
