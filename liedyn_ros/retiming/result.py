@@ -25,7 +25,7 @@ from liedyn_ros.retiming.coefficients import torques
 from liedyn_ros.retiming.grid import Grid, Speed
 from liedyn_ros.retiming.law import Law
 from liedyn_ros.retiming.limits import Machine, MotionLimits
-from liedyn_ros.retiming.rows import Rows
+from liedyn_ros.retiming.rows import Rows, SQUARED_ROWS
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _NEWTON = 8
@@ -104,7 +104,10 @@ class Margins(NamedTuple):
         for rows in (self.states, self.rates):
             values = self.within(rows, grid, unknowns)
             for column, key in enumerate(zip(rows.names, rows.of)):
-                result[key] = np.maximum(result.get(key, -np.inf), values[..., column])
+                share = values[..., column]
+                if key[0] in SQUARED_ROWS:
+                    share = np.sqrt(share)
+                result[key] = np.maximum(result.get(key, -np.inf), share)
         return result
 
     def worst(self, rows: Rows, grid: Grid, unknowns: Array) -> Array:

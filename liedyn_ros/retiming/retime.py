@@ -15,8 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, require_kind
 from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.closure_forces import closure_force, ClosureForce
 from liedyn_ros.retiming.coefficients import Coefficients, coefficients, frame_motion
@@ -75,6 +76,9 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
     >>> retime(robot, SplinePath(model, [q, q + 0.5]), intervals=20).duration < 1.0
     True
     """
+    given: object = dynamics
+    if not isinstance(given, Machine):
+        require_kind('dynamics', given, Dynamics, 'as load returns')
     limits = limits or MotionLimits()
     law = Law(_require_length(path), limits.of_rates(dynamics.model), start, end)
     grid = Grid(_require_intervals(intervals))

@@ -134,6 +134,13 @@ def test_limits_hold_at_every_instant_and_some_bind(name: str) -> None:
     assert worst > 0.99
 
 
+def test_the_use_of_a_limit_of_velocity_is_no_square() -> None:
+    result = arm(MotionLimits(velocity=50.0), intervals=20)
+    at, used = result.at(result.interval_times[:-1]), result.used
+    for k, name in enumerate(result.dynamics.model.coordinate_names):
+        assert_same(used['velocity', name][:, 0], np.abs(at.v[:, k]) / 50.0, 1e-9)
+
+
 def test_minimal_coordinates_have_the_run_of_the_whole_machine() -> None:
     frame = FrameLimits(ld.load(config_file('five_bar.yaml')).model.bodies[-1], acceleration=20.0)
     whole, least = (five_bar(minimal, (frame,)) for minimal in (False, True))

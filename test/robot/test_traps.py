@@ -24,6 +24,7 @@ from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model.replacement import with_armatures, with_inertias
+from liedyn_ros.retiming import retime, SplinePath
 from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.paths.named_path import _require_known as require_waypoints
 
@@ -50,6 +51,7 @@ OBJECTS = {  # the wrong object
     'LoopTracker': (lambda: LoopTracker(ROBOT), 'dynamics'),
     'assemble': (lambda: assemble(MODEL, ZERO), 'constraints'),
     'PoseSolver': (lambda: PoseSolver('hexapod.yaml'), 'geometry'),
+    'retime': (lambda: retime('ur5.urdf', SplinePath(MODEL, [ZERO, ZERO + 1.0])), 'dynamics'),
     'load': (lambda: load(ROBOT), ANY),
     'load_model': (lambda: load_model(None), ANY),
     'arguments': (lambda: load('robot.xacro', arguments=['prefix:=left_']), 'robot.xacro'),

@@ -29,6 +29,7 @@ from liedyn_ros.commands import outputs
 from liedyn_ros.commands.inputs import pose_of
 from liedyn_ros.commands.retiming.input_files import (
     CURVES, FRAME_ENTRIES, JOINT_LIMIT_NAMES, NAMED_LIMITS, read_limits, read_waypoints, Waypoints)
+from liedyn_ros.commands.retiming.position_limits import excursions, require_within, with_held
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
@@ -80,6 +81,11 @@ def parser() -> argparse.ArgumentParser:
         'straight lines between waypoints, with corners rounded from this distance on, rad or m; '
         'default: a spline'))
     result.add_argument('--floating', action='store_true', help="free a URDF's root link")
+    result.add_argument('--hold', action='append', default=[], type=outputs.number_of,
+                        metavar='JOINT=POSITION', help=(
+                            'a joint that stands there, rad or m, in place of a column'))
+    result.add_argument('--beyond-limits', action='store_true', help=(
+        "take waypoints beyond the model's limits of positions"))
     result.add_argument('--step', type=float, default=0.01, help='time between samples written, s')
     result.add_argument('--intervals', type=int, default=100, help=(
         'pieces of the path on which the speed is searched'))
@@ -95,14 +101,26 @@ def _run(options: argparse.Namespace) -> Retimed:
     limits = None if options.limits is None else read_limits(options.limits)
     waypoints = read_waypoints(options.waypoints)
     if is_geometry_file(options.model):
-        if options.floating:
-            raise LimitError('--floating: expected none for a Stewart platform')
-        path = PlatformPath(load_geometry(options.model), _poses(waypoints), blend=options.blend)
-        return retime(path.dynamics, path, limits, intervals=options.intervals)
+        for name in 'floating', 'hold', 'beyond_limits':
+            if getattr(options, name):
+                raise LimitError(f'--{name.replace("_", "-")}: expected none for a Stewart '
+                                 'platform')
+        platform = PlatformPath(load_geometry(options.model), _poses(waypoints),
+                                blend=options.blend)
+        return retime(platform.dynamics, platform, limits, intervals=options.intervals)
     dynamics = load(options.model, floating=options.floating)
-    return retime(dynamics, path_through(
-        dynamics, waypoints.names, waypoints.values, options.blend), limits,
-        intervals=options.intervals)
+    waypoints = with_held(waypoints, dict(options.hold))
+    try:
+        path = path_through(dynamics, waypoints.names, waypoints.values, options.blend)
+    except NameSetError as error:
+        if not error.names or not set(error.names) <= set(dynamics.model.joints):
+            raise
+        still = ' '.join(f'--hold {name}=0.0' for name in error.names)
+        raise NameSetError(f'{error}: add a column, or hold what stands still, as by {still}',
+                           names=error.names) from error
+    if not options.beyond_limits:
+        require_within(dynamics.model, waypoints)
+    return retime(dynamics, path, limits, intervals=options.intervals)
 
 
 def _poses(waypoints: Waypoints) -> Array:
@@ -132,6 +150,8 @@ def _write(run: Retimed, options: argparse.Namespace) -> None:
         unit = UNITS[name][model.joint(joint).type_name == 'prismatic'] \
             if joint in model.joints else 'SI units'
         print(f"{name} {ours:g} of {joint} is above the model's {theirs:g} {unit}")
+    for text in excursions(run):
+        print(text)
     print()
     print_table(['limit', 'joint', 'most used'], [
         [limit, name, f'{most:.1%}'] for (limit, name), most in sorted(

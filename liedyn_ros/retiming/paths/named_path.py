@@ -66,9 +66,14 @@ def path_through(dynamics: Machine, names: Sequence[str], waypoints: ArrayLike,
     """
     points = as_array('waypoints', waypoints, (-1, len(names)))
     if isinstance(dynamics, ConstrainedDynamics):
-        return LoopPath(dynamics, points, _require_known(names, [
-            joint.name for joint in dynamics.model.joint_list
-            if JOINT_TYPES[joint.type_name].nv == 1]), blend=blend)
+        single = [joint for joint in dynamics.model.joint_list
+                  if JOINT_TYPES[joint.type_name].nv == 1]
+        _require_known(names, [joint.name for joint in single])
+        missing = [joint.name for joint in single if joint.actuated and joint.name not in names]
+        if missing and len(names) < dynamics.mobility.degrees_of_freedom:
+            raise NameSetError('waypoints: expected joints that determine all others, got none '
+                               f'for {missing}', names=missing, got=tuple(names))
+        return LoopPath(dynamics, points, list(names), blend=blend)
     wanted = list(position_names(dynamics.model))
     _require_known(names, wanted)
     missing = [name for name in wanted if name not in names]

@@ -196,6 +196,62 @@ def test_wrong_files_are_named(files: Path, changed: dict[str, str], words: str,
     assert words in error
 
 
+@pytest.mark.parametrize(('rows', 'words'), [
+    ('0,0\n3.2,1\n', 'expected elbow within -3 to 3, the limits of the model, got 3.2'),
+    ('0,0\n45,90\n', 'shoulder: expected rad within -3 to 3, got 0 to 90, which are degrees')])
+def test_waypoints_beyond_limits_are_refused_unless_taken(files: Path, rows: str, words: str,
+                                                          capsys) -> None:
+    (files / 'points.csv').write_text('elbow,shoulder\n' + rows)
+    (files / 'limits.yaml').write_text('torque: 1000')
+    options = '--no-picture', '--intervals', '10', '--limits', str(files / 'limits.yaml')
+    assert run(files, 'arm.urdf', 'points.csv', *options) == 2
+    assert words in capsys.readouterr().err
+    assert run(files, 'arm.urdf', 'points.csv', *options, '--beyond-limits') == 0
+    assert 'the path takes elbow to' in capsys.readouterr().out
+
+
+def test_a_curve_beyond_limits_between_waypoints_is_told(files: Path, capsys) -> None:
+    (files / 'points.csv').write_text('elbow,shoulder\n0,0\n2.99,0.1\n2.99,1.5\n0,1.6\n')
+    for options, told in ((['--blend', '0.01'], False), ([], True)):
+        assert run(files, 'arm.urdf', 'points.csv', '--no-picture', '--intervals', '10',
+                   *options) == 0
+        assert ('the path takes elbow to 3' in capsys.readouterr().out) == told
+
+
+def test_a_joint_that_stands_still_is_held(files: Path, capsys) -> None:
+    (files / 'points.csv').write_text('shoulder\n0\n1\n')
+    options = '--no-picture', '--intervals', '10', '--hold', 'elbow=0.3'
+    assert run(files, 'arm.urdf', 'points.csv', *options[:-1], 'elbow=3.0') == 0  # on its limit
+    assert 'the path takes' not in capsys.readouterr().out
+    assert run(files, 'arm.urdf', 'points.csv', *options) == 0
+    at = table(files / 'out/trajectory.csv')
+    assert_same(at['position.elbow'], np.full_like(at['time'], 0.3), 1e-12)
+    assert_same(at['position.shoulder'][-1], 1.0, 1e-12)
+    assert run(files, 'arm.urdf', 'points.csv', *options[:-2]) == 2
+    assert '--hold elbow=0.0' in capsys.readouterr().err
+    (files / 'points.csv').write_text('shoulder,elbow\n0,0\n1,1\n')
+    assert run(files, 'arm.urdf', 'points.csv', *options) == 2
+    assert '--hold elbow: expected a joint that' in capsys.readouterr().err
+
+
+def test_the_finger_that_a_hand_lacks_is_named(files: Path, capsys) -> None:
+    finger = ARM.replace('</robot>', """<link name="left"/><link name="right"/>
+<joint name="finger" type="prismatic"><parent link="lower"/><child link="left"/>
+<axis xyz="1 0 0"/><limit lower="0" upper="0.04" effort="20" velocity="0.2"/></joint>
+<joint name="other" type="prismatic"><parent link="lower"/><child link="right"/>
+<axis xyz="-1 0 0"/><mimic joint="finger"/>
+<limit lower="0" upper="0.04" effort="20" velocity="0.2"/></joint></robot>""")
+    for name in 'left', 'right':
+        finger = finger.replace(f'<link name="{name}"/>', f"""<link name="{name}"><inertial>
+<mass value="0.1"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>
+</link>""")
+    (files / 'arm.urdf').write_text(finger)
+    assert run(files, 'arm.urdf', 'points.csv', '--no-picture', '--intervals', '10') == 2
+    assert "none for ['finger']: add a column" in capsys.readouterr().err
+    assert run(files, 'arm.urdf', 'points.csv', '--no-picture', '--intervals', '10',
+               '--hold', 'finger=0.02') == 0
+
+
 def test_a_file_that_is_missing_is_named(files: Path, capsys) -> None:
     assert run(files, 'arm.urdf', 'none.csv', '--no-picture') == 2
     assert 'none.csv: expected a CSV file, got expected a readable file' in capsys.readouterr().err
