@@ -24,7 +24,7 @@ from liedyn_ros.identification.verdict import MAX_CONSISTENCY_COST
 
 def missing_terms(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: float,
                   unseen: HeldOutForces) -> tuple[dict[str, str], list[Trial]]:
-    """Return what terms gain that each predict held-out parts better, the best first; trials."""
+    """Return the gains of terms that predict held-out parts better, and their trials, in order."""
     told, misfits, trials = dict[str, str](), dict[str, float](), dict[str, Trial]()
     for kind in MORE_TERMS:
         if kind in friction or any(each.kind == SCALE_TERM for each in trial.equations.extra):
