@@ -10,9 +10,10 @@
 Drift over the order of samples: how large it is, and a solution that counts it.
 
 Errors of a kind, as of readings, are white noise and a part that is alike from sample to sample,
-b_k = r b_(k-1) + noise. A Kalman filter over the samples makes them white, where size and memory
-of b are given. A few samples tell both badly, and a wrong size makes regions too small. So the
-solution is the mean over a grid of both, by their restricted likelihoods (Harville 1974).
+b_k = r b_(k-1) + noise; with r = 0 errors of the kind are white too, but larger than assumed. A
+Kalman filter over the samples makes them white, where size and memory of b are given. A few
+samples tell both badly, and a wrong size makes regions too small. So the solution is the mean over
+a grid of both, by their restricted likelihoods (Harville 1974).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from liedyn_ros.identification.calibration.fit import CalibrationFit, Linearized
 
 # Deviations of an error; none is as likely as some
 DRIFT_DEVIATIONS = 0.0, *(2.0**k for k in range(-2, 6))
+WHITE_MEMORY = 1e-3  # samples, of which nothing is left at the next one
 DRIFT_CHANCE = 1e-3  # chance of such a likelihood without a drift, below which one is said
 
 
@@ -38,7 +40,8 @@ class Drift(NamedTuple):
     Part of the errors that is alike from sample to sample.
 
     kind: of which errors. size: its deviation over that of the white part. memory: samples over
-    which it falls to 1/e. certain: whether chance hardly explains it.
+    which it falls to 1/e, 0 where only the white part of the kind is larger than the others'.
+    certain: whether chance hardly explains it.
     """
 
     kind: str
@@ -58,7 +61,7 @@ def with_drift(found: CalibrationFit, at: LinearizedErrors, prior: Array,
     their deviations.
     """
     columns = np.concatenate([at.errors[..., None], at.derivatives], axis=2)
-    memories = 2.0**np.arange(np.log2(len(places)))  # samples, from one to all
+    memories = WHITE_MEMORY, *2.0**np.arange(np.log2(len(places)))  # samples, from one to all
     grid = np.array(list(itertools.product(DRIFT_DEVIATIONS, memories)))
     count, size = len(grid), len(found.z)
     surprise, steps, inverses, factors = list[Array](), list[Array](), list[Array](), list[Array]()
@@ -86,9 +89,14 @@ def with_drift(found: CalibrationFit, at: LinearizedErrors, prior: Array,
     off = (step - mean) * np.sqrt(share / variance)[:, None]
     wide = np.concatenate(inverses) * np.sqrt(share)[:, None, None]
     spread = np.concatenate([wide.transpose(1, 0, 2).reshape(size, -1), off.T], axis=1)
-    deviation, memory = grid[best % count].tolist()
-    drift = Drift(list(effects)[best // count], deviation, memory, bool(
-        every[0] - every[best] > chdtri(2, DRIFT_CHANCE)))
+    most, whites = chdtri(2, DRIFT_CHANCE), np.flatnonzero(
+        np.tile(grid[:, 1], len(effects)) == WHITE_MEMORY)
+    scatter = int(whites[every[whites].argmin()])
+    drifts = bool(every[scatter] - every[best] > most)
+    named = best if drifts else scatter
+    deviation, memory = grid[named % count].tolist()
+    drift = Drift(list(effects)[named // count], deviation, memory * drifts, bool(
+        every[0] - every[named] > most))
     return drift, found._replace(z=found.z + mean, factor=variance, root=_root(spread, prior))
 
 

@@ -50,6 +50,7 @@ ASSUMED_SHARE = 1e-4  # of the characteristic length: deviations where none are 
 # Characteristic lengths: readings and measurements that far apart are no errors
 OUTLIER_DISTANCE = 0.1
 MAX_TOLERANCE_RATIO = 5.0  # of a given tolerance, which may be more
+DEVIATION_OF = {'readings': 'lengths', 'positions': 'position', 'rotations': 'rotation'}
 UNIT_RATIO = 30.0  # ratio of readings and values above which their units differ
 
 
@@ -173,12 +174,10 @@ def calibrate(
         if tolerance is not None or _are_within(found.z[:parameters.of_geometry]):
             break
         wide, scales = WIDENING_FACTOR * wide, WIDENING_FACTOR * scales
-    drift, remarks = None, list[str]()
-    if found.factor > CLEAN_VARIANCE:
-        drift, found = _without_drift(problem, found)
+    problem, found, drift, remarks = _counted(problem, found, trusted, deviations is None)
     factor, remark = _factor(found, deviations is not None)
     if drift is not None and drift.certain:
-        remarks.append(_of_drift(drift, factor, samples.deviations, geometry))
+        remarks.append(_of_drift(drift, factor, problem.samples.deviations, geometry))
     inner = slice(parameters.of_geometry)
     covariance = found.scaled_covariance(factor, parameters.prior)[inner, inner]
     result = _result(problem, found, covariance, factor, (*remark, *remarks), possible,
@@ -192,6 +191,29 @@ def _are_within(errors: Array) -> bool:
     return bool(np.sqrt((errors ** 2).mean()) < WIDENING_THRESHOLD)
 
 
+def _counted(
+        problem: Problem, found: CalibrationFit, trusted: NDArray[np.bool_], assumed: bool
+) -> tuple[Problem, CalibrationFit, Drift | None, list[str]]:
+    """Return a solution that counts drift, and, of assumed deviations, each kind's scatter."""
+    drift, remarks = None, list[str]()
+    for last in (*[False] * len(DEVIATION_OF), True):
+        if found.factor <= CLEAN_VARIANCE:
+            break
+        drift, counted = _without_drift(problem, found)
+        if drift.memory or not (assumed and drift.certain) or last:
+            found = counted
+            break
+        samples, name = problem.samples, DEVIATION_OF[drift.kind]
+        ratio = math.hypot(1.0, drift.size)
+        problem = Problem(problem.parameters, replace(
+            samples, deviations=samples.deviations._replace(**{
+                name: ratio * getattr(samples.deviations, name)})), problem.start, problem.poses)
+        found = fit(problem, found.z, CLEAN_VARIANCE, trusted)
+        remarks.append(f'{drift.kind} scatter about {ratio:.2g} times as much as was assumed '
+                       'beside the others, and count so: better give the noise of each')
+    return problem, found, drift, remarks
+
+
 def _without_drift(problem: Problem, found: CalibrationFit) -> tuple[Drift, CalibrationFit]:
     """Return the likely drift of a solution's errors, and the solution that counts it."""
     rows = np.flatnonzero(found.used)
@@ -202,7 +224,10 @@ def _without_drift(problem: Problem, found: CalibrationFit) -> tuple[Drift, Cali
 
 
 def _of_drift(drift: Drift, factor: float, deviations: Deviations, geometry: Geometry) -> str:
-    """Return a sentence on a drift, and on what to do."""
+    """Return a sentence on a drift or on a larger noise of a kind, and on what to do."""
+    if not drift.memory:
+        return (f'{drift.kind} scatter {math.hypot(1.0, drift.size):.2g} times as much as their '
+                'deviation lets expect beside those of the others')
     size, unit = drift.size * math.sqrt(factor), 'mm'
     if drift.kind == 'rotations':
         size, unit = size * deviations.rotation, 'mrad'

@@ -196,9 +196,9 @@ def test_a_bag_of_stands(tmp_path, capsys):
     assert '25 poses of' in capsys.readouterr().err
     assert 0.2 < error_ratio(tmp_path, machine) < 3.0
     for options, message in (
-            ([], 'alone tell nothing'),
+            ([], 'got six lengths'),
             (['--measured', 'camera'], "got 'camera'; there are ['/tracker']"),
-            (['--measured', 'tracker', '--still', '1e-9'], 'expected stands of 0.5 s'),
+            (['--measured', 'tracker', '--still', '1e-9'], 'of 0.5 s'),
             (['--measured', 'tracker', '--topic', 'legs'], 'topic'),
             (['--measured', 'tracker', '--unit', 'reading=mm'], '--unit: expected a table')):
         assert calibrate.main([*arguments, *options]) == 2

@@ -47,10 +47,12 @@ def findings(found: Calibration, task: CalibrationTask, remark: str = '') -> Fin
     given = found.problem.samples.deviations
     if task.deviations is None:
         lengths = found.noise * given.lengths * task.geometry.drive_scales
-        parts = [f'{1e3 * lengths.mean():.2g} mm of readings and positions']
+        parts = [f'{1e3 * lengths.mean():.2g} mm of readings']
+        if task.samples.points:
+            parts.append(f'{1e3 * found.noise * given.position:.2g} mm of positions')
         if task.samples.rotations is not None:
             parts.append(f'{1e3 * found.noise * given.rotation:.2g} mrad of rotations')
-        result.append(f'noise, estimated as equal: {", ".join(parts)}')
+        result.append(f'noise, estimated: {", ".join(parts)}')
     factors = task.samples.factors or (1.0,)
     if found.offered and set(factors) != {1.0}:
         each = ' or '.join(f'{each:.6g}' for each in dict.fromkeys(factors))

@@ -40,7 +40,8 @@ def parser() -> argparse.ArgumentParser:
     _add_instrument(result)
     _add_sources(result)
     fit = result.add_argument_group('the fit')
-    for name, unit in (('reading', 'm'), ('position', 'm'), ('rotation', 'rad')):
+    for name, unit in (('reading', "m, of a servo at the horn's end"), ('position', 'm'),
+                       ('rotation', 'rad')):
         fit.add_argument(f'--{name}-noise', type=float, help=(
             f'deviation of a {name}, {unit}; default: estimated'))
     fit.add_argument('--tolerance', type=float, help=(
