@@ -20,7 +20,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 import os
 import sys
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
+import warnings
 
 from liedyn_ros.common.markup import Terminal
 
@@ -118,8 +119,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
     arguments = sys.argv[1:] if arguments is None else arguments
     shown: list[Any] = [Terminal(sys.stdout), Terminal(sys.stderr)]
-    with redirect_stdout(shown[0]), redirect_stderr(shown[1]):
+    with redirect_stdout(shown[0]), redirect_stderr(shown[1]), warnings.catch_warnings():
+        warnings.showwarning = _show_warning
         return _run(arguments)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int,
+                  file: TextIO | None = None, line: str | None = None) -> None:
+    """Print the text of a warning; of one for programmers, such as numpy's, its place too."""
+    text = f'warning: {message}\n' if issubclass(category, UserWarning) else (
+        warnings.formatwarning(message, category, filename, lineno, line))
+    (file or sys.stderr).write(text)
 
 
 def _run(arguments: Sequence[str]) -> int:

@@ -45,6 +45,15 @@ json.dump(helps, sys.stdout)
 IMPORTED = {'pycollada': 'collada'}  # names of import that are not those of pip
 
 
+def test_a_command_prints_the_text_of_a_warning_alone(tmp_path, capsys):
+    path = tmp_path / 'r.urdf'
+    path.write_text('<robot name="r"><link name="a"/><link name="b"/><joint name="j" '
+                    'type="continuous"><parent link="a"/><child link="b"/></joint></robot>')
+    main(['export', str(path), '-o', str(tmp_path / 'r.liedyn')])
+    lines = [line for line in capsys.readouterr().err.splitlines() if line]
+    assert len(lines) == 1 and lines[0].startswith(f'warning: {path}: no link has a mass')
+
+
 def test_every_verb_has_help_without_extras():
     packages = {part.split('>')[0] for parts in EXTRAS.values() for part in parts}
     missing = {IMPORTED.get(each, each) for each in packages} | {'rclpy', 'liedyn_interfaces'}

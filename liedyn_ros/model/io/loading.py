@@ -61,11 +61,10 @@ def load_model(
     elif isinstance(source, (str, os.PathLike)):
         name, suffix = str(source), Path(source).suffix.lower()  # .URDF of CAD, too
     else:
-        kind = type(source)
         raise DescriptionError(
             "expected the path of a file, or its text, which starts with '<', got a "
-            f'{kind.__module__}.{kind.__qualname__}; name the file that it was made of',
-            got=source)
+            f'{type(source).__module__}.{type(source).__qualname__}; name the file that it was '
+            'made of', got=source)
     if suffix not in _LOADERS:
         raise DescriptionError(f'{name}: expected a file {", ".join(_LOADERS)}, got '
                                f'{suffix or "no suffix"}')

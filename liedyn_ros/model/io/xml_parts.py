@@ -94,19 +94,21 @@ class Vocabulary:
             keys = f'{tag}/{word}', word, f'{word.partition(":")[0]}:*', tag
             advice = next((f': {self._advice[key]}' for key in keys if key in self._advice), '')
             place = '' if tag == owner[0] else f' of {tag}'
+            if joins is not None:  # what all that has this word joins: told where one mends it
+                named = joins if advice or owner[1] == NAMELESS else ''
             remarks.add(owner[0], f'{word}{named}{place} not read{advice}', owner[1])
 
         inside = {inner.tag for inner in xml}
         for key, text in xml.attrib.items():
             if not (is_off(text) or key in inside or self.is_known(tag, f'@{key}', text)):
-                name(key, joins or '')
+                name(key, '')
         if ''.join(filter(None, (xml.text if len(xml) else '', *(x.tail for x in xml)))).strip():
             name('a text between elements', '')
         for inner in xml:
             word, text = inner.tag, (inner.text or '').strip()
             if not self.is_known(tag, word, text):
                 if _is_on(inner, f'{word}=true' in self._known.get(tag, ())):
-                    name(word, _named(inner) if joins is None else joins)
+                    name(word, _named(inner) if joins is None else '')
             elif word in self._deep and joins is None:
                 self._visit(inner, (word, said(inner)), remarks, _named(inner, False))
             elif word not in _DRIVER_ELEMENTS and (joins is not None or (
@@ -137,7 +139,7 @@ def _is_on(xml: XML, by_default: bool) -> bool:
 
 def said(xml: XML, attribute: str = 'name') -> str:
     """Return an attribute for a message, whatever it is."""
-    return abbreviate(xml.get(attribute, 'without a name')).strip('\'"')
+    return abbreviate(xml.get(attribute, NAMELESS)).strip('\'"')
 
 
 def _named(xml: XML, itself: bool = True) -> str:
@@ -164,6 +166,8 @@ _CHANGES = {  # parts of a model by kind: where they are, and their attributes t
     'bodies': ('body_list', 'inertia'), 'joints': ('joint_list', *RECORDED, 'placement'),
     'closures': ('closures', 'length', 'tolerance', 'frame_a', 'frame_b')}
 _ORIGIN = 0.0, 0.0, 0.0
+NAMELESS = 'without a name'
+COUNTED = 10  # names, from which on a remark begins with their number
 TURN = 6.3  # rad, 2 pi rounded up, as files round
 
 
@@ -183,7 +187,8 @@ class Remarks:
         """Yield a warning for each text."""
         for (kind, text), names in self._names.items():
             kinds = 'bodies' if kind == 'body' else kind if ' ' in kind else f'{kind}s'
-            yield f'{kinds} {listed(list(names))}: {text}' if kind else text
+            count = f'{len(names)} ' if len(names) >= COUNTED else ''
+            yield f'{count}{kinds} {listed(list(names))}: {text}' if kind else text
 
     def warn(self, name: str) -> None:
         """Warn of what a format lacks, for a model of a name."""
@@ -273,7 +278,7 @@ def model_of_file(source: Element | str, read: Callable[[], Model],
 
     shapes returns those of a body, as shapes_of does; links has the elements of those that may
     have shapes, by name. Numbers that are hardly in kg and m have a
-    warning. Raises DescriptionError.
+    warning; those of what is not read come last. Raises DescriptionError.
     """
     name = source if isinstance(source, str) else source.path.removesuffix(f': {source.value.tag}')
     with reading(name):
@@ -282,7 +287,8 @@ def model_of_file(source: Element | str, read: Callable[[], Model],
             link.value.find(f'{tag}/geometry/*') is not None for tag in ('visual', 'collision'))}
         for each in implausible(model, shapes, drawn):
             remarks.add(*each)
-    model = replace(model, warnings=tuple(map(spelled, (*model.warnings, *remarks))))
+    model = replace(model, warnings=tuple(sorted(
+        map(spelled, (*remarks, *model.warnings)), key=lambda text: ' not read' in text)))
     for warning in model.warnings:
         warn(f'{name}: {warning}', DescriptionWarning)
     return model

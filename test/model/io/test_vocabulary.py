@@ -9,6 +9,8 @@
 
 """Every word of the schemas of URDF and SDF is read, quiet or named, and each is one of these."""
 
+import warnings
+
 import numpy as np
 import pytest
 from support.refusals import ANY, refused
@@ -224,3 +226,17 @@ def test_a_newer_version_is_named() -> None:
     warning, = load_sdf('<sdf version="1.13"><model name="m"><link name="a">'
                         f'{MASS}</link></model></sdf>').warnings
     assert warning.startswith('version 1.13: read as 1.12')
+
+
+def test_what_is_not_read_comes_last_and_once_for_all_its_owners() -> None:
+    transmissions = ''.join(
+        f'<transmission name="t{k}"><joint name="j{k}"/><deadBandUpper>0.{k}1</deadBandUpper>'
+        '</transmission>' for k in range(12))
+    text = ('<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="-1" iyy="1" '
+            f'izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>{transmissions}</robot>')
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        doubt, *others = load_urdf(text).warnings
+    assert 'positive definite' in doubt
+    mine, = (each for each in others if 'deadBandUpper' in each)
+    assert mine.startswith('12 transmissions [') and all(f"'t{k}'" in mine for k in range(12))
