@@ -51,7 +51,7 @@ def require_within(model: Model, waypoints: Waypoints) -> None:
 
 
 def excursions(run: Retimed) -> list[str]:
-    """Return what joints leave the limits of positions on the path of a run, and how far."""
+    """Return texts on the joints that leave limits of positions on the path of a run."""
     q = run.law(run.grid.split(PLACES)).q
     found = []
     for joint in _single(run.dynamics.model):

@@ -18,6 +18,7 @@ import yaml
 
 import liedyn_ros as ld
 from liedyn_ros.commands.retiming import retime as command
+from liedyn_ros.commands.retiming.drawings import picture
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.retiming import (
     ClosureLimits, FrameLimits, LoopPath, MotionLimits, retime, SplinePath)
@@ -104,6 +105,21 @@ def test_limits_that_stay_and_those_above_the_model_are_told(files: Path, capsys
     assert "velocity 180 of elbow is above the model's 2 rad/s" in printed
     for name in 'torque', 'velocity':
         assert f'{name} of shoulder: the limit of the model holds' in printed
+
+
+@pytest.mark.parametrize('name', ['elbow', 'elbow_joint_of_the_left_arm'])
+def test_names_of_joints_fit_into_the_picture(name: str, monkeypatch, recwarn) -> None:
+    figures = []
+    arm = ld.load(ARM.replace('shoulder', 's' + name[1:]).replace('elbow', name))
+    monkeypatch.setattr(picture, 'save', lambda figure, _: figures.append(figure))
+    picture.draw(retime(arm, SplinePath(arm.model, [[0.0, 0.0], [0.9, 0.2]]), intervals=10),
+                 Path())
+    figures[0].draw_without_rendering()
+    assert not [each for each in recwarn if 'layout' in str(each.message)]
+    for axes in figures[0].axes:
+        box = axes.get_tightbbox()
+        assert figures[0].bbox.x0 <= box.x0 and box.x1 <= figures[0].bbox.x1
+        assert 4.0 * axes.bbox.width > figures[0].bbox.width
 
 
 def test_limits_of_frames_and_signs_come_from_the_file(files: Path) -> None:

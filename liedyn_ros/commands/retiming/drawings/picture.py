@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -21,6 +22,8 @@ from liedyn_ros.retiming import Retimed, RetimedSamples
 from liedyn_ros.retiming.result import phase_plane
 
 DRAWN_SAMPLES = 1001
+HEIGHT, LEGEND_ROW = 118.0, 3.5  # mm, of the picture without legends, and of each row of these
+LEGEND_WIDTH, LEGEND_LINE = 58, 6  # characters: half a page, and a line beside its name
 MAX_DRAWN_LINES, MAX_BARS = 12, 8
 DRAWN_QUANTITIES = {'torque': 'effort', 'torque_rate': 'rate of effort', 'velocity': 'velocity',
                     'acceleration': 'acceleration', 'jerk': 'jerk'}
@@ -30,7 +33,9 @@ RUN_FIELDS = {'torque': 'torque', 'torque_rate': 'torque_rate', 'velocity': 'v',
 
 def draw(run: Retimed, path: Path) -> None:
     """Draw a run to a file, as PDF too, and the numbers beside it."""
-    figure = new_figure(125.0, PAGE)
+    names = run.dynamics.model.coordinate_names
+    rows = -(-min(len(names), MAX_DRAWN_LINES) // legend_columns(names))
+    figure = new_figure(HEIGHT + LEGEND_ROW * rows, PAGE)
     panels = figure.subplots(2, 2).ravel()
     at = run.at(np.linspace(0.0, run.duration, DRAWN_SAMPLES))
     draw_phase_plane(panels[0], run)
@@ -44,6 +49,11 @@ def draw(run: Retimed, path: Path) -> None:
         draw_quantity(axes, run, at, name, limits[name])
     figure.suptitle(f'{run.dynamics.model.name}: {run.duration:.4g} s')
     save(figure, path)
+
+
+def legend_columns(names: Sequence[str]) -> int:
+    """Return how many columns of names half a page holds, 1 to 4."""
+    return min(max(LEGEND_WIDTH // (max(map(len, names)) + LEGEND_LINE), 1), 4)
 
 
 def draw_phase_plane(axes: Axes, run: Retimed) -> None:
@@ -88,4 +98,4 @@ def draw_quantity(axes: Axes, run: Retimed, at: RetimedSamples, name: str,
     what = DRAWN_QUANTITIES[name]
     axes.set(xlabel='time, s', xlim=(0.0, run.duration),
              ylabel=f'{what} / limit' if len(limited) else f'{what}, SI units, not limited')
-    legend_above(axes, 4)
+    legend_above(axes, legend_columns(names))
