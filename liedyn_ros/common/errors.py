@@ -12,6 +12,7 @@ from ast import literal_eval
 from collections.abc import Iterable
 import re
 import sys
+from types import FrameType
 from typing import Any
 import warnings
 
@@ -267,6 +268,18 @@ class ProjectionWarning(UserWarning):
     """
 
 
+class OpenTreeWarning(UserWarning):
+    """
+    A quantity of the open tree, asked of a machine with closed loops: no loop is counted in it.
+
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter('always')
+    ...     _ = ld.ConstrainedDynamics(linkage.model).bias(closed, rest)
+    >>> [each.category.__name__ for each in seen]
+    ['OpenTreeWarning']
+    """
+
+
 class SingularError(LiedynError):
     """
     A joint with a given force that moves no inertia.
@@ -302,6 +315,23 @@ class BudgetError(LiedynError):
     """
 
 
+def called_by_user() -> bool:
+    """
+    Return whether the function that asks was called from outside the package.
+
+    Returns:
+        whether it was.
+
+    >>> called_by_user()
+    True
+    """
+    return not _is_ours(sys._getframe(2))
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return str(frame.f_globals.get('__name__', '')).startswith('liedyn_ros.')
+
+
 def warn(text: str, kind: type[Warning]) -> None:
     """
     Warn at the line outside the package whose call led here.
@@ -315,6 +345,6 @@ def warn(text: str, kind: type[Warning]) -> None:
     ...     warn('joint elbow: no limits', DescriptionWarning)
     """
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals['__name__'].startswith('liedyn_ros.'):
+    while frame.f_back is not None and _is_ours(frame):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, kind, stacklevel=level)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, require_kind
+from liedyn_ros.common.errors import called_by_user, OpenTreeWarning, warn
 from liedyn_ros.common.other_names import DYNAMICS_NAMES, missing
 from liedyn_ros.dynamics.algorithms.forward import Forward
 from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
@@ -89,7 +90,7 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
 
     def __init__(self, model: Model, *, dissipation: bool = True) -> None:
         """
-        Lay out the tables of a model.
+        Lay out the tables of a model; an OpenTreeWarning names closures and couplings of it.
 
         Args:
             model: a Model.
@@ -101,6 +102,11 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
         self.dissipation = dissipation
         self.constants = Constants(
             require_kind('model', model, Model, 'as load_model returns'), dissipation)
+        if called_by_user() and (loops := [
+                *(each.name for each in model.closures),
+                *(each.joint for each in model.couplings)]):
+            warn(f'Dynamics leaves out the closures and couplings {loops} of the model: '
+                 'liedyn_ros.load and ConstrainedDynamics count them', OpenTreeWarning)
         self.data = Data(self.constants)
         self._tables = self.constants, self.data, BatchPool(partial(LaneTables, self.constants))
         self._vector, self._matrix = (model.nv,), 2 * (model.nv,)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, require_kind, unknown_name
-from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.errors import ModelError, OpenTreeWarning, warn
 from liedyn_ros.common.other_names import DYNAMICS_NAMES, missing
 from liedyn_ros.dynamics.bearing_loads import joint_wrenches
 from liedyn_ros.dynamics.constrained.algorithms.forward import ConstrainedForward
@@ -36,6 +36,9 @@ from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.model import Model
 from liedyn_ros.model.parts.geometry import checked_pose
+
+# What users take for the loops' own: inverse at zero acceleration, and the response to efforts.
+OF_OPEN_TREE = 'bias', 'inverse_mass_matrix'
 
 
 class ConstrainedDynamics(Constraints):
@@ -178,10 +181,16 @@ class ConstrainedDynamics(Constraints):
         """
         Return an attribute of the machine's tree, such as mass_matrix, bias or center_of_mass.
 
-        They are those of the equation above, and of all its bodies. Otherwise an AttributeError
-        leads from a name of another library to ours.
+        They are those of the equation above, and of all its bodies: the forces that close loops
+        are not in them, which an OpenTreeWarning says once of b and M^-1. Otherwise an
+        AttributeError leads from a name of another library to ours.
         """
         if not name.startswith('_') and hasattr(Dynamics, name):
+            if name in OF_OPEN_TREE and self.m:
+                warn(f'{name} is of the open tree, without the forces that close the loops: '
+                     f'MinimalCoordinates has that of the loops, and tree.{name} is this one '
+                     'without a warning', OpenTreeWarning)
+                self.__dict__[name] = getattr(self.tree, name)
             return getattr(self.tree, name)
         raise missing(self, f'{type(self).__name__!r} object', name, DYNAMICS_NAMES)
 

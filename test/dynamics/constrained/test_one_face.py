@@ -11,6 +11,7 @@
 
 from inspect import Parameter, signature
 from operator import attrgetter
+import warnings
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from support.machines.dynamics_cases import Case, make_case
 from support.machines.looped_machines import five_bar, random_looped
 
 import liedyn_ros as ld
+from liedyn_ros.common.errors import OpenTreeWarning
 from liedyn_ros.dynamics.constrained import assemble, project
 from liedyn_ros.model import Model
 
@@ -159,3 +161,28 @@ def test_products_of_second_derivatives_are_differences_of_gradients(name: str) 
     found = derive.gradient_product(q, v, given, y, rest, dv, da)
     for each, after, before in zip(found, ahead, behind):
         assert_same(each, (np.asarray(after) - np.asarray(before)) / (2.0 * h), 1e-6, floor=1.0)
+
+
+def test_of_a_machine_with_loops_the_bias_of_the_open_tree_says_that_it_is() -> None:
+    robot = ld.ConstrainedDynamics(five_bar('left_0', 'right_0'))
+    q, rest = assemble(robot), np.zeros(robot.model.nv)
+    with pytest.warns(OpenTreeWarning) as seen:
+        found = [robot.bias(q, rest), robot.bias(q, rest)]
+    assert len(seen) == 1 and seen[0].filename == __file__
+    assert_same(found, [robot.tree.bias(q, rest)] * 2, 0.0)
+    with pytest.warns(OpenTreeWarning):
+        robot.inverse_mass_matrix(q)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        robot.mass_matrix(q), robot.tree.bias(q, rest), faces()[1].bias
+
+
+def test_a_tree_of_a_model_with_loops_says_which_are_left_out() -> None:
+    model = five_bar('left_0', 'right_0')
+    with pytest.warns(OpenTreeWarning) as seen:
+        ld.Dynamics(model)
+    assert seen[0].filename == __file__
+    assert all(each.name in str(seen[0].message) for each in model.closures)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error', OpenTreeWarning)
+        ld.ConstrainedDynamics(model)
