@@ -11,7 +11,8 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.stewart import Flag, leg_lengths, MonitorConfig, MonitoredTracker, PoseSolver
+from liedyn_ros.stewart import (
+    Flag, leg_lengths, MonitorConfig, MonitoredTracker, PoseSolver, SmoothTrajectory)
 from liedyn_ros.stewart.tracking.legs.kernels.noise import MEMORY_TIME, NOISE_DEVIATIONS
 from liedyn_ros.stewart.tracking.legs.monitor import LegMonitor
 
@@ -75,6 +76,22 @@ def test_spikes_of_a_leg_are_outliers_and_no_noise(monitored, rate, share, size)
     assert len(set(missed) & set(clear)) <= 0.03 * len(clear)
     assert len(marked - {*hit, *(hit + 1)}) <= 0.01 * len(found), 'right ones'
     assert monitor.report().noise == pytest.approx(1e-5, rel=0.2)
+
+
+def test_many_spikes_do_not_widen_their_own_threshold(geometry, home):
+    """Their mean square counted as a hum: 334 of 337 were silent."""
+    rng = np.random.default_rng(0)
+    amplitudes = np.array([0.08] * 3 + [0.06 * geometry.characteristic_length] * 3)
+    poses = SmoothTrajectory(
+        home, (amplitudes * rng.uniform(0.3, 1.0, 6)).tolist(), rng.uniform(0.15, 0.5, 6).tolist(),
+        rng.uniform(0.0, 6.0, 6).tolist()).pose(3.0 + np.arange(4000) / 1000.0)
+    lengths = leg_lengths(geometry, poses) + 1e-5 * rng.normal(size=(4000, 6))
+    spikes = np.flatnonzero(rng.random(4000) < 0.08)
+    lengths[spikes, 1] += 0.03 * rng.choice([-1, 1], len(spikes))
+    monitor = LegMonitor(geometry)
+    marked = [bool(monitor.examine(10 ** 6 * k, each).faults.flags)
+              for k, each in enumerate(lengths)]
+    assert np.mean(np.array(marked)[spikes]) > 0.9
 
 
 @pytest.mark.parametrize('begin', range(196, 206))

@@ -41,9 +41,9 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
 # ended, 0 if it ended none. CHANGE_COUNT: changes in turn without a hold. CHANGE_INTERVAL: s, mean
 # time between changes. STEADY: whether it has kept to one place as an outlier. UNREPLACED:
 # readings to come that are not replaced, since the ones before are no base for a prediction.
-# SINCE_OUTLIER: readings since the last outlier. USUAL_SQUARE: m^2, mean square of its errors
-# lately. SINCE_UNUSUAL: readings since an error that was none of them. LINE_COUNT: how many of
-# them the present prediction is from. KEPT_OUTLIER: whether the reading is an outlier that is not
+# SINCE_OUTLIER: readings since the last outlier. USUAL_SQUARE: m^2, variance of noise with the
+# median of its errors lately. SINCE_UNUSUAL: readings since an unusual error. LINE_COUNT: how many
+# of them the present prediction is from. KEPT_OUTLIER: whether the reading is an outlier that is not
 # replaced. LARGEST_UNUSUAL: m, the largest unusual error of its line. TAIL_COUNT: errors lately
 # that were about as large as their threshold, BURST_COUNT: of the last ones. OUTLIER_SHARE: share
 # of samples in which it began to be an outlier.

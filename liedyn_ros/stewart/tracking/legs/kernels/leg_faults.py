@@ -27,6 +27,7 @@ from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import detect_frozen_legs
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import (
     MAX_OUTLIERS, MIN_HOLDS, RUNAWAY_TIME)
+from liedyn_ros.stewart.tracking.legs.kernels.noise import next_median, NORMAL_MEDIAN
 
 PREDICTION_GAP = 0.5  # s; over a longer gap nothing is predicted
 MAX_OUTLIER_TIME = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
@@ -46,9 +47,11 @@ REPLACEMENT_RATIO = 1.3
 LARGE_OUTLIER = 5.0
 STEP_RATIO = 0.8  # times the threshold of noise as it is now: a smaller step may be none
 MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
-SQUARED_CREST_FACTOR = 2.0  # ratio of the squared amplitude of a hum to its mean square
-MIN_ERRORS = 50.0  # in a mean square
-UNUSUAL_RATIO = 3.0  # of an error to the root of the mean square, above which it is unusual
+# Ratio of the squared amplitude of a hum to its mean square; that of noise with its median is more
+SQUARED_CREST_FACTOR = 2.0
+MIN_ERRORS = 50.0  # in a mean
+USUAL_ERRORS = 20.0  # in the median of a leg's errors lately
+UNUSUAL_RATIO = 3.0  # of an error to the usual one, above which it is unusual
 # Times the largest unusual error of a line, which cannot have led a prediction so far
 LINE_ERROR = 20.0
 # Of the noise of a threshold, which may be an upper bound, 3 times too large
@@ -425,7 +428,7 @@ def compare_errors(fresh, legs, numbers, factor, jumped):
 
 @kernel
 def usual_square(leg, factor):
-    """Return the mean square (m^2) of a leg's errors lately, at least that of sure noise."""
+    """Return the square (m^2) of a leg's usual errors lately, at least that of sure noise."""
     noise = KNOWN_NOISE_SHARE * leg[DEVIATIONS] / factor * leg[SIGMA]
     return max(leg[USUAL_SQUARE], noise * noise)
 
@@ -434,14 +437,15 @@ def usual_square(leg, factor):
 def note_error(leg, factor):
     """Note whether an error is unusual: predictions from such a reading are doubtful."""
     error = abs(leg[ERROR])
-    square, limit = error * error, UNUSUAL_RATIO * UNUSUAL_RATIO * leg[USUAL_SQUARE]
     leg[SINCE_UNUSUAL] += 1.0
-    if square > UNUSUAL_RATIO * UNUSUAL_RATIO * usual_square(leg, factor):
+    if error * error > UNUSUAL_RATIO * UNUSUAL_RATIO * usual_square(leg, factor):
         before = leg[LARGEST_UNUSUAL] if leg[SINCE_UNUSUAL] < leg[LINE_COUNT] else 0.0
         leg[LARGEST_UNUSUAL] = max(error, before)
         leg[SINCE_UNUSUAL] = 0.0
-    clipped = min(square, limit) if limit > 0.0 else square
-    leg[USUAL_SQUARE] += (clipped - leg[USUAL_SQUARE]) / MIN_ERRORS
+    # Spikes move a median by no more than any larger error does.
+    leg[USUAL_SQUARE] = (next_median(
+        NORMAL_MEDIAN * leg[USUAL_SQUARE] ** 0.5, error, math.inf, 1.0 / USUAL_ERRORS)
+        / NORMAL_MEDIAN) ** 2
 
 
 @kernel
