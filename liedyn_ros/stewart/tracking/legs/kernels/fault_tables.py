@@ -43,10 +43,10 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
 # readings to come that are not replaced, since the ones before are no base for a prediction.
 # SINCE_OUTLIER: readings since the last outlier. USUAL_SQUARE: m^2, variance of noise with the
 # median of its errors lately. SINCE_UNUSUAL: readings since an unusual error. LINE_COUNT: how many
-# of them the present prediction is from. KEPT_OUTLIER: whether the reading is an outlier that is not
-# replaced. LARGEST_UNUSUAL: m, the largest unusual error of its line. TAIL_COUNT: errors lately
-# that were about as large as their threshold, BURST_COUNT: of the last ones. OUTLIER_SHARE: share
-# of samples in which it began to be an outlier.
+# of them the present prediction is from. KEPT_OUTLIER: whether the reading is an outlier that is
+# not replaced. LARGEST_UNUSUAL: m, the largest unusual error of its line. TAIL_COUNT: errors
+# lately that were about as large as their threshold, BURST_COUNT: of the last ones. OUTLIER_SHARE:
+# share of samples in which it began to be an outlier.
 (SIGMA, RESOLUTION, OUTLIER_TIME, FIRST_ERROR, LAST_ERROR, LASTING_STEP, REPEAT_TIME,
  SMALLEST_CHANGE, FREE_MOVE, LAST_READING, ANCHOR, ANCHOR_TIME, ANCHOR_SAMPLES, AMPLITUDE,
  LAST_ACCELERATION, ERROR, THRESHOLD, HISTORY, DEVIATIONS, SPAN_SQUARED, FOLLOWED_READING,
