@@ -59,7 +59,8 @@ def test_pages_with_snippets_are_found():
 
 
 @pytest.mark.parametrize('page', WITH_SNIPPETS, ids=name)
-def test_snippets_run(page, capsys):
+def test_snippets_run(page, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # whoever installed the package has no clone
     text, scope = page.read_text(), {}
     for optional in ('rclpy', 'pinocchio'):
         if f'import {optional}' in text:
@@ -69,6 +70,14 @@ def test_snippets_run(page, capsys):
         exec(compile(before + snippet['code'], page, 'exec'), scope)
         printed = capsys.readouterr().out
         assert snippet['printed'] in (None, printed)
+
+
+def test_the_readme_holds_an_arm_that_needs_efforts(capsys):
+    code, scope = next(SNIPPET.finditer((ROOT / 'README.md').read_text()))['code'], {}
+    exec(code, scope)
+    said = re.search(r'# \[(.*)\] N m, (\w+)', code)
+    assert [*map(float, said[1].split())] == scope['tau'].round(1).tolist() and scope['tau'].any()
+    assert capsys.readouterr().out.endswith(f'] {said[2]}\n')
 
 
 def code_of(page):

@@ -420,7 +420,9 @@ class Frames(Direct):
     def _place(self, frame: str | int) -> int:
         known = isinstance(frame, str | int | np.integer)
         place = self._places.get(frame) if known else None
-        return self.model.frame_index(frame) if place is None else place  # which refuses it
+        if place is None:
+            return self.model.frame_index(frame)  # type: ignore[arg-type]  # which refuses it
+        return place
 
     def _listed(self, frame: FrameSelector) -> tuple[NDArray[np.int64], bool]:
         """Return the places of frames, and whether one alone was asked for."""
