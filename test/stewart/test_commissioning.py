@@ -15,9 +15,11 @@ import pytest
 from support.platforms.leg_types import example, poses_about
 from support.refusals import refused
 from transforms3d.axangles import axangle2mat
+import yaml
 
 from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.stewart import leg_lengths
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.stewart import geometry_of, leg_lengths
 from liedyn_ros.stewart.commissioning.check import check
 from liedyn_ros.stewart.commissioning.leg_faults import COSTS, FAULT_KINDS, OTHER_LEG_COST
 
@@ -191,6 +193,32 @@ def test_a_home_on_another_assembly_mode(geometry, home, poses, readings):
     found = check(geometry, poses, readings, below)
     assert [finding.kind for finding in found.findings] == ['home']
     assert 'another assembly mode' in found.findings[0].text
+
+
+@pytest.mark.parametrize(('height', 'text'), [
+    (-0.117, 'another assembly mode'), (0.3, 'out of reach'), (117.0, 'in mm')])
+def test_a_home_that_no_known_pose_shares_is_named_alone(height, text):
+    """The file's cranks are on the side of its home, or on that of the machine."""
+    content = yaml.safe_load(config_file('stewart_servos.yaml').read_text(encoding='utf-8'))
+    servos = geometry_of(content)
+    poses = poses_about(servos.home, 6, 3, turn=0.1, shift=0.005)
+    readings, home = leg_lengths(servos, poses), np.eye(4)
+    content['home']['position'] = [0.0, 0.0, height]
+    home[2, 3] = height
+    for geometry in servos, geometry_of(content):
+        found = check(geometry, poses, readings, home)
+        assert [finding.kind for finding in found.findings] == ['home']
+        assert text in found.findings[0].text
+
+
+def test_a_home_beyond_limits_is_named(geometry, home, poses, readings):
+    most = readings.max(axis=0)
+    short = dataclasses.replace(geometry, length_limits=np.column_stack((0.5 * most, most)))
+    far = home.copy()
+    far[2, 3] *= 2.0
+    found = check(short, poses, readings, far)
+    assert [finding.kind for finding in found.findings] == ['home']
+    assert 'exceeds limits of leg_1' in found.findings[0].text
 
 
 def test_an_unexplained_reading_is_reported_as_such(geometry, home, poses, readings):

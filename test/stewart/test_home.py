@@ -50,6 +50,15 @@ def test_a_geometry_without_home_needs_one(geometry, home):
     assert caught.value.names == ('home_position',)
 
 
+@pytest.mark.parametrize('height', [0.3, 117.0])
+def test_a_home_out_of_reach_warns_where_its_file_is_read(tmp_path, height):
+    text = config_file('stewart_servos.yaml').read_text(encoding='utf-8')
+    path = tmp_path / 'servos.yaml'
+    path.write_text(text.replace('position: [0.0, 0.0, 0.117]', f'position: [0.0, 0.0, {height}]'))
+    with pytest.warns(DescriptionWarning, match='out of reach'):
+        load_geometry(path)
+
+
 def test_a_quaternion_in_another_order_is_named(geometry):
     given = settings([0.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0])
     with pytest.raises(LiedynError) as caught:

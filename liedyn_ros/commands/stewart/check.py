@@ -69,7 +69,8 @@ def checked(
         return check(geometry, poses, rows[:, 6:], home, tolerance)
 
     def fits(found: Commissioning | None) -> bool:  # but for what a parameter undoes exactly
-        return found is not None and {each.kind for each in found.findings} <= {'unit', 'order'}
+        return found is not None and {each.kind for each in found.findings} <= {
+            'unit', 'order', 'home'}
     found = _unless_limited(of, np.eye(6))
     if not fits(found):
         for text, change in OTHER_POSES.items():

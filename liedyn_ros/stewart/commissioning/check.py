@@ -17,7 +17,7 @@ legs: an offset, a scale or a wrong sense.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import itertools
 from typing import NamedTuple
 
@@ -35,7 +35,8 @@ from liedyn_ros.stewart.commissioning.joints import (
     DECISION_RATIO, joint_columns, JointEvidence, REJECTION_RATIO)
 from liedyn_ros.stewart.commissioning.leg_faults import MIN_DIFFERENCE, Tolerance
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kinematics import leg_lengths
+from liedyn_ros.stewart.platform.description.leg_types import Crank
+from liedyn_ros.stewart.platform.kinematics import home_fault, leg_lengths
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
@@ -185,6 +186,7 @@ def check(
     given = checks.as_array('readings', readings, (len(poses), 6))
     if not len(poses):
         raise LimitError('poses_base_platform: expected one pose or more, got none')
+    geometry = _with_cranks_of_poses(geometry, poses)
     expected = leg_lengths(geometry, poses)
     allowed = default_tolerance(geometry, given) if tolerance is None else Tolerance(
         checks.as_positive('tolerance', tolerance))
@@ -253,8 +255,9 @@ def _result(
     start = se3.require_pose('home', home, (4, 4))
     fault = found.fault
     of_geometry = bool(fault.kind) and fault.kind not in READING_FAULTS
-    home_fault = () if of_geometry or found.unexplained >= MAX_UNEXPLAINED_LEGS else _home_fault(
-        geometry, poses, expected, start, tolerance.most)
+    fault_of_home = () if of_geometry else _home_out_of_place(geometry, poses, start)
+    if not (fault_of_home or of_geometry or found.unexplained >= MAX_UNEXPLAINED_LEGS):
+        fault_of_home = _home_fault(geometry, poses, expected, start, tolerance.most)
     undecided = [leg for leg, kind in enumerate(found.kinds) if kind == leg_faults.UNDECIDED_KIND]
     pose = None if of_geometry or not undecided else deciding_pose(
         geometry, poses, expected, readings[:, found.order] / fault.unit, undecided,
@@ -271,7 +274,7 @@ def _result(
                        'are off by about as much')
     undone = found.scales * readings[:, found.order] + found.offsets
     return Commissioning(
-        expected, readings, (*found.findings, *_order_instead(found, fits), *home_fault),
+        expected, readings, (*fault_of_home, *found.findings, *_order_instead(found, fits)),
         tuple(remarks), found.scales, found.offsets, found.order, undone - fault.expected,
         tolerance, pose)
 
@@ -319,6 +322,32 @@ def _alike(geometry: StewartGeometry, expected: Array, tolerance: float) -> tupl
         ', and no units, scales or senses, as all values are about 0')
     return (f'these poses do not distinguish {what}{unknown}: add a pose that is turned and moved '
             'to the side',)
+
+
+def _with_cranks_of_poses(geometry: StewartGeometry, poses: Array) -> StewartGeometry:
+    """Return the platform, its cranks on their other side where known poses fit only there."""
+    if not any(isinstance(leg, Crank) for leg in geometry.leg_types):
+        return geometry
+    other = replace(geometry, leg_types=tuple(
+        replace(leg, pushes=not leg.pushes) if isinstance(leg, Crank) else leg
+        for leg in geometry.leg_types))
+    mine, others = (each.within_limits(leg_lengths(each, poses)) for each in (geometry, other))
+    return other if others.all() and not mine.all(axis=1).any() else geometry
+
+
+def _home_out_of_place(
+        geometry: StewartGeometry, poses: Array, home: Array) -> tuple[Finding, ...]:
+    """Return whether home is out of reach, exceeds limits, or is on no known pose's side."""
+    text = home_fault(replace(geometry, home=home))
+    try:
+        behind = _with_cranks_of_poses(geometry, home[None]) is not geometry
+    except LimitError:  # out of reach
+        return (Finding('home', (), str(text)),)
+    side, *sides = PlatformMeter(geometry).signed_values([home, *poses])
+    if behind or (side * np.array(sides) < 0.0).all():
+        text = (f'home ({", ".join(f"{x:.4g}" for x in home[:3, 3])}) m is on another assembly '
+                'mode than the known poses')
+    return () if text is None else (Finding('home', (), text),)
 
 
 def _home_fault(

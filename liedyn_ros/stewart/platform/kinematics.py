@@ -71,6 +71,26 @@ def leg_lengths(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Arr
     return np.asarray(np.sqrt(squares[..., 0] + squares[..., 1] + squares[..., 2]))
 
 
+def home_fault(geometry: StewartGeometry) -> str | None:
+    """Return a sentence on a home that no leg reaches, or that exceeds a limit, or None."""
+    if geometry.home is None:
+        return None
+    place, faults = ', '.join(f'{x:.4g}' for x in geometry.home[:3, 3]), []
+    for unit in (1.0, 1e-3):
+        pose = geometry.home.copy()
+        pose[:3, 3] *= unit
+        try:
+            lengths = leg_lengths(geometry, pose)
+        except LimitError:
+            faults.append('is out of reach')
+            continue
+        outside = [name for name, kept in zip(
+            geometry.leg_names, geometry.within_limits(lengths)) if not kept]
+        faults.append(f'exceeds limits of {", ".join(outside)}' if outside else '')
+    hint = '' if faults[1] else ': in mm?'
+    return f'home ({place}) m {faults[0]}{hint}' if faults[0] else None
+
+
 def _one_pose(pose_base_platform: ArrayLike) -> Array:
     """Return a pose (4, 4), m; raise ShapeError, NotFiniteError or NotInGroupError."""
     return se3.require_pose('pose_base_platform', pose_base_platform, (4, 4))

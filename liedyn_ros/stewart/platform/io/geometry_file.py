@@ -34,7 +34,7 @@ from liedyn_ros.stewart.platform.description.leg_types import (
     Crank, LEAST_SINE, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.description.masses import read_masses
 from liedyn_ros.stewart.platform.description.tool_frame import with_tool
-from liedyn_ros.stewart.platform.kinematics import leg_lengths
+from liedyn_ros.stewart.platform.kinematics import home_fault, leg_lengths
 
 MAX_SIZE = 20.0  # m, of a platform; beyond it numbers are taken for mm
 RAISES = {'raises': 1.0, 'lowers': -1.0}  # what a positive turn of a crank does
@@ -53,8 +53,9 @@ def load_geometry(path: str | Path) -> StewartGeometry:
     """
     Read the geometry file of a platform.
 
-    Warns, by DescriptionWarning, of numbers that look like mm, and of a platform singular at
-    nearly every pose, with the direction in which it is free.
+    Warns, by DescriptionWarning, of numbers that look like mm, of a home that is out of reach or
+    exceeds limits, and of a platform singular at nearly every pose, with the direction in which
+    it is free.
 
     Args:
         path: of a YAML file, in m and rad.
@@ -73,7 +74,7 @@ def load_geometry(path: str | Path) -> StewartGeometry:
     except LiedynError as error:
         raise GeometryError(f'{path}: {error}') from error
     for each in {geometry, geometry.readings}:
-        if fault := architectural_fault(each):
+        for fault in filter(None, (architectural_fault(each), home_fault(each))):
             warn(f'{path}: {fault}', DescriptionWarning)
     largest = geometry.characteristic_length
     if coarse := {name: leg.lead for name, leg in zip(geometry.leg_names, geometry.leg_types)
