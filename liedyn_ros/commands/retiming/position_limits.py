@@ -37,12 +37,12 @@ def with_held(waypoints: Waypoints, held: Mapping[str, float]) -> Waypoints:
 
 def require_within(model: Model, waypoints: Waypoints) -> None:
     """Raise LimitError for waypoints beyond limits; it says where they fit in another unit."""
-    for joint in _single(model):
-        if joint.name not in waypoints.names:
-            continue
-        q = waypoints.values[:, [waypoints.names.index(joint.name)]]
-        require_units(model, (joint.name,), np.zeros(0), q, None, named=False)
-        lower, upper, worst = *_limits(joint), _worst(joint, q)
+    joints = [joint for joint in _single(model) if joint.name in waypoints.names]
+    names = tuple(joint.name for joint in joints)
+    q = waypoints.values[:, [waypoints.names.index(name) for name in names]]
+    require_units(model, names, np.zeros(0), q, None, named=False)
+    for joint, column in zip(joints, q.T):
+        lower, upper, worst = *_limits(joint), _worst(joint, column)
         if worst is not None:
             raise LimitError(
                 f'waypoints: expected {joint.name} within {lower:.6g} to {upper:.6g}, the limits '

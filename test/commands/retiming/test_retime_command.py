@@ -214,7 +214,7 @@ def test_wrong_files_are_named(files: Path, changed: dict[str, str], words: str,
 
 @pytest.mark.parametrize(('rows', 'words'), [
     ('0,0\n3.2,1\n', 'expected elbow within -3 to 3, the limits of the model, got 3.2'),
-    ('0,0\n45,90\n', 'shoulder: expected rad within -3 to 3, got 0 to 90, which are degrees')])
+    ('0,0\n90,4\n', 'elbow: expected rad within -3 to 3, got 0 to 90, which are degrees')])
 def test_waypoints_beyond_limits_are_refused_unless_taken(files: Path, rows: str, words: str,
                                                           capsys) -> None:
     (files / 'points.csv').write_text('elbow,shoulder\n' + rows)
