@@ -35,11 +35,12 @@ class DifferentialKinematics:
 
     frames, weights, locked and limits are those of InverseKinematics; velocity limits are those of
     the model. acceleration is a limit (nv,) or one number, rad/s^2 and m/s^2, none by default. It
-    holds where others cannot: a joint too fast for its limit brakes as hard as it may. Loops alone
-    go first: where they need more, velocities change as little as they can, and exceeded has these
-    accelerations by coordinate. gain (1/s) says how fast errors vanish, gaps of loops too. damping
-    is the price of the squares of velocities beside the squares of twists that frames miss. The C
-    library's velocity_within and loops_velocity_within have the same bits.
+    holds where others cannot: a joint too fast for its limit brakes as hard as it may. A joint
+    beyond a limit of position goes back by gain, if loops let it. Loops alone go first: where they
+    need more, velocities change as little as they can, and exceeded has these accelerations by
+    coordinate. gain (1/s) says how fast errors vanish, gaps of loops too. damping is the price of
+    the squares of velocities beside the squares of twists that frames miss. The C library's
+    velocity_within and loops_velocity_within have the same bits.
 
     >>> approach = DifferentialKinematics(robot, 'tool', gain=2.0)
     >>> approach(q, {'tool': robot.frames.pose(q + 0.1, 'tool')}, 0.01).shape
@@ -112,8 +113,10 @@ class DifferentialKinematics:
         back = self._gain * (np.zeros(0) if rest is None else model.difference(
             q, model.check_configuration(rest)))
         self.exceeded = {}
-        code, found = self._lead(q, dt, *self._tasks(q, targets, dict(twists or {})), back,
-                                 *self._bounds(q, dt, before, self._most))
+        tasks = *self._tasks(q, targets, dict(twists or {})), back
+        code, found = self._lead(q, dt, *tasks, *self._bounds(q, dt, before, self._most, True))
+        if code != velocity.FOUND:  # loops may not let a joint beyond its limit go back
+            code, found = self._lead(q, dt, *tasks, *self._bounds(q, dt, before, self._most))
         least = np.isfinite(self._most)
         if code != velocity.FOUND and least.any():  # what changes least, as the loops go first
             rows = np.diag(1.0 / np.where(least, self._most, np.inf))
@@ -167,16 +170,21 @@ class DifferentialKinematics:
             wanted.append(scale * (self._gain * twist + moving)[kept])
         return np.vstack(rows), np.concatenate(wanted)
 
-    def _bounds(self, q: Array, dt: float, before: Array, acceleration: ArrayLike
-                ) -> tuple[Array, Array]:
-        """Return the lowest and highest velocities (nv,), with limits (nv,) of acceleration."""
+    def _bounds(self, q: Array, dt: float, before: Array, acceleration: ArrayLike,
+                back: bool = False) -> tuple[Array, Array]:
+        """Return the lowest and highest velocities (nv,); back: from beyond a limit, by gain."""
         least, most = (before + sign * dt * np.asarray(acceleration) for sign in (-1.0, 1.0))
         lower, upper = np.maximum(-self._fastest, least), np.minimum(self._fastest, most)
         if self._within:
             limits = self.model.limits
             at = np.flatnonzero(np.isfinite(limits.lower) | np.isfinite(limits.upper))
             here = q[self.model.link_table.position_at[at]]
-            lower[at] = np.maximum(lower[at], np.minimum((limits.lower[at] - here) / dt, 0.0))
-            upper[at] = np.minimum(upper[at], np.maximum((limits.upper[at] - here) / dt, 0.0))
+            down, up = limits.lower[at] - here, limits.upper[at] - here
+            beyond = min(self._gain, 1.0 / dt) if back else 0.0
+            down *= np.where(down > 0.0, beyond, 1.0 / dt)
+            up *= np.where(up < 0.0, beyond, 1.0 / dt)
+            speed = self._fastest[at]
+            lower[at] = np.maximum(lower[at], np.minimum(down, speed))
+            upper[at] = np.minimum(upper[at], np.maximum(up, -speed))
         # Where no acceleration keeps the other limits, the joint brakes as hard as it may.
         return np.clip(lower, least, most), np.clip(upper, least, most)

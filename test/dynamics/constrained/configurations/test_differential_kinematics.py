@@ -217,3 +217,17 @@ def test_wrong_requests_are_refused() -> None:
     assert caught.value.names == ('acceleration',)
     with pytest.raises(LimitError):
         follow(np.zeros(7), {'hand': np.eye(4)}, 0.0)
+
+
+@pytest.mark.parametrize('gain', [5.0, 200.0])
+def test_a_joint_beyond_its_limit_goes_back(gain: float) -> None:
+    robot = ld.Dynamics(arm(0))
+    q = np.array([0.2, 1.8, 0.4, -1.6, 0.3, 0.5, 0.1])
+    follow = DifferentialKinematics(robot, 'hand', gain=gain)
+    staying, beyond = robot.frames.pose(q, 'hand'), np.clip(np.abs(q) - 1.5, 0.0, None)
+    for _ in range(400):
+        q = q + DT * follow(q, {'hand': staying}, DT)
+        beyond, last = np.clip(np.abs(q) - 1.5, 0.0, None), beyond
+        share = 1.0 - min(gain * DT, 1.0)  # of what is beyond; a limit of speed leaves more
+        assert (beyond <= np.maximum(share * last, last - 2.0 * DT) + 1e-12).all()
+    assert beyond.max() < 1e-8
