@@ -128,7 +128,7 @@ def report(geometry: StewartGeometry, found: Commissioning) -> None:
 
 
 def _print_parameters(geometry: StewartGeometry, found: Commissioning) -> None:
-    """Print what the faults leave, and the parameters that undo them, if the poses tell these."""
+    """Print the greatest errors left by the faults, and the parameters that undo them."""
     print('the greatest error that these faults leave:', ', '.join(
         f'{name} {left:.2g}' for name, left in zip(
             geometry.leg_names, np.abs(found.remaining).max(axis=0))))

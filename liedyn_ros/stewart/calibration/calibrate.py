@@ -391,7 +391,9 @@ def require_agreement(
     legs = float(np.median(np.abs(samples.readings - values) * geometry.drive_scales))
     most = max(OUTLIER_DISTANCE * size, MAX_TOLERANCE_RATIO * tolerance)
     if legs > most:
-        raise LimitError(f'readings: expected them within {most:.3g} m of the lengths at '
+        of_cranks = " (at the horns' ends)" * all(
+            isinstance(leg, Crank) for leg in geometry.leg_types)
+        raise LimitError(f'readings: expected them within {most:.3g} m{of_cranks} of those at '
                          f'the measured poses, got a median of {legs:.3g} m. Check units (m, '
                          'degrees), the order of the legs and the frames; liedyn platform check '
                          'names such faults')

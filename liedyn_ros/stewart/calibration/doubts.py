@@ -25,10 +25,10 @@ from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.stewart.calibration.measured import Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry
-from liedyn_ros.stewart.calibration.problem import corrected
+from liedyn_ros.stewart.calibration.problem import corrected, values_and_jacobians
 from liedyn_ros.stewart.calibration.start import (
     CalibrationStart, OUTLIER_RATIO, rough_error, start)
-from liedyn_ros.stewart.commissioning.check import ACCURACY, check
+from liedyn_ros.stewart.commissioning.check import ACCURACY
 from liedyn_ros.stewart.platform.description.leg_checks import COINCIDENT
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 
@@ -97,8 +97,7 @@ def start_in_order(
     """
     Return where a calibration begins; refuse readings (n, legs) whose legs are swapped.
 
-    At known poses of six legs that is the check of a new platform. Else they are where another
-    order agrees far better. Raises LimitError or ConvergenceError.
+    They are where another order agrees far better. Raises LimitError or ConvergenceError.
     """
     begin, error = None, np.inf
     try:
@@ -107,9 +106,8 @@ def start_in_order(
     except ConvergenceError as caught:
         failed = caught
     if not error <= ACCURACY and measured.kind != 'lengths':
-        swapped = (_by_check(geometry, readings, begin.poses, home)
-                   if begin is not None and measured.frames_known and not geometry.redundant
-                   and measured.kind == 'full' else
+        swapped = (_by_values(geometry, readings, begin)
+                   if begin is not None and measured.frames_known and measured.kind == 'full' else
                    _by_order(geometry, readings, measured, home, error))
         if swapped:
             raise LimitError(f'readings: expected each leg under its name: {swapped}')
@@ -118,10 +116,22 @@ def start_in_order(
     return begin
 
 
-def _by_check(geometry: Geometry, readings: Array, poses: Array, home: Array) -> str:
-    """Return the finding of the check of a new platform about the order of legs, or nothing."""
-    return ''.join(each.text for each in check(geometry, poses, readings, home).findings
-                   if each.kind == 'order')
+def _by_values(geometry: Geometry, readings: Array, begin: CalibrationStart) -> str:
+    """Return the text on an order of legs that agrees far better at known poses, or nothing."""
+    from scipy.optimize import linear_sum_assignment  # which takes long, and no node needs it
+    values, _ = values_and_jacobians(geometry, begin.poses)
+    apart = np.median(np.abs(values[:, :, None] - readings[:, None, :]), axis=0)
+    apart = np.nan_to_num(apart * np.asarray(geometry.drive_scales)[:, None], nan=1e9)
+    _, order = linear_sum_assignment(apart)
+    own, other = apart.trace(), apart[np.arange(len(order)), order].sum()
+    return _swapped(geometry, order) if other < own / OUTLIER_RATIO else ''
+
+
+def _swapped(geometry: Geometry, order: Array) -> str:
+    """Return a sentence on legs that read as others."""
+    names, moved = geometry.leg_names, np.flatnonzero(order != np.arange(len(order)))
+    pairs = ', '.join(f'{names[leg]} reads as {names[order[leg]]}' for leg in moved)
+    return f'legs are swapped: {pairs}; set actuator_names in that order'
 
 
 def _by_order(
@@ -144,10 +154,7 @@ def _by_order(
         except ConvergenceError:
             continue
         if other < error / OUTLIER_RATIO:
-            names = np.array(geometry.leg_names)
-            moved = np.flatnonzero(order != np.arange(len(names)))
-            pairs = ', '.join(f'{names[leg]} reads as {names[order[leg]]}' for leg in moved)
-            return f'legs are swapped: {pairs}; set actuator_names in that order'
+            return _swapped(geometry, order)
     return ''
 
 

@@ -238,6 +238,10 @@ def quaternions_from_w(columns):
     columns.update(zip(names, [columns[name] for name in (names[-1], *names[:-1])]))
 
 
+def yaw_for_roll(columns):
+    columns[ANGLES[0]], columns[ANGLES[2]] = columns[ANGLES[2]], columns[ANGLES[0]]
+
+
 def two_legs_exchanged(columns):
     columns['leg_1'], columns['leg_2'] = columns['leg_2'], columns['leg_1']
 
@@ -285,6 +289,7 @@ def test_what_cannot_be_right_has_an_error_and_no_files(change, message, tmp_pat
      'positions in mm fit: name their unit; the quaternions fit as w, x, y, z'),
     (all_of(quaternions_from_w, every((*LEGS, *'xyz'), 1e3)), {'orientation': 'quaternion'},
      'unit; positions in mm fit: name their unit; the quaternions fit as w, x, y, z'),
+    (yaw_for_roll, {}, 'yaw fit in the order yaw, pitch, roll'),
     (three_legs_in_a_ring, {'known': False}, 'leg_1 reads as leg_2, leg_2 reads as leg_4'),
     (two_legs_exchanged, {'kind': 'position'}, 'leg_1 reads as leg_2'),
     (every('xyz', 1e-3), {'known': False}, 'to move as the readings do')])
@@ -309,6 +314,27 @@ def test_angles_of_cranks_in_degrees_are_named(tmp_path, capsys):
     assert run(tmp_path, columns, '--known-frames', geometry=config_file(
         'stewart_servos.yaml')) == 2
     assert 'radians twice; positions in mm fit' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('change, message', [
+    (lambda readings: -readings, 'fit backwards: set actuator_scale to -1'),
+    (lambda readings: readings[:, [1, 0, 3, 2, 5, 4]] + np.radians(
+        [1.0, -0.5, 0.8, -1.0, 0.3, 0.6]), 'servo_5 reads as servo_6')])
+def test_servos_that_run_backwards_or_are_swapped_are_named(change, message, tmp_path, capsys):
+    servos = config_file('stewart_servos.yaml')
+    geometry, rng = load_geometry(servos), np.random.default_rng(4)
+    machine, poses = built(geometry, rng), spread(geometry.home, 40, rng, 0.15, 0.01)
+    columns = leg_columns(geometry.leg_names, change(machine.readings(poses, rng)))
+    columns |= measured_columns(seen('full', poses, rng, 1.0, True))
+    assert run(tmp_path, columns, '--known-frames', geometry=servos) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_too_few_next_poses_say_how_many_there_are(tmp_path):
+    _, columns = samples()
+    run(tmp_path, columns, '--known-frames', '--next', '1600')
+    assert re.search(r'only (\d+) of 1500 tried .*, 1600 were wanted: .*--next \1',
+                     (tmp_path / 'out' / 'report.html').read_text())
 
 
 @pytest.mark.parametrize('text, message', [

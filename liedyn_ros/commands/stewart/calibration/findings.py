@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import SE3
 from liedyn_ros.stewart.calibration import Calibration, next_poses, NextPoses, Outlier
-from liedyn_ros.stewart.calibration.design import MAX_DESIGN_TURN
+from liedyn_ros.stewart.calibration.design import DESIGN_POSES, MAX_DESIGN_TURN
 
 MAX_LISTED = 8  # outliers, combinations
 FINDING_QUANTITIES = 'position, mm', 'rotation, mrad', 'misfit, deviations'
@@ -98,6 +98,11 @@ def next_of(found: Calibration, task: CalibrationTask) -> tuple[NextPoses | None
     try:
         ahead = next_poses(found, options.next, task.home, turn=turn, shift=options.shift)
     except LimitError as error:
+        if isinstance(error.expected, int) and error.expected < options.next:
+            return None, (
+                f'no next poses: only {error.expected} of {DESIGN_POSES} tried poses keep the '
+                f'limits, {options.next} were wanted: take a smaller --turn and --shift, or '
+                f'--next {error.expected}')
         return None, f'no next poses: {error}; --next, --turn and --shift ask for others'
     return ahead, (
         f'the next {len(ahead.poses)} poses to measure would lower the deviation of positions '

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 import itertools
 from pathlib import Path
@@ -69,6 +70,9 @@ class CalibrationTask:
 
     def calibrate(self) -> Calibration:
         """Return the calibration; errors of calibrate, with the units that would fit."""
+        with suppress(ConvergenceError):  # which the calibration raises too
+            if self._distance() > OUTLIER_DISTANCE:  # before a fit that would take minutes
+                self._require_units('samples: expected readings near the measurements', changes=1)
         try:
             found = self._calibrate()
         except (LimitError, ConvergenceError) as error:
@@ -78,12 +82,15 @@ class CalibrationTask:
             self._require_units(found.doubts[0])
         return found
 
-    def _require_units(self, fault: str) -> None:
-        """Refuse samples that fit in other units, by a fault of theirs as they are."""
-        for what, other in self._in_other_units():
+    def _distance(self) -> float:
+        """Return how far readings and measurements are apart, in characteristic lengths."""
+        return start(self.geometry, self._lengths(), self.measured(), self.home).error
+
+    def _require_units(self, fault: str, changes: int = 3) -> None:
+        """Refuse samples that fit after some changes of units, by their fault as they are."""
+        for what, other in self._in_other_units(changes):
             try:
-                begin = start(other.geometry, other._lengths(), other.measured(), other.home)
-                if begin.error > OUTLIER_DISTANCE:
+                if other._distance() > OUTLIER_DISTANCE:
                     continue
                 doubts = other._calibrate().doubts
             except LiedynError:
@@ -131,14 +138,14 @@ class CalibrationTask:
                          deviations=self.deviations, tolerance=options.tolerance,
                          scales=options.scale_tolerance)
 
-    def _in_other_units(self) -> Iterator[tuple[str, CalibrationTask]]:
+    def _in_other_units(self, changes: int) -> Iterator[tuple[str, CalibrationTask]]:
         """Yield sentences on units and orders other than was said, and the task with these."""
         kinds = [list[tuple[str, dict[str, Any]]]([('', {}), *others]) for others in (
             self._other_readings(), self._other_positions(), self._other_turns())]
         for chosen in sorted(itertools.product(*kinds), key=lambda some: sum(
                 bool(what) for what, _ in some)):
             told = [what for what, _ in chosen if what]
-            if told:
+            if 0 < len(told) <= changes:
                 yield '; '.join(told), replace(self, samples=replace(self.samples, **{
                     key: value for _, parts in chosen for key, value in parts.items()}))
 
@@ -150,6 +157,8 @@ class CalibrationTask:
                 'readings': np.radians(readings)})
             yield ('the readings fit as degrees that were made radians twice', {
                 'readings': np.degrees(readings)})
+            yield ('the readings fit backwards: set actuator_scale to -1 with --params', {
+                'readings': -readings})
         else:
             yield 'readings in mm fit: name their unit', {'readings': 1e-3 * readings}
 
@@ -168,6 +177,8 @@ class CalibrationTask:
         if samples.angles is not None:
             yield 'roll, pitch and yaw in degrees fit: name their unit', {
                 'angles': np.radians(samples.angles)}
+            yield 'roll, pitch and yaw fit in the order yaw, pitch, roll: name them so', {
+                'angles': samples.angles[:, ::-1]}
 
 
 def read_task(options: argparse.Namespace) -> CalibrationTask:
