@@ -159,6 +159,11 @@ def _words(name: str, of: Argument) -> list[str]:
     return [f'{{{at}}}', *(f'{{.whole = {each}}}' for each in lengths)]
 
 
+_SCRATCH = {  # beside tasks + 13
+    'model': '6 * liedyn_nv(model)',
+    'loops': '6 * liedyn_nv(liedyn_loops_tree(loops)) + liedyn_constraints(loops)'}
+
+
 def definition(function: Function) -> str:
     """Return the function in C: its checks, the call of the kernel, and what it refused."""
     of, machine = function.public, function.machine
@@ -171,10 +176,7 @@ def definition(function: Function) -> str:
     checks = {'frame': 'check_frame(model, work, frame)', 'axes': 'check_axes(work, axes)',
               'closure': 'check_closure(loops, work, closure)',
               'tasks': 'check_tasks(work, tasks)', 'held': 'check_most(work, "held", tasks, held)',
-              'size': 'check_most(work, "size", size, tasks + 13 + ' + {
-                  'model': '6 * liedyn_nv(model))',
-                  'loops': '6 * liedyn_nv(liedyn_loops_tree(loops)) + liedyn_constraints(loops))'
-              }[machine]}
+              'size': f'check_most(work, "size", size, tasks + 13 + {_SCRATCH[machine]})'}
     lines += [f'  if (!code) code = {checks[each.number]};'
               for each in of.values() if each.number in checks]
     sizes = sorted({size for each in of.values() for size in each.shape

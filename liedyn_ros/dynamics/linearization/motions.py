@@ -23,6 +23,7 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics.constrained import (
     constrained_stormer_verlet, ConstrainedDynamics, MinimalCoordinates, projected_runge_kutta)
 from liedyn_ros.dynamics.constrained.minimal_motions import directions, spread
+from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
 from liedyn_ros.dynamics.linearization.linear_models import Robot
 from liedyn_ros.dynamics.linearization.steps import (
@@ -184,13 +185,20 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
             part, back = _cost_of(cost, count, states.q[-1], states.v[-1], n)
             total += part
         for k in reversed(range(len(rows))):
-            at, ended = (states.q[k], states.v[k]), (states.q[k + 1], states.v[k + 1])
-            back, by_tau[first + k] = (
-                pull_step(robot, *at, dt, rows[k], external, back) if scheme == RUNGE_KUTTA else
-                pull_verlet(robot, Step(*at, *ended, dt, rows[k], external), back))
+            back, by_tau[first + k] = _pulled(robot, scheme, Step(
+                states.q[k], states.v[k], states.q[k + 1], states.v[k + 1], dt, rows[k],
+                external), back)
             part, own = _cost_of(cost, first + k, states.q[k], states.v[k], n)
             total, back = total + part, back + own
     return MotionGradient(total, back[:n], back[n:], by_tau)
+
+
+def _pulled(robot: Dynamics | ConstrainedDynamics, scheme: str, taken: Step, by: Array
+            ) -> tuple[Array, Array]:
+    """Return the gradients by the state before a step (2 nv,) and by tau of that behind it."""
+    if scheme == STORMER_VERLET:
+        return pull_verlet(robot, taken, by)
+    return pull_step(robot, taken.q, taken.v, taken.dt, np.asarray(taken.tau), taken.external, by)
 
 
 def _led(least: MinimalCoordinates, controller: Controller, t: float, q: Array, v: Array
