@@ -71,16 +71,21 @@ def rotary_parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog='liedyn platform rotary', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Write the geometry file of a rotary hexapod: three pairs of servos, horns in '
-                    'upright planes, rods of one length. A positive angle raises a horn.')
+                    'upright planes, rods of one length. A positive angle raises a horn. Middles '
+                    'of pairs 1-2, 3-4 and 5-6 are at 0, 120 and 240 degrees from the x axis, '
+                    'counterclockwise from above; odd servos are on the clockwise side.')
     for name, text in (
             ('base-radius', 'of the circle of the shafts, where the horns turn, m'),
             ('platform-radius', 'of the circle of the joints of the platform, m'),
-            ('horn', 'from shaft to joint of a rod, m'), ('rod', 'from joint to joint, m')):
-        result.add_argument(f'--{name}', type=length, required=True, help=text)
-    result.add_argument('--base-angle', type=degrees, default=12.0,
-                        help='angle of each shaft from the middle of its pair, degrees')
-    result.add_argument('--platform-angle', type=degrees, default=20.0,
-                        help='angle of each platform joint from there, degrees')
+            ('horn', 'from shaft to joint of a rod, m, below 1'),
+            ('rod', 'from joint to joint, m')):
+        result.add_argument(f'--{name}', type=arm if name == 'horn' else length, required=True,
+                            help=text, default=argparse.SUPPRESS)
+    result.add_argument('--base-angle', type=spread, default=12.0,
+                        help='angle of each shaft from the middle of its pair, not from the x '
+                             'axis, degrees, 0 to 60')
+    result.add_argument('--platform-angle', type=spread, default=20.0,
+                        help='angle of each platform joint from there, degrees, 0 to 60')
     result.add_argument('--horn-angle', type=float, default=0.0,
                         help='by which the planes of the horns of a pair are turned from each '
                              "other's, half of it, degrees; the base angle where shafts point to "
@@ -104,9 +109,28 @@ def degrees(text: str) -> float:
     return value
 
 
+def spread(text: str) -> float:
+    """Return degrees from the middle of a pair. Raises ArgumentTypeError for other pairs'."""
+    value = degrees(text)
+    if not 0.0 <= value <= 60.0:
+        raise argparse.ArgumentTypeError(
+            f'expected degrees from the middle of a pair, 0 to 60, got {text}')
+    return value
+
+
 def length(text: str) -> float:
-    """Return a positive number of m. Raises ValueError."""
+    """Return a positive number of m. Raises ArgumentTypeError."""
     value = float(text)
     if not 0.0 < value < 20.0:
-        raise argparse.ArgumentTypeError(f'expected m, above 0 and below 20, got {text}')
+        hint = ', which looks like mm or cm' if value >= 20.0 else ''
+        raise argparse.ArgumentTypeError(f'expected m, above 0 and below 20, got {text}{hint}')
+    return value
+
+
+def arm(text: str) -> float:
+    """Return the length of a horn, m. Raises ArgumentTypeError where it looks like mm or cm."""
+    value = length(text)
+    if value >= 1.0:
+        raise argparse.ArgumentTypeError(f'expected m, below 1, got {text}, which looks like mm '
+                                         'or cm')
     return value

@@ -27,8 +27,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.whole_files import write_whole
+from liedyn_ros.common.yaml_reader import read_text
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import load_geometry, SmoothTrajectory, StewartGeometry
+from liedyn_ros.stewart import geometry_of, SmoothTrajectory, StewartGeometry
 from liedyn_ros.stewart.home import geometry_home
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 from liedyn_ros.stewart.simulation.trajectory import check_times, travel_share
@@ -44,9 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.geometry.exists() and not options.overwrite:
             raise LiedynError(f'{options.geometry}: expected no file there, got one: --overwrite '
                               'replaces it, --geometry names another')
-        write_whole(options.geometry, geometry_text(options))
-        geometry = load_geometry(options.geometry)
-        report(geometry, options.horn)
+        text = geometry_text(options)
+        geometry = geometry_of(read_text(text, 'geometry').value)
+        require_regular(geometry)
+        write_whole(options.geometry, text)
+        report(geometry, options)
     except (LiedynError, OSError) as error:
         print(f'liedyn platform rotary: {error}', file=sys.stderr)
         return 2
@@ -80,7 +83,7 @@ def draw(geometry: StewartGeometry, path: Path) -> None:
 def geometry_text(options: argparse.Namespace) -> str:
     """Return the text of the geometry file; raises LimitError where the rods do not reach."""
     legs = [leg(k, options) for k in range(6)]
-    height = home_height(legs, options.horn, options.rod)
+    height = height_at(legs, options.horn, options.rod)
     travel = math.radians(options.travel)
     lines = [f'name: {options.geometry.stem}',
              f'home: {{position: [0.0, 0.0, {height:.6f}]}}  # m; all horns at angle 0', 'legs:']
@@ -109,15 +112,15 @@ def direction(angle: float) -> Array:
     return np.array([math.cos(angle), math.sin(angle), 0.0])
 
 
-def home_height(legs: Sequence[tuple[Array, Array, Array]], horn: float, rod: float) -> float:
-    """Return the height, m, at which all horns are at angle 0. Raises LimitError without one."""
+def height_at(legs: Sequence[tuple[Array, Array, Array]], horn: float, rod: float,
+              angle: float = 0.0) -> float:
+    """Return the height, m, at which all horns are at an angle, rad. Raises LimitError."""
     base, joint, zero = legs[0]  # the others are its mirror images
-    across = float(np.linalg.norm(joint - base - horn * zero))
+    across = float(np.linalg.norm(joint - base - horn * math.cos(angle) * zero))
     if not across < rod:
-        raise LimitError(f'--rod: expected more than the {across:.6g} m from the end of a horn at '
-                         f'angle 0 to below its joint, got {rod} m', names=('--rod',),
-                         expected=across, got=rod)
-    return math.sqrt(rod ** 2 - across ** 2)
+        raise LimitError(f'--rod: the rod is too short: it must exceed {across:.4f} m',
+                         names=('--rod',), expected=across, got=rod)
+    return horn * math.sin(angle) + math.sqrt(rod ** 2 - across ** 2)
 
 
 def listed(vector: Array) -> list[float]:
@@ -125,7 +128,39 @@ def listed(vector: Array) -> list[float]:
     return [round(float(number), 6) + 0.0 for number in vector]
 
 
-def report(geometry: StewartGeometry, horn: float) -> None:
+def require_regular(geometry: StewartGeometry) -> None:
+    """Raise LimitError where home is near singular, as it is where lengths do not fit together."""
+    value = PlatformMeter(geometry).measure(geometry_home(geometry)).smallest_singular_value
+    if value < SINGULARITY_WARNING:
+        raise LimitError('lengths: expected a home that is not singular, got a smallest singular '
+                         f'value of {value:.3f} there: is each length in m?', got=value)
+
+
+def singular_angles(meter: PlatformMeter, options: argparse.Namespace) -> tuple[list[float], int]:
+    """
+    Return where the platform is singular with all horns at one angle, within the travel.
+
+    Returns the angles, and the greatest whole travel that is clear of them, degrees.
+    """
+    legs = [leg(k, options) for k in range(6)]
+    angles, poses = math.radians(options.travel) * (2.0 * WAY_SHARES - 1.0), []
+    for angle in angles:
+        poses.append(np.eye(4))
+        try:
+            poses[-1][2, 3] = height_at(legs, options.horn, options.rod, angle)
+        except LimitError:
+            poses[-1][2, 3] = np.inf  # no rod reaches
+    within = np.isfinite([pose[2, 3] for pose in poses])
+    angles, values = angles[within], meter.signed_values(np.array(poses)[within])
+    values *= np.sign(values[np.abs(angles).argmin()])
+    at = np.flatnonzero(np.diff(np.sign(values)))
+    found = angles[at] - values[at] * np.diff(angles)[at] / np.diff(values)[at]
+    near = np.abs(angles[values < SINGULARITY_WARNING])
+    clear = np.abs(angles[np.abs(angles) < near.min(initial=np.inf)]).max()
+    return np.degrees(found).tolist(), math.floor(math.degrees(clear))
+
+
+def report(geometry: StewartGeometry, options: argparse.Namespace) -> None:
     """Print home, how far from singular it is, and how far the platform moves along each axis."""
     home = geometry_home(geometry)
     meter = PlatformMeter(geometry)
@@ -136,7 +171,7 @@ def report(geometry: StewartGeometry, horn: float) -> None:
     found = []
     for k, name in enumerate(MOTION_NAMES):
         most = np.zeros(6)
-        most[k] = 0.5 * math.pi if k < 3 else 4.0 * horn
+        most[k] = 0.5 * math.pi if k < 3 else 4.0 * options.horn
         motion = SmoothTrajectory(home, most, still.frequencies, still.phases)
         most *= travel_share(geometry, motion, check_times(motion))
         reach = regular_share(meter, home, most) * most[k]
@@ -144,6 +179,11 @@ def report(geometry: StewartGeometry, horn: float) -> None:
                      else f'{name} {1e3 * reach:.1f} mm')
     print('both ways from home, one at a time, within the travel of the horns and before the '
           f'smallest singular value falls below {SINGULARITY_WARNING:g}: ' + ', '.join(found))
+    singular, clear = singular_angles(meter, options)
+    if singular:
+        print('singular within the travel: all horns at '
+              f'{" or ".join(f"{angle:.1f}" for angle in singular)} deg; --travel {clear} stays '
+              'clear of it')
 
 
 def regular_share(meter: PlatformMeter, home: Array, way: Array) -> float:

@@ -12,6 +12,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from liedyn_ros.commands.stewart import rotary_hexapod
 from liedyn_ros.common.resources import config_file
@@ -88,6 +89,41 @@ def test_angles_in_rad_are_refused(tmp_path, angle):
         rotary_hexapod.main(numbers(geometry=tmp_path / 'mine.yaml', base_radius=0.09,
                                     platform_radius=0.07, horn=0.025, rod=0.12, **angle))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize('wrong', [
+    {'base_radius': 9, 'platform_radius': 7, 'horn': 2.5, 'rod': 12}, {'horn': 25},
+    {'rod': 12}, {'platform_angle': 100}])
+def test_lengths_in_cm_or_mm_and_angles_from_the_x_axis_are_refused(tmp_path, wrong):
+    given = {'base_radius': 0.09, 'platform_radius': 0.07, 'horn': 0.025, 'rod': 0.12} | wrong
+    try:
+        result = rotary_hexapod.main(numbers(geometry=tmp_path / 'mine.yaml', **given))
+    except SystemExit as refusal:
+        result = refusal.code
+    assert result == 2 and not list(tmp_path.iterdir())
+
+
+def test_a_travel_with_singularities_says_where_and_which_is_clear_of_them(tmp_path, capsys):
+    path = tmp_path / 'mine.yaml'
+    options = numbers(geometry=path, base_radius=0.09, platform_radius=0.07, horn=0.025, rod=0.12)
+    assert rotary_hexapod.main(options) == 0
+    below, above, clear = map(float, re.search(
+        r'all horns at (\S+) or (\S+) deg; --travel (\d+)', capsys.readouterr().out).groups())
+    geometry, meter = load_geometry(path), PlatformMeter(load_geometry(path))
+
+    def value(angle):
+        pose = geometry.home.copy()
+
+        def off(height):
+            pose[2, 3] = height
+            return np.degrees(leg_lengths(geometry, pose)[0]) - angle
+        pose[2, 3] = brentq(off, 0.094, 0.1425)
+        return meter.measure(pose).signed_value * meter.measure(geometry.home).determinant_sign
+    for step in (-0.1, 0.1):
+        assert value(above - step) * step > 0.0 and value(below + step) * step > 0.0
+    assert min(value(angle) for angle in np.linspace(-clear, clear, 19)) > 0.05
+    assert rotary_hexapod.main([*options, '--overwrite', '--travel', str(clear)]) == 0
+    assert 'singular within' not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('rod', [0.01, 0.0])
