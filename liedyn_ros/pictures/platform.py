@@ -110,14 +110,14 @@ def towards_viewer(axes: Any) -> Array:
 
 
 def label_axes(axes: Any, small: bool) -> None:
-    """Label axes in space in m, or in mm, with a few numbers."""
+    """Label axes in space in m, or in mm, with a few numbers; their own label is of the data."""
+    axes.set_label('x, y, z in m')
     axes.tick_params(labelsize=6, pad=-2)
     axes.patch.set_visible(False)  # or it covers the label of axes to its left
     for name in 'xyz':
         axis = getattr(axes, f'{name}axis')
         axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-        if small:
-            axis.set_major_formatter(lambda value, _: f'{1e3 * value:g}')
+        axis.set_major_formatter(lambda value, _: f'{1e3 * value if small else value:g}')
         getattr(axes, f'set_{name}label')(
             f'{name}, {"mm" if small else "m"}', fontsize=7, labelpad=-3)
 
@@ -148,7 +148,7 @@ def legend_of(geometry: StewartGeometry) -> list[Line2D | Patch]:
 
 def share_scale(panels: Sequence[Any]) -> None:
     """
-    Give small axes in space the same limits, so that their contents can be compared.
+    Give small axes in space the same limits and unit, so that their contents can be compared.
 
         >>> share_scale(figure.axes)
 
@@ -159,7 +159,9 @@ def share_scale(panels: Sequence[Any]) -> None:
     for name in 'xyz':
         limits = np.array([getattr(axes, f'get_{name}lim')() for axes in panels])
         spans.append((limits[:, 0].min(), limits[:, 1].max()))
+    small = max(high - low for low, high in spans) < 2.0 * MM_BELOW
     for axes in panels:
+        label_axes(axes, small)
         for name, span in zip('xyz', spans):
             getattr(axes, f'set_{name}lim')(span)
         for axis, span in zip((axes.xaxis, axes.yaxis), spans):

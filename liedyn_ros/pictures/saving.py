@@ -33,8 +33,8 @@ def save(figure: Figure, path: Path) -> None:
     Write a figure as an image, as PDF, and its numbers as CSV.
 
     The CSV has a row for each point: panel, series, x, y and, in space, z. Panels are numbered and
-    have the label of their vertical axis; series have their label of the legend. Lines that only
-    mark a place are left out. The cells of maps go to an NPZ file.
+    have the label of their vertical axis, those in space their own; series have their label of the
+    legend. Lines that only mark a place are left out. The cells of maps go to an NPZ file.
 
         >>> save(figure, Path('out/residuals.svg'))
 
@@ -93,7 +93,8 @@ def _number_log_axes(axes: Axes) -> None:
 def _points(figure: Figure) -> Iterator[tuple[str, ...]]:
     """Yield the rows of the CSV file."""
     for k, axes in enumerate(figure.axes):
-        title = axes.get_ylabel() or axes.get_title()
+        own = str(axes.get_label()) if hasattr(axes, 'get_zlabel') else ''
+        title = own or axes.get_ylabel() or axes.get_title()
         panel = ' '.join((str(k + 1), *title.split()))
         for n, (label, points) in enumerate(_series(axes)):
             name = f'series {n + 1}' if label.startswith('_') or not label else label

@@ -14,8 +14,11 @@ from matplotlib.image import imread
 import numpy as np
 import pytest
 
-from liedyn_ros.pictures import COLUMN_WIDTH_MM, fill, new_figure, PAGE, save
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.pictures import (
+    COLUMN_WIDTH_MM, draw_platform, fill, new_figure, PAGE, save, share_scale)
 from liedyn_ros.pictures.style import ink
+from liedyn_ros.stewart import load_geometry
 
 INCH = 25.4  # mm
 
@@ -100,3 +103,19 @@ def test_a_drawing_in_space_leaves_no_white_margins(tmp_path):
     assert np.all((low >= 0.0) & (high <= 1.0))
     assert max(high - low) > 0.96 > max(before)
     assert figure.get_suptitle() == 'a line'
+
+
+def test_platforms_in_space_share_a_unit_and_their_numbers_are_in_m(tmp_path):
+    geometry = load_geometry(config_file('stewart_servos.yaml'))
+    figure, far = new_figure(60.0), geometry.home.copy()
+    far[2, 3] += 0.15
+    panels = [figure.add_subplot(1, 2, k, projection='3d') for k in (1, 2)]
+    draw_platform(panels[0], geometry, geometry.home, '')
+    draw_platform(panels[1], geometry, far, '', values=[0.0] * 6)
+    share_scale(panels)
+    assert len({axes.get_zlabel() for axes in panels}) == 1
+    save(figure, tmp_path / 'two.png')
+    with (tmp_path / 'two.csv').open(encoding='utf-8', newline='') as file:
+        rows = list(csv.DictReader(file))
+    assert {row['panel'].split(' ', 1)[1] for row in rows} == {'x, y, z in m'}
+    assert max(abs(float(row['z'])) for row in rows) < 0.3
