@@ -137,13 +137,13 @@ class Node(Place):
             return self.numbers(infinite=infinite)
         return self.number(infinite)
 
-    def angle(self, travel: bool = False) -> float:
+    def angle(self, infinite: bool = False) -> float:
         """
         Return an angle in rad; a text such as '25 deg' is in degrees.
 
-        travel: whether it is a limit, which may be infinite. Warns, by DescriptionWarning, of what
-        looks like degrees: more than half a turn or a whole number from 2 on; of a travel, more
-        than a whole turn.
+        infinite: whether it may be, as a limit, of which nothing is asked. Of others it warns, by
+        DescriptionWarning, where they look like degrees: more than half a turn or a whole number
+        from 2 on.
         """
         if isinstance(self.value, str):
             number, _, unit = self.value.partition(' ')
@@ -151,16 +151,16 @@ class Node(Place):
             if unit != 'deg' or degrees is None:
                 self.fail("a number in rad or a text such as '25 deg'")
             return math.radians(degrees)
-        angle = self.number(infinite=travel)
-        size, most = abs(angle), 2.0 * math.pi if travel else math.pi
-        if most < size < math.inf or (not travel and size >= 2.0 and size.is_integer()):
+        angle = self.number(infinite)
+        size = abs(angle)
+        if not infinite and (size > math.pi or (size >= 2.0 and size.is_integer())):
             warn(f"{self.path}: {angle:g} rad looks like degrees, which are written '{angle:g} "
                  "deg'", DescriptionWarning)
         return angle
 
-    def angles(self, length: int, travel: bool = False) -> list[float]:
+    def angles(self, length: int, infinite: bool = False) -> list[float]:
         """Return a list of angles in rad, as `angle` does."""
-        return [element.angle(travel) for element in self.sequence(length)]
+        return [element.angle(infinite) for element in self.sequence(length)]
 
     def _mapping(self) -> Mapping[str, Any]:
         if not isinstance(self.value, dict):

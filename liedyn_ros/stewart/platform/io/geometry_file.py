@@ -115,6 +115,7 @@ def _geometry(root: Node) -> StewartGeometry:
     names = tuple(leg_name for leg_name, _ in named)
     beside = [leg.optional('encoder') for _, leg in named]
     legs = [_leg(leg) for _, leg in named]
+    _ask_of_travels(names, legs)
     title, diameter = root.take('name', 'stewart_platform').text(), root.take('leg_diameter', 0.0)
     masses, tool, home = (root.optional(key) for key in ('masses', 'tool', 'home'))
     covariance = _covariance(root.optional('calibration_covariance'))
@@ -142,6 +143,17 @@ def _geometry(root: Node) -> StewartGeometry:
     return platform_of(
         drives, legs, leg_diameter=diameter.number(), masses=machine,
         encoders=platform_of(nodes, readings, calibration_covariance=covariance))
+
+
+def _ask_of_travels(names: tuple[str, ...], legs: list[dict[str, Any]]) -> None:
+    """Warn of cranks that travel more than a turn to one side: their numbers look like degrees."""
+    far = {name: leg['length_limits'] for name, leg in zip(names, legs)
+           if isinstance(leg['leg_types'], Crank)
+           and any(2.0 * math.pi < abs(limit) < math.inf for limit in leg['length_limits'])}
+    if far:
+        limit = f'{max(next(iter(far.values()))):g}'
+        warn(f"travel of {', '.join(far)}: {limit} rad looks like degrees, which are written "
+             f"'{limit} deg'", DescriptionWarning)
 
 
 def _is_open(leg: Node) -> bool:
@@ -265,7 +277,7 @@ def _leg_type(leg: Node) -> tuple[LegType, list[float]]:
     with drive.context():
         leg_type = DRIVES[given[0]](drive)
     travel = drive.take('travel', [-math.inf, math.inf])
-    limits = (travel.angles(2, travel=True) if isinstance(leg_type, Crank)
+    limits = (travel.angles(2, infinite=True) if isinstance(leg_type, Crank)
               else travel.numbers(2, infinite=True))
     drive.finish()
     return leg_type, limits
