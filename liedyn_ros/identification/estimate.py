@@ -64,7 +64,19 @@ class Estimate:
         return np.hypot(noise, self.consistent - self.plain.x)
 
     def half_widths(self, level: float) -> Array:
-        """Return half the widths (p,) of intervals: few parts tell their scatter itself badly."""
+        """
+        Return half the widths of intervals, wider where they rest on the scatter of few parts.
+
+        Args:
+            level: of confidence, such as 0.95.
+
+        Returns:
+            half widths (p,), in the units of the unknowns.
+
+        >>> found = identify(rod.model, recording).estimate
+        >>> bool((found.half_widths(0.95) >= found.half_widths(0.5)).all())
+        True
+        """
         freedom = np.where(self.scatter > self.plain.deviations, self.parts - 1.0,
                            self.plain.freedom)
         return np.asarray(stdtrit(freedom, 0.5 + 0.5 * level) * self.deviations)

@@ -12,8 +12,6 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.linear_algebra.kernels.bounded_least_squares import solve_within_bounds
-from liedyn_ros.linear_algebra.kernels.constrained_least_squares import (
-    solve_constrained_least_squares)
 
 
 def within_bounds(a: Array, b: Array, lower: Array, upper: Array, near: Array) -> Array:
@@ -39,32 +37,3 @@ def within_bounds(a: Array, b: Array, lower: Array, upper: Array, near: Array) -
     solve_within_bounds(*map(np.ascontiguousarray, (a, b, lower, upper)), x,
                         np.empty((m, n + 1)), np.empty(n), *order)
     return x
-
-
-def within_constraints(rows: Array, wanted: Array, held: int, damping: Array, lower: Array,
-                       upper: Array) -> Array | None:
-    """
-    Return the x (n,) of the least |A x - b|^2 + damping x^2 with C x = c, lower <= x <= upper.
-
-    Args:
-        rows: (m, n) of finite numbers, C above A.
-        wanted: (m,), c before b.
-        held: how many rows C has. They may depend on each other.
-        damping: (n,) above 0, or 0 where A tells of x.
-        lower: bounds (n,).
-        upper: bounds (n,).
-
-    Returns:
-        x (n,), or None where there is none.
-
-    >>> within_constraints(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([1.0, 2.0]), 1,
-    ...                    np.full(2, 1e-9), np.zeros(2), np.array([0.75, 1.0]))
-    array([0.75, 0.25])
-    """
-    m, n = rows.shape
-    x, size = np.empty(n), m + 4 * n + 4
-    rows, wanted, damping, lower, upper = map(
-        np.ascontiguousarray, (rows, wanted, damping, lower, upper))
-    found = solve_constrained_least_squares(
-        rows, wanted, held, damping, lower, upper, np.empty((size, size)), x)
-    return x if found else None

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.c_library.c_library import built, HOST
 from support.comparison import assert_same
+from support.least_squares import within_constraints
 from support.machines.looped_machines import five_bar, four_bar, random_looped
 from support.machines.random_models import random_model
 
@@ -24,7 +25,6 @@ from liedyn_ros.dynamics.constrained import (
     MomentumObserver, POINT, POSE, TaskSpace)
 from liedyn_ros.dynamics.frames import LOCAL
 from liedyn_ros.export import loops_bytes, model_bytes
-from liedyn_ros.linear_algebra.bounded_least_squares import within_constraints
 from liedyn_ros.model import load_model, ModelBuilder, pose as placed, SpatialInertia
 from liedyn_ros.stewart import load_geometry, model_state, platform_model
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import linprog
+from support.least_squares import within_constraints
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.linear_algebra.bounded_least_squares import within_constraints
 
 
 class Program(NamedTuple):
