@@ -28,6 +28,7 @@ from liedyn_ros.common.markup import Terminal
 HELP = {'-h', '--help'}
 COMPLETING = '_ARGCOMPLETE'  # set by a shell that asks for completions
 _COMMANDS = 'liedyn_ros.commands'
+PIPE_CLOSED = 141  # the exit code that shells give a program ended by SIGPIPE
 
 
 class Verb(NamedTuple):
@@ -121,7 +122,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shown: list[Any] = [Terminal(sys.stdout), Terminal(sys.stderr)]
     with redirect_stdout(shown[0]), redirect_stderr(shown[1]), warnings.catch_warnings():
         warnings.showwarning = _show_warning
-        return _run(arguments)
+        try:
+            code = _run(arguments)
+            sys.stdout.flush()
+        except BrokenPipeError:  # whoever read has read enough, as head does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return PIPE_CLOSED
+        return code
 
 
 def _show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int,

@@ -16,7 +16,7 @@ import sys
 
 import pytest
 
-from liedyn_ros.commands.liedyn import GROUPS, main, overview, VERBS
+from liedyn_ros.commands.liedyn import GROUPS, main, overview, PIPE_CLOSED, VERBS
 from liedyn_ros.common.extras import EXTRAS
 
 # Shows the help of each verb where neither ROS nor any extra can be imported.
@@ -52,6 +52,15 @@ def test_a_command_prints_the_text_of_a_warning_alone(tmp_path, capsys):
     main(['export', str(path), '-o', str(tmp_path / 'r.liedyn')])
     lines = [line for line in capsys.readouterr().err.splitlines() if line]
     assert len(lines) == 1 and lines[0].startswith(f'warning: {path}: no link has a mass')
+
+
+def test_a_reader_that_has_read_enough_is_no_error():
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, '-m', 'liedyn_ros', '--help'], stdout=writing,
+                          stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (PIPE_CLOSED, '')
 
 
 def test_every_verb_has_help_without_extras():

@@ -50,8 +50,9 @@ PLATFORM_PARAMETERS = (
               choices=INPUTS),
     Parameter('actuator_names', [''], "the actuator of each leg in the geometry's order, as "
               "JointState names it; one empty name stands for the legs' own names"),
-    Parameter('actuator_scale', [1.0] * 6, 'leg length per unit of actuator position, not zero; '
-              'six ones stand for one of each of more legs', 'm per unit', size=6, or_more=True),
+    Parameter('actuator_scale', [1.0] * 6, 'leg length (of servos: rad) per unit of '
+              'actuator position, not zero; six ones stand for one of each of more legs',
+              'm per unit', size=6, or_more=True),
     Parameter('actuator_offset', [0.0] * 6, 'leg length at actuator position zero; six zeros '
                                             'stand for one of each of more legs', 'm',
               size=6, or_more=True),

@@ -44,7 +44,7 @@ class Trivialization(IntEnum):
 
 def leg_lengths(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
     """
-    Return the leg lengths of one or many poses (Stewart 16).
+    Return the leg lengths (of servos: angles, rad) of one or many poses (Stewart 16).
 
     Args:
         geometry: of the platform.

@@ -222,7 +222,7 @@ class PoseSolver:
             a Solution: pose (4, 4), status, iterations and residual.
 
         Raises:
-            LiedynError: for other shapes, lengths not above 0, or a guess that is no pose.
+            LiedynError: for other shapes, struts' lengths not above 0, or a guess that is no pose.
 
         >>> ld.PoseSolver(geometry).solve(leg_lengths(geometry, home), home).converged
         True

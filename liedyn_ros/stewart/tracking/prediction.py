@@ -245,7 +245,7 @@ class MotionEstimator:
         if motion is None:
             return None
         variance = (motion.caution * motion.noise) ** 2 + motion.excess ** 2
-        of_pose = variance * _square(monitored.state, motion.scales / motion.shares)
+        of_pose = variance * _square(monitored.state, motion.shares / motion.scales)
         if motion.jitter and monitored.twist is not None:  # (14.28)
             of_pose += motion.jitter ** 2 * np.outer(monitored.twist, monitored.twist)
         return of_pose
@@ -283,7 +283,7 @@ class MotionEstimator:
             of_rates = inverse * self._rate_variances(monitored.rates, legs) @ inverse.T
             return MotionEstimate(pose, twist, self._joint(
                 monitored.state, twist, of_pose, of_rates, np.zeros((6, 6))))
-        square = _square(monitored.state, legs.scales / legs.shares)
+        square = _square(monitored.state, legs.shares / legs.scales)
         return MotionEstimate(pose, twist, self._joint(
             monitored.state, twist, of_pose, legs.rate_variance * square,
             legs.covariance * square))
@@ -334,7 +334,7 @@ class MotionEstimator:
                                    f'lengths of a pose, got {solution.status.name.lower()}')
         state = PlatformState(self._meter, solution.pose, values)
         twist = state.inverse @ legs.rates
-        square = _square(state, legs.scales / legs.shares)
+        square = _square(state, legs.shares / legs.scales)
         return MotionEstimate(solution.pose, twist, self._joint(
             state, twist, legs.length_variance * square, legs.rate_variance * square,
             legs.covariance * square))
@@ -372,7 +372,7 @@ def measured_variances(
                                 0.0))
 
 
-def _square(state: PlatformState, scales: Array) -> Array:
-    """Return the covariance (6, 6) of a pose by errors of variance 1 m^2 of the drives' ends."""
-    inverse = state.inverse / scales
+def _square(state: PlatformState, sizes: Array) -> Array:
+    """Return the covariance (6, 6) of a pose by errors of readings of sizes (n,), m or rad."""
+    inverse = state.inverse * sizes
     return np.asarray(inverse @ inverse.T)

@@ -61,6 +61,14 @@ def test_a_platform_that_hangs_has_the_map_of_the_one_that_stands(tmp_path, caps
     assert '<svg' in (tmp_path / 'hanging_roll_0_pitch_0_yaw_0.svg').read_text()
 
 
+def test_a_home_out_of_reach_is_said_in_a_few_words(tmp_path, capsys):
+    geometry = config_file('stewart_servos.yaml')
+    assert workspace.main(['--geometry', str(geometry), '--folder', str(tmp_path), '--steps', '5',
+                           '--home', '0', '0', '0.3']) == 2
+    said = capsys.readouterr().err
+    assert 'not every rod reaches' in said and 'nan' not in said and ';' not in said
+
+
 @pytest.mark.parametrize(('options', 'message'), [
     ('--home 0 0 9', '--home: expected a position that keeps all limits .*travel of leg_1'),
     ('--home 0 0 0', '--home: expected .*travel of leg_1'),

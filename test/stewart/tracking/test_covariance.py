@@ -20,8 +20,8 @@ from liedyn_ros.common.errors import LimitError, ShapeError, SingularError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, length_jacobian, linear_first, load_geometry, pose_covariance,
-    PoseSolver)
+    leg_lengths, leg_rates, length_jacobian, linear_first, load_geometry, MonitoredTracker,
+    MotionEstimator, pose_covariance, PoseSolver)
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.tracking.prediction import in_fixed_axes, joint_covariance, of_measured
 
@@ -118,3 +118,18 @@ def test_what_has_no_covariance_is_refused(geometry):
     with refused(SingularError, 'pose'):
         of_measured(geometry, PlatformMeter(geometry).measure(flat), np.ones(6), np.eye(6),
                     np.eye(6))
+
+
+def test_a_leg_whose_readings_have_no_noise_adds_nothing(geometry, home):
+    tracker, estimator = MonitoredTracker(geometry, home), MotionEstimator(geometry)
+    for k in range(50):
+        found = tracker.track(k * 1_000_000, leg_lengths(
+            geometry, home) + 1e-5 * np.sin(np.arange(6) + 7.0 * k))
+    shares = np.sqrt([0.0, 1.2, 1.2, 1.2, 1.2, 1.2])
+    found = replace(found, motion=found.motion._replace(
+        shares=shares, jitter=0.0, caution=1.0, excess=0.0))
+    with np.errstate(all='raise'):
+        covariance = estimator.pose_covariance(found)
+    effects = np.linalg.inv(length_jacobian(geometry, found.pose)) * (found.motion.noise * shares)
+    np.testing.assert_allclose(covariance, effects @ effects.T, rtol=1e-9, atol=1e-9 * np.abs(
+        covariance).max())

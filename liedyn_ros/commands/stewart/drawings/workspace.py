@@ -193,8 +193,11 @@ def require_usable_home(
     nearest = [axis[np.abs(axis - coordinate).argmin()] for axis, coordinate in zip(axes, home)]
     pose = SE3.from_rotation_translation(rotation, nearest)
     state = PlatformMeter(geometry).measure(pose)
-    faults, smallest = state.margins.exceeded(geometry.leg_names), state.smallest_singular_value
-    if not smallest > as_number('--threshold', options.threshold):
+    smallest = state.smallest_singular_value
+    reached = np.isfinite(state.margins.travel).all()
+    faults = (state.margins.exceeded(geometry.leg_names) if reached else
+              ['not every rod reaches it'])
+    if reached and not smallest > as_number('--threshold', options.threshold):
         faults.append(f'smallest singular value {smallest:.3g}')
     if faults:
         raise LimitError(
