@@ -234,7 +234,7 @@ def changed(tmp_path, change):
 @pytest.mark.parametrize(('axes', 'turns'), [
     ('XYZ', ('x', 'y', 'z')), ('zyx', ('x', 'y', 'z')), ('ZXY', ('z', 'x', 'y'))])
 def test_a_rotation_has_the_order_that_is_named(tmp_path, axes, turns):
-    angles = {'x': 0.3, 'y': -0.2, 'z': 0.5}
+    angles = {'x': 0.06, 'y': -0.04, 'z': 0.1}
     geometry = changed(tmp_path, lambda content: content['home'].update(euler={
         'axes': axes, 'angles': [angles[axis.lower()] for axis in axes]}))
     wanted = np.eye(3)
