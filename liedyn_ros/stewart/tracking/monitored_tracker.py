@@ -68,8 +68,7 @@ class MonitoredTracker:
     True
     """
 
-    def __init__(
-            self, geometry: StewartGeometry, home: ArrayLike,
+    def __init__(self, geometry: StewartGeometry, home: ArrayLike,
             method: LevenbergMarquardt = LevenbergMarquardt(),
             config: MonitorConfig = MonitorConfig()) -> None:
         """
@@ -371,8 +370,9 @@ class MonitoredTracker:
                 self._unit * float(error) / self.geometry.characteristic_length)
         else:
             self._branch_monitor.predict(tracked.stamp_ns)
-        flags |= self._branch_flags(started, self._branch_monitor.near(KEPT_BRANCH))
-        return self._pose(tracked, flags, legs)
+        near = Flag.NEAR_SINGULARITY.value * (tracked.status is Status.SINGULAR)
+        return self._pose(tracked, flags | near | self._branch_flags(
+            started, self._branch_monitor.near(KEPT_BRANCH)), legs)
 
     def _return(self, sample: Sample) -> None:
         """

@@ -21,7 +21,7 @@ from support.platforms.stewart_motion import Crossing, CROSSINGS, FIRST_NS, pose
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, length_jacobian, LevenbergMarquardt, MonitorConfig, MonitoredTracker,
-    PoseSolver, PoseTracker, SmoothTrajectory)
+    PoseSolver, PoseTracker, SmoothTrajectory, Status)
 from liedyn_ros.stewart.platform.kernels.state import COUNT
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
@@ -345,3 +345,14 @@ def test_a_sensor_decides_against_the_motion_and_the_gap_is_to_the_pose_that_is_
     moved[3:] /= geometry.characteristic_length
     wanted = choice.tracked.state.determinant_sign * np.linalg.norm(moved)
     assert choice.branch.prediction_gap == pytest.approx(wanted, rel=0.05)
+
+
+def test_a_sample_at_the_singularity_itself_is_near_one(geometry, home):
+    tracker, singular = MonitoredTracker(geometry, home), 0
+    for k, yaw in enumerate(np.radians(np.arange(0.0, 90.5, 0.5))):
+        found = tracker.track(10_000_000 * k, leg_lengths(geometry, home @ se3.exp(
+            [0.0, 0.0, yaw, 0.0, 0.0, 0.0])))
+        if found.status is Status.SINGULAR:
+            singular += 1
+            assert found.flags & Flag.NEAR_SINGULARITY
+    assert singular
