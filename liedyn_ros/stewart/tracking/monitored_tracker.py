@@ -69,8 +69,8 @@ class MonitoredTracker:
     """
 
     def __init__(self, geometry: StewartGeometry, home: ArrayLike,
-            method: LevenbergMarquardt = LevenbergMarquardt(),
-            config: MonitorConfig = MonitorConfig()) -> None:
+                 method: LevenbergMarquardt = LevenbergMarquardt(),
+                 config: MonitorConfig = MonitorConfig()) -> None:
         """
         Take a geometry, the home pose (4, 4) of the platform in the base (m), and settings.
 
