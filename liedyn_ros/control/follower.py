@@ -22,8 +22,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control.feedback import (
     BASE_RATES, Feedback, Gains, ReferenceMotion, tracking_error, TrackingError)
-from liedyn_ros.control.kernels.feedback import (
-    observe_push, PUSH, stray_coordinate, VARIANCE)
+from liedyn_ros.control.kernels.feedback import observe_push, PUSH, PUSH_VARIANCE, stray_coordinate
 from liedyn_ros.control.path_time import PathTime
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
@@ -180,7 +179,7 @@ class Follower(ABC, Generic[Command]):
     @property
     def spread(self) -> Array:
         """Return the standard deviations (nv,) of the push about its mean, in the world."""
-        return np.sqrt(self._pushes[VARIANCE])
+        return np.sqrt(self._pushes[PUSH_VARIANCE])
 
     @property
     def _push(self) -> Array:

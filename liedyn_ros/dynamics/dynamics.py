@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.algorithms.forward import Forward
 from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
 from liedyn_ros.dynamics.algorithms.inverse import Inverse
 from liedyn_ros.dynamics.algorithms.kernels import centroidal, springs
-from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS, coriolis_matrix
+from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCK_WIDTH, coriolis_matrix
 from liedyn_ros.dynamics.algorithms.kernels.crba import crba
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.batch.states import StateBatches
@@ -115,7 +115,7 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
 
     def _bind(self) -> None:
         """Bind the kernels to the tables; each compiles at its first call."""
-        blocks = np.empty((self.constants.links, BLOCKS))
+        blocks = np.empty((self.constants.links, BLOCK_WIDTH))
         self._crba = self._bound('q out', crba, self._matrix)
         self._gravity = self._bound('q out', centroidal.gravity_forces, self._vector)
         self._springs = CheckedKernel(

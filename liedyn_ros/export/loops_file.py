@@ -36,7 +36,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, inverse_task
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
-    REPORT_WIDTH as TRACKING_WIDTH)
+    TRACKING_REPORT_WIDTH as TRACKING_WIDTH)
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.dynamics.tree.data import Data

@@ -43,7 +43,7 @@ from liedyn_ros.export.functions import layout
 from liedyn_ros.export.kernels import platform as kernels
 from liedyn_ros.model import Model
 from liedyn_ros.stewart import LevenbergMarquardt, StewartGeometry
-from liedyn_ros.stewart.certificate.kernels.pose import TABLE
+from liedyn_ros.stewart.certificate.kernels.pose import CENTRED_TABLE
 from liedyn_ros.stewart.certificate.pose import constants_of as constants_of_proofs, unproved
 from liedyn_ros.stewart.dynamics.dynamics import constants_of as constants_of_dynamics
 from liedyn_ros.stewart.platform.limits import limits_of
@@ -165,17 +165,17 @@ def platform_bytes(geometry: StewartGeometry, *, length_bound: ArrayLike = 0.0,
     geometry.require_six('model file')
     provable, unit = not unproved(geometry), geometry.characteristic_length
     tables = geometry.table(unit), geometry.table()
-    proofs: Array = np.zeros(TABLE + len(tables[0]))
+    proofs: Array = np.zeros(CENTRED_TABLE + len(tables[0]))
     if provable or np.any(length_bound) or joint_bound:
         proofs = constants_of_proofs(geometry, length_bound, joint_bound)
-    dynamics: Array = np.zeros(kernels.NUMBER_OF_CONSTANTS + kernels.LEGS)
+    dynamics: Array = np.zeros(kernels.NUMBER_OF_CONSTANTS + kernels.LEG_MASS_NUMBERS)
     moved = geometry.masses is not None and geometry.plain
     if moved:
         dynamics = np.concatenate([np.ravel(part) for part in constants_of_dynamics(geometry)])
     head = np.zeros(kernels.LIMITS)
     head[:4] = unit, len(tables[0]), provable, moved
-    head[kernels.DAMPING:kernels.SINGULAR_VALUE + 1] = LevenbergMarquardt().as_tuple()
-    head[kernels.SCALES:kernels.UNIT], head[kernels.UNIT] = (
+    head[kernels.SOLVER_DAMPING:kernels.SINGULAR_VALUE + 1] = LevenbergMarquardt().as_tuple()
+    head[kernels.SCALES:kernels.DRIVE_UNITS], head[kernels.DRIVE_UNITS] = (
         geometry.drive_scales, geometry.reading_unit[0])
     head[kernels.LATENCY:kernels.LATENCY + 6] = geometry.leg_latency
     numbers = np.concatenate((head, limits_of(geometry), *tables, proofs, dynamics))

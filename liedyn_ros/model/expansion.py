@@ -72,8 +72,8 @@ def _expand(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> 
         rest=_join([joint.rest for joint in joints]),
         armature=_join([joint.armature for joint in joints]), stops=_stops(joints),
         gravity=gravity.copy(), body_link=body_link, body_placement=_rows(pose_link_body),
-        nq=sum(kinds.NQ[kind] for kind in links.kind),
-        nv=sum(kinds.NV[kind] for kind in links.kind))
+        nq=sum(kinds.NQ_OF_KIND[kind] for kind in links.kind),
+        nv=sum(kinds.NV_OF_KIND[kind] for kind in links.kind))
 
 
 class _Links:
@@ -110,7 +110,8 @@ class _Links:
                 self.pitch.append(joint.pitch)
                 self.joint.append(i)
                 self.columns.append(_COLUMNS[axis])
-                link, qi, vi = len(self.kind) - 1, qi + kinds.NQ[kind], vi + kinds.NV[kind]
+                link = len(self.kind) - 1
+                qi, vi = qi + kinds.NQ_OF_KIND[kind], vi + kinds.NV_OF_KIND[kind]
             self.body_link.append(link)
 
 

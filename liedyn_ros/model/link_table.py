@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.model.kernels.kinds import FREE, NV, SPHERICAL
+from liedyn_ros.model.kernels.kinds import FREE, NV_OF_KIND, SPHERICAL
 
 Indices = NDArray[np.int64]
 QUATERNION_AT = {SPHERICAL: 0, FREE: 3}  # where it starts in the configuration of a link
@@ -80,8 +80,9 @@ class LinkTable:
     @cached_property
     def position_at(self) -> Indices:
         """Return for each coordinate (nv,) its index in q, 0 for those of spherical and free."""
-        return np.array([at if NV[int(kind)] == 1 else 0 for kind, at in zip(self.kind, self.qi)
-                         for _ in range(NV[int(kind)])], dtype=np.int64)
+        return np.array([at if NV_OF_KIND[int(kind)] == 1 else 0 for kind,
+                         at in zip(self.kind, self.qi) for _ in range(NV_OF_KIND[int(kind)])],
+                         dtype=np.int64)
 
     @property
     def N(self) -> int:

@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.algorithms.kernels.crba import crba
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, symmetric, tables
 from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
 from liedyn_ros.dynamics.tree.kernels.trigonometry import (
-    LARGEST, sine_cosine, sine_cosine_within)
+    LARGEST_ANGLE, sine_cosine, sine_cosine_within)
 from liedyn_ros.jit.simd import get_quad, put_quad
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.kernels import kinds
@@ -40,7 +40,8 @@ def angles() -> Array:
     sizes = np.logspace(-300.0, 8.0, 4000) * RNG.choice((-1.0, 1.0), 4000)
     quarters = RNG.integers(-60_000, 60_000, 1000) * (np.pi / 2.0)
     near = np.concatenate([quarters, np.nextafter(quarters, 0.0), quarters + np.pi / 4.0])
-    return np.concatenate([sizes, near, [0.0, LARGEST, -LARGEST, np.nextafter(LARGEST, 0.0)]])
+    return np.concatenate([sizes, near, [0.0, LARGEST_ANGLE, -LARGEST_ANGLE,
+                                         np.nextafter(LARGEST_ANGLE, 0.0)]])
 
 
 def test_sine_and_cosine_are_within_an_ulp() -> None:
@@ -65,7 +66,7 @@ def fill_sines(table):
 
 def test_sine_and_cosine_of_four_numbers_are_those_of_each() -> None:
     x = angles()
-    for four in x[np.abs(x) < LARGEST][:4000].reshape(-1, 4):
+    for four in x[np.abs(x) < LARGEST_ANGLE][:4000].reshape(-1, 4):
         table = np.array([four, four, four])
         fill_sines(table)
         np.testing.assert_array_equal(table[1:].T, [sine_cosine(each) for each in four])
@@ -103,13 +104,13 @@ def test_rigid_inertia_is_its_articulated_one() -> None:  # (Kim 21, 23, 31)
 
 @pytest.mark.full
 def test_rates_of_rigid_inertias_are_their_dense_matrices() -> None:
-    blocks = np.zeros((3, coriolis.BLOCKS))
+    blocks = np.zeros((3, coriolis.BLOCK_WIDTH))
     body, twist = (1.7, tuple(RNG.normal(size=3)), tuple(RNG.normal(size=6))), RNG.normal(size=6)
     coriolis.store_rate(blocks, 1, body, *halves(twist))
     dense = -se3.ad(twist).T @ matrix(articulated.of_rigid(body))
     np.testing.assert_allclose(dense_blocks(blocks[1]), dense, atol=1e-12)
 
-    blocks = RNG.normal(size=(3, coriolis.BLOCKS))
+    blocks = RNG.normal(size=(3, coriolis.BLOCK_WIDTH))
     dense, before, x = dense_blocks(blocks[2]), dense_blocks(blocks[1]), RNG.normal(size=6)
     np.testing.assert_allclose(np.ravel(coriolis.apply(blocks, 2, *halves(x))), dense @ x)
     np.testing.assert_allclose(np.ravel(coriolis.apply_t(blocks, 2, *halves(x))), dense.T @ x)
@@ -124,7 +125,7 @@ def test_rates_of_rigid_inertias_are_their_dense_matrices() -> None:
 def test_screws_twists_and_projections_agree(kind: int) -> None:
     v, wrench, pitch = RNG.normal(size=6), RNG.normal(size=6), 0.7 * (kind == kinds.HELICAL)
     screws = [np.ravel(joints.screw(kind, pitch, k)) for k in range(joints.degrees(kind))]
-    assert len(screws) == kinds.NV[kind]
+    assert len(screws) == kinds.NV_OF_KIND[kind]
     np.testing.assert_allclose(np.ravel(joints.relative_twist(kind, pitch, v, 0)),
                                sum(rate * screw for rate, screw in zip(v, screws)))
     np.testing.assert_allclose(

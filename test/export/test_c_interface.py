@@ -15,11 +15,11 @@ from support.c_library.c_library import require_tools, run
 from liedyn_ros.build.c_interface import (
     CALLS, declaration, definition, FUNCTION_MODULES, functions, interface, method)
 from liedyn_ros.export.kernels.interface import (
-    CODE, CONFIGURATION, MODEL, ORDER, ORDERS, RATES_OR_ZERO, RESULT, SQUARE, WORK)
+    CODE, CONFIGURATION, MODEL, ORDER_NUMBER, ORDERS, RATES_OR_ZERO, RESULT, SQUARE, WORK)
 
 
-def own(model: MODEL, work: WORK, order: ORDER, q: CONFIGURATION, v: RATES_OR_ZERO, a: ORDERS,
-        mass: RESULT[SQUARE]) -> CODE:
+def own(model: MODEL, work: WORK, order: ORDER_NUMBER, q: CONFIGURATION, v: RATES_OR_ZERO,
+        a: ORDERS, mass: RESULT[SQUARE]) -> CODE:
     """Write nothing: an example."""
     raise NotImplementedError
 

@@ -78,7 +78,7 @@ def test_the_header_tells_format_length_and_checksum():
     content = model_bytes(random_model(0, 5, False))
     assert content[:8] == MODEL_MAGIC
     version, digest, length, checksum, kind, _, zero = struct.unpack_from('<7q', content, 8)
-    assert (version, digest, length) == (layout.VERSION, layout.TREE, len(content))
+    assert (version, digest, length) == (layout.VERSION, layout.TREE_LAYOUT, len(content))
     assert (checksum, kind, zero) == (zlib.crc32(content[8 * HEADER_NUMBERS:]), 1, 0)
     assert len(content) % 64 == 0
 

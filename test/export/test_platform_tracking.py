@@ -282,7 +282,7 @@ def test_flags_are_those_of_python():
     assert [Flag[name] for name in (
         'NEAR_SINGULARITY', 'BRANCH_CROSSED', 'BRANCH_UNSURE', 'BRANCH_WRONG', 'RESTARTED')] == [
         tables.NEAR_SINGULARITY, tables.BRANCH_CROSSED, tables.BRANCH_UNSURE, tables.BRANCH_WRONG,
-        tables.RESTARTED]
+        tables.MOTION_RESTARTED]
 
 
 @HOST

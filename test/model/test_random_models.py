@@ -81,7 +81,8 @@ def test_parents_come_first_and_inner_links_are_massless() -> None:
     assert (table.parent < np.arange(len(table.kind))).all()
     carriers = set(table.body_link)
     assert all(i in carriers or not row.any() for i, row in enumerate(table.inertia))
-    assert sum(kinds.NV[kind] for kind in table.kind) == model.nv == len(model.coordinate_names)
+    assert sum(kinds.NV_OF_KIND[kind]
+               for kind in table.kind) == model.nv == len(model.coordinate_names)
 
 
 def test_arrays_are_read_only() -> None:

@@ -22,7 +22,7 @@ from liedyn_ros.recordings.units import require_units
 from liedyn_ros.retiming import Retimed
 
 ROUNDING = 1e-9  # rad or m, of a path through waypoints that stand on a limit
-PLACES = 10  # of a run's interval, at which its positions are looked at
+WAYPOINT_PLACES = 10  # of a run's interval, at which its positions are looked at
 
 
 def with_held(waypoints: Waypoints, held: Mapping[str, float]) -> Waypoints:
@@ -52,7 +52,7 @@ def require_within(model: Model, waypoints: Waypoints) -> None:
 
 def excursions(run: Retimed) -> list[str]:
     """Return texts on the joints that leave limits of positions on the path of a run."""
-    q = run.law(run.grid.split(PLACES)).q
+    q = run.law(run.grid.split(WAYPOINT_PLACES)).q
     found = []
     for joint in _single(run.dynamics.model):
         lower, upper, worst = *_limits(joint), _worst(joint, q[:, joint.qi], ROUNDING)

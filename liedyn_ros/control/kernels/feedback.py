@@ -16,7 +16,7 @@ from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.kernels.acceptance import finite
 
-PUSH, MEAN, VARIANCE = 0, 1, 2  # rows of pushes
+PUSH, PUSH_MEAN, PUSH_VARIANCE = 0, 1, 2  # rows of pushes
 STRAY = 0.1  # rad and m, by which sensors may be off from one sample to the next
 
 
@@ -146,6 +146,6 @@ def beside(v, before, wanted, short, gap, at):
 def move_push(pushes, k, found, near, share):
     """Move a coordinate's push towards what was found, then its mean and variance."""
     pushes[PUSH, k] += near * (found - pushes[PUSH, k])
-    away = pushes[PUSH, k] - pushes[MEAN, k]
-    pushes[MEAN, k] += share * away
-    pushes[VARIANCE, k] = (1.0 - share) * (pushes[VARIANCE, k] + share * away**2)
+    away = pushes[PUSH, k] - pushes[PUSH_MEAN, k]
+    pushes[PUSH_MEAN, k] += share * away
+    pushes[PUSH_VARIANCE, k] = (1.0 - share) * (pushes[PUSH_VARIANCE, k] + share * away**2)

@@ -258,7 +258,7 @@ def to_configuration(links: LinkTable, q: Array, by: Array) -> Array:
     """Return gradients (K, nq) by configurations of those (K, nv) along their tangents."""
     result = np.zeros_like(q)
     for kind, qi, vi in zip(links.kind, links.qi, links.vi):
-        if kinds.NV[kind] == 1:
+        if kinds.NV_OF_KIND[kind] == 1:
             result[:, qi] = by[:, vi]
         else:
             at = qi + (3 if kind == kinds.FREE else 0)
@@ -274,7 +274,7 @@ def to_tangent(links: LinkTable, q: Array, by: Array) -> Array:
     """Return gradients (K, nv) along the tangents of configurations of those (K, nq) by them."""
     result = np.zeros((len(q), links.nv))
     for kind, qi, vi in zip(links.kind, links.qi, links.vi):
-        if kinds.NV[kind] == 1:
+        if kinds.NV_OF_KIND[kind] == 1:
             result[:, vi] = by[:, qi]
         else:
             at = qi + (3 if kind == kinds.FREE else 0)

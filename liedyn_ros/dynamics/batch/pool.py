@@ -46,7 +46,7 @@ class LaneTables:
         """Make the tables that do not depend on the order."""
         self._model, self._links = constants.table, constants.links
         self._data = _lanes_table(constants.rows, tables.DATA_WIDTH)
-        self._series = _lanes_table(0, series.WIDTH)
+        self._series = _lanes_table(0, series.SERIES_TABLE_WIDTH)
 
     def inverse(self, q: Array, v: Array, a: Array, external: Array, tau: Array
                 ) -> tuple[int, int]:
@@ -65,7 +65,7 @@ class LaneTables:
     def _grow(self, size: int) -> None:
         """Grow the buffers to a number of coefficients."""
         if len(self._series) < self._links * size:
-            self._series = _lanes_table(self._links * size, series.WIDTH)
+            self._series = _lanes_table(self._links * size, series.SERIES_TABLE_WIDTH)
 
 
 def _lanes_table(rows: int, columns: int) -> Array:

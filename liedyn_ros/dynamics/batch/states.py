@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.algorithms.kernels import states as kernels
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
-from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
+from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCK_WIDTH
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
@@ -34,7 +34,7 @@ class StateTables:
     def __init__(self, constants: Constants) -> None:
         """Make tables of results in between."""
         self.common = constants.table, Data(constants).table
-        self.blocks = np.empty((constants.links, BLOCKS))
+        self.blocks = np.empty((constants.links, BLOCK_WIDTH))
 
 
 class StateBatches:

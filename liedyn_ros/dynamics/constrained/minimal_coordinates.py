@@ -26,7 +26,7 @@ from liedyn_ros.common.checks import Array, as_array, require_kind
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, MAX_PROJECTION_STEP, STEP_GROWTH)
-from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import MAX_TRIALS
 from liedyn_ros.dynamics.constrained.configurations.mobility import assemblies_near
 from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
@@ -98,7 +98,7 @@ class MinimalModel:
         least, whole, follows = self._least, self._least.dynamics.model, self._least.follows
         start = ended = whole.check_configuration(q)
         wanted, before = as_array('dv', dv, (self.nv,)), np.inf
-        for k in range(ITERATIONS):
+        for k in range(MAX_TRIALS):
             f, rows = least.dynamics.residual_and_jacobian(ended)
             left = wanted - whole.difference(start, ended)[self._known]
             size = max(least.dynamics.largest(f), float(np.abs(left).max(initial=0.0)))
@@ -113,7 +113,7 @@ class MinimalModel:
         all_motions(least, start, np.zeros(whole.nv))  # says where these are too many
         raise ConvergenceError(
             f'dv: expected a displacement of {list(least.by)} at which the loops close, got one '
-            f'that leaves {size:.3g} open after {ITERATIONS} steps')
+            f'that leaves {size:.3g} open after {MAX_TRIALS} steps')
 
 
 class MinimalCoordinates:

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LiedynError, LimitError
-from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
+from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCK_WIDTH
 from liedyn_ros.dynamics.algorithms.kernels.momentum import momentum_and_drift, observe_motions
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
@@ -91,7 +91,7 @@ class MomentumObserver:
             robot if isinstance(robot, Dynamics) else robot.tree)
         self.model, nv = self._tree.model, self._tree.model.nv
         self._data = Data(self._tree.constants)
-        self._blocks: Array = np.zeros((self._tree.constants.links, BLOCKS))
+        self._blocks: Array = np.zeros((self._tree.constants.links, BLOCK_WIDTH))
         self._matrices = np.zeros((nv, nv)), np.zeros((nv, nv))  # M and C
         self._motions: Array = np.eye(nv)
         self._rate: Array = np.zeros((nv, nv))

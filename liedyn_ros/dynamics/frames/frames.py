@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.frames.kernels.jacobians import (
     frame_jacobian, frame_jacobian_rates, frame_jacobians, jacobians_of_states)
 from liedyn_ros.dynamics.frames.kernels.motion import (
     frame_accelerations, frame_poses, frame_twists)
-from liedyn_ros.dynamics.frames.kernels.poses import all_poses, poses_of_states, WIDTH
+from liedyn_ros.dynamics.frames.kernels.poses import all_poses, POSE_WIDTH, poses_of_states
 from liedyn_ros.dynamics.tree.arguments import Arguments, require_axes
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.inputs import refuse, states_of
@@ -69,7 +69,7 @@ class Frames(Direct):
         self._lists: dict[tuple[str | int, ...], NDArray[np.int64]] = {}  # places
         self._jacobian_shape = 6, model.nv
         table = constants.table
-        self._links = np.zeros((constants.links, WIDTH))
+        self._links = np.zeros((constants.links, POSE_WIDTH))
         self._poses_shape = len(model.frames), 4, 4
         self._all = self._bound('q out', all_poses, table, self._links,
                                 shapes=(self._poses_shape,))

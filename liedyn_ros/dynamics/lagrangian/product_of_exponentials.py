@@ -157,7 +157,7 @@ def product_of_exponentials(model: Model) -> ProductOfExponentials:
     factors = []
     for i in range(table.N):
         vi = int(table.vi[i])
-        own = slice(vi, vi + kinds.NV[table.kind[i]])
+        own = slice(vi, vi + kinds.NV_OF_KIND[table.kind[i]])
         limits = model.limits
         factors.append(Factor(
             groups[vi] if own.stop - vi > 1 else model.coordinate_names[vi],

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.kernels.variational import (
-    discrete_momenta, DISPLACEMENT, STEP_WIDTH, WRENCH)
+    discrete_momenta, STEP_DISPLACEMENT, STEP_WIDTH, STEP_WRENCH)
 from liedyn_ros.dynamics.linearization.linear_models import LinearModel
 from liedyn_ros.dynamics.tree.constants import homogeneous
 from liedyn_ros.dynamics.tree.data import Data
@@ -197,7 +197,8 @@ class DiscreteMomenta:
         discrete_momenta(tree.constants.table, data.table, steps, q, rate, dt, self.start,
                          self.end)
         poses = _homogeneous(data.table[1:tree.constants.links], ROTATION)
-        moves, wrench = _homogeneous(steps[1:], DISPLACEMENT), steps[1:, WRENCH:WRENCH + 6]
+        moves = _homogeneous(steps[1:], STEP_DISPLACEMENT)
+        wrench = steps[1:, STEP_WRENCH:STEP_WRENCH + 6]
         tangents, free = dt * self._twists(rate), np.asarray(table.kind) == kinds.FREE
         own, self._by_rate = se3.exp(tangents), dt * se3.right_jacobian(tangents)
         own[free] = se3.from_rotation_translation(

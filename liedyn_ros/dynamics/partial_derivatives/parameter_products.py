@@ -113,7 +113,7 @@ def table_of_bodies(model: Model) -> Array:
 
 def _add_joint(links: LinkTable, table: Array, b: int, first: int) -> None:
     """Write the joint of body b, which moves, with its first link."""
-    table.view(np.int64)[kernels.FIRST, b] = first + 1
+    table.view(np.int64)[kernels.FIRST_LINK, b] = first + 1
     turn: Array = links.body_placement[b, :9].reshape(3, 3)
     i = links.body_link[b]
     while i != links.parent[first]:

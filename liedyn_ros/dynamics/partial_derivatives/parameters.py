@@ -107,27 +107,27 @@ class Parameters:
     @property
     def external(self) -> Array:
         """Return the part (B, 6) of the wrenches on bodies."""
-        return self.of_bodies[:, columns.EXTERNAL:columns.EXTERNAL + 6]
+        return self.of_bodies[:, columns.BODY_WRENCH:columns.BODY_WRENCH + 6]
 
     @property
     def inertia(self) -> Array:
         """Return the part (B, 10) of the inertias of bodies."""
-        return self.of_bodies[:, columns.INERTIA:columns.INERTIA + 10]
+        return self.of_bodies[:, columns.BODY_INERTIA:columns.BODY_INERTIA + 10]
 
     @property
     def placement(self) -> Array:
         """Return the part (B, 6) of the placements of joints."""
-        return self.of_bodies[:, columns.PLACEMENT:columns.PLACEMENT + 6]
+        return self.of_bodies[:, columns.JOINT_PLACEMENT:columns.JOINT_PLACEMENT + 6]
 
     @property
     def axis(self) -> Array:
         """Return the part (B, 3) of the axes of joints."""
-        return self.of_bodies[:, columns.AXIS:columns.AXIS + 3]
+        return self.of_bodies[:, columns.JOINT_AXIS:columns.JOINT_AXIS + 3]
 
     @property
     def pitch(self) -> Array:
         """Return the part (B,) of the pitches of joints."""
-        return self.of_bodies[:, columns.PITCH]
+        return self.of_bodies[:, columns.JOINT_PITCH]
 
     @property
     def frame_a(self) -> Array:
@@ -147,7 +147,7 @@ class Parameters:
     @property
     def length(self) -> Array:
         """Return the part (C,) of the lengths of rods."""
-        return self.of_closures[:, columns.LENGTH]
+        return self.of_closures[:, columns.CLOSURE_LENGTH]
 
 
 @weak_cache

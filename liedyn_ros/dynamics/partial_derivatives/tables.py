@@ -16,7 +16,7 @@ from liedyn_ros.common.checks import Array, output
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import table
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PRODUCT_WIDTH
-from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.second import SECOND_WIDTH
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.jit.simd import LANES
@@ -44,7 +44,7 @@ class ScratchBuffers:
         self.links = np.zeros((constants.links, table.LINK_WIDTH))
         self.columns = np.zeros((links.nv, table.COLUMN_WIDTH))
         self.products = np.zeros((constants.links, PRODUCT_WIDTH))
-        self.variations = np.zeros((constants.links, VARIATION_WIDTH))
+        self.variations = np.zeros((constants.links, SECOND_WIDTH))
         self.factors = np.zeros((links.nv, -(-links.nv // LANES) * LANES))
         self.sides = np.zeros((links.nv, sum(
             -(-columns // LANES) * LANES for columns in (2 * links.nv + 3, links.nv))))
@@ -52,7 +52,7 @@ class ScratchBuffers:
         for i in range(links.N):
             parent = links.parent[i]
             self.before[links.vi[i]] = -1 if parent < 0 else (
-                links.vi[parent] + kinds.NV[links.kind[parent]] - 1)
+                links.vi[parent] + kinds.NV_OF_KIND[links.kind[parent]] - 1)
 
 
 def results(kind: type[Result], shapes: Shapes, out: Result | None = None) -> Result:

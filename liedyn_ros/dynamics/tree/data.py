@@ -53,7 +53,7 @@ class Data:
         """
         self.constants = constants
         self.table = np.zeros((constants.rows, tables.DATA_WIDTH))
-        self.series: Array = np.zeros((0, series.WIDTH))
+        self.series: Array = np.zeros((0, series.SERIES_TABLE_WIDTH))
         # An upward acceleration of the ground stands for gravity. (3.0)
         gravity = constants.table[0, tables.GRAVITY:tables.GRAVITY + 3]
         self.table[0, tables.ACCELERATION + 3:tables.ACCELERATION + 6] = -gravity
@@ -102,7 +102,7 @@ class Data:
         """
         buffer, rows = self.series, self.constants.links * (order + 2)
         if len(buffer) < rows:  # another thread may put a shorter one in its place meanwhile
-            buffer = self.series = np.zeros((rows, series.WIDTH))
+            buffer = self.series = np.zeros((rows, series.SERIES_TABLE_WIDTH))
         return buffer
 
     def pose(self, body: str) -> Array:

@@ -134,7 +134,7 @@ class ScrewTree:
 
     def _own(self, i: int) -> slice:
         start = self.model.link_table.vi[i]
-        return slice(start, start + kinds.NV[self.model.link_table.kind[i]])
+        return slice(start, start + kinds.NV_OF_KIND[self.model.link_table.kind[i]])
 
 
 def link_poses(table: LinkTable, q: Array) -> Array:
@@ -191,7 +191,7 @@ def link_screws(table: LinkTable, i: int) -> Array:
     if kind in (kinds.REVOLUTE, kinds.HELICAL):
         pitch = table.pitch[i] if kind == kinds.HELICAL else 0.0
         return np.array([[0.0, 0.0, 1.0, 0.0, 0.0, pitch]])
-    return np.eye(6)[:kinds.NV[kind]]
+    return np.eye(6)[:kinds.NV_OF_KIND[kind]]
 
 
 def supports(table: LinkTable) -> NDArray[np.bool_]:
@@ -200,7 +200,7 @@ def supports(table: LinkTable) -> NDArray[np.bool_]:
     for i in range(table.N):
         if table.parent[i] >= 0:
             moves[i] = moves[table.parent[i]]
-        moves[i, table.vi[i]:table.vi[i] + kinds.NV[table.kind[i]]] = True
+        moves[i, table.vi[i]:table.vi[i] + kinds.NV_OF_KIND[table.kind[i]]] = True
     return moves
 
 

@@ -46,7 +46,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-DIGESTS = TREE, PLATFORM, LOOPS = (
+DIGESTS = TREE_LAYOUT, PLATFORM_LAYOUT, LOOP_LAYOUT = (
     _digest((tables, kinds)), _digest((leg_rows, limits, pose, platform_dynamics, leg, platform)),
     _digest((tables, kinds, constrained_tables, closure_kinds, loops, closure_rows, products,
              tracking, closing)))
@@ -55,5 +55,5 @@ DIGESTS = TREE, PLATFORM, LOOPS = (
 def layout(kind: COUNT) -> COUNT:
     """Return the digest of the layout that the kernels read, of a kind of machine."""
     if kind == 1:
-        return TREE
-    return PLATFORM if kind == 2 else LOOPS
+        return TREE_LAYOUT
+    return PLATFORM_LAYOUT if kind == 2 else LOOP_LAYOUT

@@ -14,7 +14,7 @@ work is a work area (kernels/loops.py). They return DONE or a code of the kernel
 import math
 
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
-    closing_of, COUNT as STEPS)
+    closing_of, TRIAL_COUNT as STEPS)
 from liedyn_ros.dynamics.constrained.configurations.kernels.reaching import descend
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals, largest_magnitude
 from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
@@ -22,7 +22,8 @@ from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH, workspa
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE, STALLED_RESIDUAL
 from liedyn_ros.dynamics.constrained.solver.kernels import solver
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
-from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import REPORT_WIDTH as SAMPLE_WIDTH
+from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
+    TRACKING_REPORT_WIDTH as SAMPLE_WIDTH)
 from liedyn_ros.dynamics.time_derivatives.kernels.series import MAX_ORDER
 from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.export.kernels.arrays import is_work_area
@@ -31,7 +32,7 @@ from liedyn_ros.export.kernels.buffers import (
 from liedyn_ros.export.kernels.machine import is_machine
 from liedyn_ros.export.kernels.starts import write_random
 from liedyn_ros.jit.pointers import as_pointer, COUNT, FLAGS, NUMBERS, vector
-from liedyn_ros.model.kernels.kinds import NQ, SPHERICAL
+from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, SPHERICAL
 
 DONE, REFUSED, OPEN = solver.DONE, solver.REFUSED, solver.OFF_CONSTRAINTS
 
@@ -43,11 +44,11 @@ def loops_accepts(work: NUMBERS, count: COUNT, nq: COUNT, nv: COUNT, bodies: COU
         return 1
     loops = area.loops_of(vector(work, 1))
     sizes, workspace, tracker = loops.sizes, loops.workspace, loops.tracker
-    if not (len(sizes) == area.SIZES and 0 <= sizes[area.ORDER] <= MAX_ORDER
-            and sizes[area.CONSTRAINTS] == constraints and sizes[area.CLOSURES] == closures
-            and sizes[area.BODIES] == bodies and 0 <= sizes[area.USUAL_RANK] <= constraints
+    if not (len(sizes) == area.SIZES and 0 <= sizes[area.LOOP_ORDER] <= MAX_ORDER
+            and sizes[area.CONSTRAINT_COUNT] == constraints and sizes[area.CLOSURES] == closures
+            and sizes[area.BODIES] == bodies and 0 <= sizes[area.LOOP_RANK] <= constraints
             and is_machine(workspace, nq, nv, bodies, constraints, closures)
-            and are_buffers(workspace, sizes[area.ORDER] + 2, bodies)
+            and are_buffers(workspace, sizes[area.LOOP_ORDER] + 2, bodies)
             and are_tasks(loops.hybrid, loops.inverse, loops.product, nv, constraints,
                           len(workspace_of(workspace).machine.kind))
             and is_closing(loops.closing, nq, nv, constraints)):
@@ -58,7 +59,7 @@ def loops_accepts(work: NUMBERS, count: COUNT, nq: COUNT, nv: COUNT, bodies: COU
             and is_point(loops.near, tracker, nq, nv, constraints)
             and is_point(loops.trial, tracker, nq, nv, constraints)):
         return 1
-    rows = sizes[area.ORDER] + 1
+    rows = sizes[area.LOOP_ORDER] + 1
     good = (len(loops.actuated) == nv and len(loops.passive) == nv and len(loops.rest) == nv
             and len(loops.ones) == constraints and len(loops.turns) == closures
             and len(loops.a) == rows * nv and len(loops.tau) == rows * nv
@@ -82,7 +83,7 @@ def loops_size(work: NUMBERS, what: COUNT) -> COUNT:
 def loops_forces(work: NUMBERS, order: COUNT, multipliers: NUMBERS, wrenches: NUMBERS) -> COUNT:
     """Write multipliers (order + 1, m) and wrenches (order + 1, C, 6) of the last solution."""
     loops = area.loops_of(vector(work, 1))
-    count, width = loops.sizes[area.CONSTRAINTS], 6 * loops.sizes[area.CLOSURES]
+    count, width = loops.sizes[area.CONSTRAINT_COUNT], 6 * loops.sizes[area.CLOSURES]
     for i in range((order + 1) * count if as_pointer(multipliers) else 0):
         vector(multipliers, i + 1)[i] = loops.multipliers[i]
     for i in range((order + 1) * width if as_pointer(wrenches) else 0):
@@ -106,7 +107,7 @@ def loops_track(work: NUMBERS, positions: NUMBERS, rates: NUMBERS, q: NUMBERS, v
 
     Returns tracking.DONE, BLOCKED, DISAGREEING or UNDECIDED.
     """
-    loops, out = area.loops_of(vector(work, 1)), vector(found, tracking.REPORT_WIDTH)
+    loops, out = area.loops_of(vector(work, 1)), vector(found, tracking.TRACKING_REPORT_WIDTH)
     nv, nq = area.count_coordinates(loops), workspace_of(loops.workspace).machine.nq[0]
     count = len(tracking.tracker_of(loops.tracker).at_v)
     known = vector(rates, count if as_pointer(rates) else 0)
@@ -114,12 +115,12 @@ def loops_track(work: NUMBERS, positions: NUMBERS, rates: NUMBERS, q: NUMBERS, v
         loops.workspace, loops.tracker, loops.good, loops.near, loops.trial, tracking.NEXT,
         vector(positions, count), known, vector(q, nq), vector(v, nv if as_pointer(rates) else 0),
         loops.sample)
-    loops.sample[tracking.TIME] = math.inf
+    loops.sample[tracking.TIME_TO_SINGULARITY] = math.inf
     if code == tracking.DONE and as_pointer(rates):
         tracking.complete_sample(
             loops.workspace, loops.tracker, loops.good, loops.near, loops.trial, tracking.LOOK,
             known, known, vector(q, nq), loops.a[:nv], loops.sample)
-    for k in range(tracking.REPORT_WIDTH):
+    for k in range(tracking.TRACKING_REPORT_WIDTH):
         out[k] = loops.sample[k]
     return code
 
@@ -159,9 +160,9 @@ def loops_assemble(work: NUMBERS, attempt: COUNT, start: NUMBERS, held: FLAGS, l
     end, out = vector(q, nq), vector(found, 3)
     for i in range(len(machine.kind)):
         kind, at = machine.kind[i], machine.qi[i]
-        for k in range(NQ[kind]):
+        for k in range(NQ_OF_KIND[kind]):
             end[at + k] = vector(start, nq)[at + k] if as_pointer(start) else (
-                1.0 if kind >= SPHERICAL and k == NQ[kind] - 1 else 0.0)
+                1.0 if kind >= SPHERICAL and k == NQ_OF_KIND[kind] - 1 else 0.0)
     if not is_configuration(machine, end):
         return REFUSED
     area.let_move(loops, t, vector(held, nv if as_pointer(held) else 0), limited != 0)

@@ -16,7 +16,7 @@ inverse dynamics or of hybrid dynamics.
 import math
 
 from liedyn_ros.dynamics.algorithms.kernels import momentum
-from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
+from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCK_WIDTH
 from liedyn_ros.dynamics.constrained.configurations.kernels import reaching, velocity
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import closing_of
 from liedyn_ros.dynamics.constrained.kernels import task_mobility
@@ -31,17 +31,17 @@ from liedyn_ros.dynamics.constrained.tracking.kernels import completion
 from liedyn_ros.export.kernels import loop_partials as partials
 from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.export.kernels.interface import (
-    ACTUATED_OR, CLOSURE, CODE, COMPLETED, CONFIGURATION, CONFIGURATION_OR_NONE, CONSTRAINTS,
-    CONSTRAINTS_BY_RATES,
-    FLAGS_OR_NONE, MODEL, OBSERVED, OF_TASKS, ONE_ORDER, ORDER, ORDERS, POSE, RATES,
-    RATES_OR_ZERO, REPORT, RESULT, SCRATCH, SETTINGS, SIZE, SQUARE, SQUARE_OF_TASKS, TASK_ROWS,
-    TASKS, TRUTH, WORK, WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
+    ACTUATED_OR, BODY_WRENCHES, CLOSURE_NUMBER, CODE, COMPLETED, CONFIGURATION,
+    CONFIGURATION_OR_NONE, CONSTRAINTS, CONSTRAINTS_BY_RATES, FLAGS_OR_NONE, MODEL, OBSERVED,
+    OF_TASKS, ONE_ORDER, ORDER_NUMBER, ORDERS, POSE_MATRIX, RATES, RATES_OR_ZERO, REPORT, RESULT,
+    SCRATCH_MATRIX, SETTINGS, SIZE_NUMBER, SQUARE, SQUARE_OF_TASKS, TASK_ROWS, TASKS_NUMBER,
+    TRUTH_NUMBER, WORK, WRENCH_ORDERS, WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.jit.pointers import as_flags, pointer_of, vector
 from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.stewart.dynamics.kernels.platform import is_pose
 
 
-def loops_inverse(work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, a: ORDERS,
+def loops_inverse(work: WORK, order: ORDER_NUMBER, q: CONFIGURATION, v: RATES, a: ORDERS,
                   external: WRENCH_ORDERS, tau: RESULT[ORDERS], report: REPORT) -> CODE:
     """
     Write tau and its time derivatives (order + 1, nv) of the file's actuators, of a and its own.
@@ -53,7 +53,7 @@ def loops_inverse(work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, a: ORDER
     return code
 
 
-def loops_forward(work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, tau: ORDERS,
+def loops_forward(work: WORK, order: ORDER_NUMBER, q: CONFIGURATION, v: RATES, tau: ORDERS,
                   external: WRENCH_ORDERS, a: RESULT[ORDERS], report: REPORT) -> CODE:
     """Write a and its time derivatives (order + 1, nv) of tau and its own."""
     none = vector(as_flags(pointer_of(work)), 0)
@@ -62,9 +62,9 @@ def loops_forward(work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, tau: ORD
     return code
 
 
-def loops_hybrid(work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, prescribed: FLAGS_OR_NONE,
-                 a: COMPLETED[ORDERS, True], tau: COMPLETED[ORDERS, False],
-                 external: WRENCH_ORDERS, report: REPORT) -> CODE:
+def loops_hybrid(work: WORK, order: ORDER_NUMBER, q: CONFIGURATION, v: RATES,
+                 prescribed: FLAGS_OR_NONE, a: COMPLETED[ORDERS, True],
+                 tau: COMPLETED[ORDERS, False], external: WRENCH_ORDERS, report: REPORT) -> CODE:
     """Complete a and tau (order + 1, nv) in their place, as hybrid_derivatives does."""
     code = area.solve_hybrid(work, q, v, prescribed, a, tau, tau, external)
     area.write_answer(work, report)
@@ -96,7 +96,7 @@ def loops_complete_velocity(work: WORK, q: CONFIGURATION, known: ACTUATED_OR,
 
 
 def loops_complete_acceleration(
-        work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, known: ACTUATED_OR,
+        work: WORK, order: ORDER_NUMBER, q: CONFIGURATION, v: RATES, known: ACTUATED_OR,
         a: COMPLETED[ORDERS, True]) -> CODE:
     """Complete a and its time derivatives (order + 1, nv) in the same way."""
     return area.complete(work, q, v, known, a)
@@ -104,8 +104,8 @@ def loops_complete_acceleration(
 
 def loops_independent(
         model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, known: ACTUATED_OR,
-        external: WRENCHES, motions: RESULT[SQUARE], rate: RESULT[SQUARE], mass: RESULT[SQUARE],
-        bias: RESULT[RATES]) -> CODE:
+        external: BODY_WRENCHES, motions: RESULT[SQUARE], rate: RESULT[SQUARE],
+        mass: RESULT[SQUARE], bias: RESULT[RATES]) -> CODE:
     """
     Write N and N' (nv, nv), N^T M N (nv, nv) and b (nv) of independent coordinates.
 
@@ -125,7 +125,7 @@ def loops_independent(
 
 
 def loops_task_space(
-        model: MODEL, work: WORK, q: CONFIGURATION, known: ACTUATED_OR, tasks: TASKS,
+        model: MODEL, work: WORK, q: CONFIGURATION, known: ACTUATED_OR, tasks: TASKS_NUMBER,
         jacobian: TASK_ROWS, response: RESULT[TASK_ROWS], mobility: RESULT[SQUARE_OF_TASKS],
         inertia: RESULT[SQUARE_OF_TASKS], directions: RESULT[SQUARE_OF_TASKS],
         sizes: RESULT[OF_TASKS]) -> CODE:
@@ -149,7 +149,7 @@ def loops_task_space(
 
 def loops_observe_external(
         model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, known: ACTUATED_OR,
-        external: WRENCHES, settings: SETTINGS, state: COMPLETED[OBSERVED, True],
+        external: BODY_WRENCHES, settings: SETTINGS, state: COMPLETED[OBSERVED, True],
         motions: COMPLETED[SQUARE, True], estimate: RESULT[RATES]) -> CODE:
     """
     Estimate external forces (nv) at independent coordinates, from the momentum; others are zero.
@@ -166,8 +166,8 @@ def loops_observe_external(
     if code != DONE:
         return code
     links = len(loops.links)
-    blocks = loops.links.reshape(links * loops.links.shape[1])[:links * BLOCKS].reshape(
-        (links, BLOCKS))
+    blocks = loops.links.reshape(links * loops.links.shape[1])[:links * BLOCK_WIDTH].reshape(
+        (links, BLOCK_WIDTH))
     if not momentum.momentum_and_drift(model, loops.data, blocks, q, v, loops.rest, external, mass,
                                        matrix, along[0], along[1]):
         return REFUSED
@@ -177,9 +177,10 @@ def loops_observe_external(
 
 
 def loops_velocity_within(
-        work: WORK, q: CONFIGURATION, settings: SETTINGS, tasks: TASKS,
+        work: WORK, q: CONFIGURATION, settings: SETTINGS, tasks: TASKS_NUMBER,
         jacobian: TASK_ROWS, wanted: OF_TASKS, damping: RATES, lower: RATES, upper: RATES,
-        back: RATES_OR_ZERO, size: SIZE, scratch: RESULT[SCRATCH], v: RESULT[RATES]) -> CODE:
+        back: RATES_OR_ZERO, size: SIZE_NUMBER, scratch: RESULT[SCRATCH_MATRIX],
+        v: RESULT[RATES]) -> CODE:
     """
     Write the v (nv) of velocity_within with which loops are closed at the end of a step.
 
@@ -195,11 +196,12 @@ def loops_velocity_within(
         loops.workspace, loops.turns, t.size, q, settings[0], settings[1], jacobian, wanted,
         damping, lower, upper, back, t.trial, t.trial_f, t.trial_rows, scratch, v)
     return DONE if code == velocity.FOUND else (
-        REFUSED if code == velocity.NO_POSE else completion.UNSATISFIABLE)
+        REFUSED if code == velocity.NO_CONFIGURATION else completion.UNSATISFIABLE)
 
 
-def loops_reach(work: WORK, closure: CLOSURE, q: COMPLETED[CONFIGURATION, True],
-                q_rest: CONFIGURATION_OR_NONE, held: FLAGS_OR_NONE, within_limits: TRUTH) -> CODE:
+def loops_reach(work: WORK, closure: CLOSURE_NUMBER, q: COMPLETED[CONFIGURATION, True],
+                q_rest: CONFIGURATION_OR_NONE, held: FLAGS_OR_NONE,
+                within_limits: TRUTH_NUMBER) -> CODE:
     """
     Move q (nq) to the nearest configuration at which targets are reached, and loops are closed.
 
@@ -225,10 +227,10 @@ def loops_reach(work: WORK, closure: CLOSURE, q: COMPLETED[CONFIGURATION, True],
         reaching.approach_rest(
             loops.workspace, loops.closing, q_rest, loops.turns, STALLED_RESIDUAL,
             loops.change[:n], loops.change[n:2 * n], start, q)
-    return DONE if reached else area.NOT_REACHED
+    return DONE if reached else area.TARGET_NOT_REACHED
 
 
-def loops_move(work: WORK, closure: CLOSURE, pose: POSE) -> CODE:
+def loops_move(work: WORK, closure: CLOSURE_NUMBER, pose: POSE_MATRIX) -> CODE:
     """Move the frame (4, 4) in the ground of a closure with it, such as a target of export."""
     machine = workspace_of(area.loops_of(work).workspace).machine
     at, ground = closure, len(machine.kind)
@@ -237,7 +239,7 @@ def loops_move(work: WORK, closure: CLOSURE, pose: POSE) -> CODE:
     if machine.frame_link[at] != ground:
         return area.NO_GROUND
     if not is_pose(pose[0]):
-        return area.NO_POSE
+        return area.NOT_A_POSE
     for i in range(3):
         for j in range(3):
             machine.frame_placement[at, 3 * i + j] = pose[0, i, j]

@@ -13,13 +13,13 @@ from liedyn_ros.dynamics.partial_derivatives.kernels import (
     forward, forward_products, jacobians, products, second)
 from liedyn_ros.export.kernels import work as area
 from liedyn_ros.export.kernels.interface import (
-    CODE, CONFIGURATION, MODEL, RATES, RESULT, SQUARE, WORK, WRENCHES)
+    BODY_WRENCHES, CODE, CONFIGURATION, MODEL, RATES, RESULT, SQUARE, WORK)
 from liedyn_ros.export.kernels.work import code_of
 from liedyn_ros.jit.pointers import after, as_wholes, part, pointer_of, vector
 
 
 def inverse_jacobians(
-        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES, external: WRENCHES,
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES, external: BODY_WRENCHES,
         by_q: RESULT[SQUARE], by_v: RESULT[SQUARE], by_a: RESULT[SQUARE]) -> CODE:
     """Write dtau/dq, dtau/dv and dtau/da = M (nv, nv)."""
     return code_of(jacobians.inverse_jacobians(
@@ -28,7 +28,7 @@ def inverse_jacobians(
 
 
 def inverse_product(
-        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES, external: WRENCHES,
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES, external: BODY_WRENCHES,
         dq: RATES, dv: RATES, da: RATES, dtau: RESULT[RATES]) -> CODE:
     """Write the change of tau along dq, dv, da: a product with the Jacobians, without them."""
     changes = part(work, *area.changes(model))
@@ -38,7 +38,7 @@ def inverse_product(
 
 
 def inverse_gradient(
-        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES, external: WRENCHES,
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES, external: BODY_WRENCHES,
         y: RATES, by_q: RESULT[RATES], by_v: RESULT[RATES], by_a: RESULT[RATES]) -> CODE:
     """Write the gradient of y . tau by q, v and a, each (nv)."""
     return code_of(products.inverse_product_transposed(
@@ -47,7 +47,7 @@ def inverse_gradient(
 
 
 def inverse_gradient_product(
-        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES, external: WRENCHES,
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES, external: BODY_WRENCHES,
         y: RATES, dq: RATES, dv: RATES, da: RATES, by_q: RESULT[RATES], by_v: RESULT[RATES],
         by_a: RESULT[RATES]) -> CODE:
     """Write the change of that gradient along dq, dv, da: second derivatives times a vector."""
@@ -57,7 +57,7 @@ def inverse_gradient_product(
 
 
 def forward_jacobians(
-        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: WRENCHES,
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: BODY_WRENCHES,
         a: RESULT[RATES], by_q: RESULT[SQUARE], by_v: RESULT[SQUARE],
         by_tau: RESULT[SQUARE]) -> CODE:
     """Write a (nv), da/dq, da/dv and da/dtau (nv, nv)."""
@@ -72,7 +72,7 @@ def forward_jacobians(
 
 
 def forward_product(
-        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: WRENCHES,
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: BODY_WRENCHES,
         dq: RATES, dv: RATES, dtau: RATES, a: RESULT[RATES], da: RESULT[RATES]) -> CODE:
     """Write a (nv), and its change along dq, dv, dtau."""
     changes = part(work, *area.changes(model))
@@ -82,7 +82,7 @@ def forward_product(
 
 
 def forward_gradient(
-        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: WRENCHES,
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: BODY_WRENCHES,
         y: RATES, a: RESULT[RATES], by_q: RESULT[RATES], by_v: RESULT[RATES],
         by_tau: RESULT[RATES]) -> CODE:
     """Write a (nv), and the gradient of y . a by q, v and tau, each (nv)."""

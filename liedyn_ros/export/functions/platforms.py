@@ -21,10 +21,10 @@ from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.export.kernels import platform as area
 from liedyn_ros.export.kernels import tracking as tables
 from liedyn_ros.export.kernels.following import (
-    BRANCHES, EVIDENCES, FLAGS, follow_platform, is_late, judge_sample, MOTIONS, move_to_stamp,
-    solve_sample, TRACKED, TWIST, TWIST_SPAN, write_lengths, write_twist)
+    ANSWER_FLAGS, ANSWER_TWIST, ANSWER_TWIST_SPAN, BRANCHES, EVIDENCES, follow_platform, is_late,
+    judge_sample, MOTIONS, move_to_stamp, solve_sample, TRACKED, write_lengths, write_twist)
 from liedyn_ros.export.kernels.platform import (
-    BEYOND, LATE, NO_POSE, NOT_PROVED, NOT_REACHED, NOT_STARTED, SINGULAR)
+    BEYOND, NO_POSE, NOT_PROVED, NOT_REACHED, NOT_STARTED, PLATFORM_SINGULAR, TOO_LATE)
 from liedyn_ros.jit.pointers import after, as_pointer, as_wholes, COUNT, NUMBERS, table, vector
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.certificate.kernels import pose as certificate
@@ -34,7 +34,8 @@ from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, limits, sta
 from liedyn_ros.stewart.tracking.branch.kernels import branch, evidence
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
-EMPTY_BRANCH, EMPTY_EVIDENCE, EMPTY_MOTION = tables.BRANCH, tables.EVIDENCE, tables.MOTION
+EMPTY_BRANCH, EMPTY_EVIDENCE = tables.EMPTY_BRANCH, tables.EMPTY_EVIDENCE
+EMPTY_MOTION = tables.EMPTY_MOTION
 motion_of = motion_bank.FILTER.view
 
 
@@ -47,7 +48,7 @@ def platform_accepts(constants: NUMBERS, count: COUNT) -> COUNT:
     if legs != leg_rows.ENDS and legs != area.LONGEST:
         return 1
     good = (of[area.SCALE] > 0.0 and math.isfinite(of[area.SCALE])
-            and 1.0 <= of[area.ITERATIONS] <= area.ITERATION_LIMIT)
+            and 1.0 <= of[area.SOLVER_ITERATIONS] <= area.ITERATION_LIMIT)
     for i in range(7):  # six scales and the unit
         good &= of[area.SCALES + i] > 0.0 and math.isfinite(of[area.SCALES + i])
     for i in range(6):
@@ -70,12 +71,13 @@ def platform_prepare(constants: NUMBERS, work: NUMBERS, order: COUNT) -> COUNT:
     count = int(vector(constants, area.LIMITS)[area.TABLE])
     values = vector(work, area.work_size(order))
     values[:] = 0.0
-    given_tables = vector(after(constants, area.scaled_at()), 3 * count + certificate.TABLE)
+    given_tables = vector(after(constants, area.scaled_at()), 3 * count
+                          + certificate.CENTRED_TABLE)
     for i in range(count):
-        values[area.SCALED + i] = given_tables[i]
-        values[area.METRES + i] = given_tables[count + i]
-    for i in range(count + certificate.TABLE):
-        values[area.KNOWN + i] = given_tables[2 * count + i]
+        values[area.SCALED_PART + i] = given_tables[i]
+        values[area.METRES_PART + i] = given_tables[count + i]
+    for i in range(count + certificate.CENTRED_TABLE):
+        values[area.KNOWN_PART + i] = given_tables[2 * count + i]
     return DONE
 
 
@@ -91,7 +93,7 @@ def platform_jacobian(constants: NUMBERS, work: NUMBERS, pose: NUMBERS, spatial:
     if not dynamics.is_pose(table(pose, 4, 4)):
         return NO_POSE
     r, p = motion.split(table(pose, 4, 4))
-    legs = vector(after(work, area.METRES), count)
+    legs = vector(after(work, area.METRES_PART), count)
     if not leg_types.write_leg_ends(legs, r, p):
         return NOT_REACHED
     leg_types.value_jacobian(legs, r, p, spatial, vector(out, 36))
@@ -103,17 +105,17 @@ def platform_singularity(constants: NUMBERS, work: NUMBERS, pose: NUMBERS, out: 
     of = vector(constants, area.LIMITS)
     if not dynamics.is_pose(table(pose, 4, 4)):
         return NO_POSE
-    legs = vector(after(work, area.SCALED), int(of[area.TABLE]))
+    legs = vector(after(work, area.SCALED_PART), int(of[area.TABLE]))
     r, p = motion.split(table(pose, 4, 4))
     scale = 1.0 / of[area.SCALE]
     if not leg_types.write_leg_ends(legs, r, (scale * p[0], scale * p[1], scale * p[2])):
         return NOT_REACHED
-    values, found = vector(after(work, area.STATE), state.COUNT), vector(out, 8)
+    values, found = vector(after(work, area.STATE_PART), state.STATE_SIZE), vector(out, 8)
     state.examine_pose(legs, of[area.SCALE], table(pose, 4, 4), values,
-                       vector(after(work, area.SOLVER), state.STATE_WORK))
-    found[0], found[1] = values[state.VALUE], values[state.SLOPE]
+                       vector(after(work, area.SOLVER_PART), state.STATE_WORK))
+    found[0], found[1] = values[state.VALUE_AT], values[state.SLOPE_AT]
     for i in range(6):
-        found[2 + i] = values[state.NULL + i]
+        found[2 + i] = values[state.NULL_TWIST_AT + i]
     return DONE
 
 
@@ -122,9 +124,9 @@ def platform_margins(constants: NUMBERS, work: NUMBERS, pose: NUMBERS, out: NUMB
     count = int(vector(constants, area.LIMITS)[area.TABLE])
     if not dynamics.is_pose(table(pose, 4, 4)):
         return NO_POSE
-    limits.margins(vector(after(work, area.METRES), count),
+    limits.margins(vector(after(work, area.METRES_PART), count),
                    vector(after(constants, area.LIMITS), area.NUMBER_OF_LIMITS), table(pose, 4, 4),
-                   vector(out, limits.COUNT))
+                   vector(out, limits.MARGIN_COUNT))
     return DONE
 
 
@@ -132,8 +134,8 @@ def platform_solve(constants: NUMBERS, work: NUMBERS, lengths: NUMBERS, guess: N
                    pose: NUMBERS, out: NUMBERS) -> COUNT:
     """Write a pose (4, 4), and status, iterations, residual, smallest value, value, slope."""
     start = table(guess, 4, 4)
-    code = solve_sample(constants, work, lengths, start, vector(after(work, area.RATES), 6), 0.0,
-                        pose, vector(out, 6))
+    code = solve_sample(constants, work, lengths, start, vector(after(work, area.RATES_PART), 6),
+                        0.0, pose, vector(out, 6))
     return NO_POSE if code == REFUSED and not dynamics.is_pose(start) else code
 
 
@@ -141,11 +143,12 @@ def platform_certify(constants: NUMBERS, work: NUMBERS, pose: NUMBERS, lengths: 
                      out: NUMBERS) -> COUNT:
     """Write error, uniqueness and regular radius, bounds (6,); NaN where nothing is proved."""
     count = int(vector(constants, area.LIMITS)[area.TABLE])
-    proof, found = vector(after(work, area.PROOF), certificate.WORKSPACE_SIZE), vector(out, 9)
-    certificate.certify(vector(after(work, area.KNOWN), certificate.TABLE + count),
+    proof = vector(after(work, area.PROOF_PART), certificate.CERTIFICATE_WORK)
+    found = vector(out, 9)
+    certificate.certify(vector(after(work, area.KNOWN_PART), certificate.CENTRED_TABLE + count),
                         vector(lengths, 6), table(pose, 4, 4), proof)
     for i in range(9):
-        found[i] = proof[certificate.PROVED + i]
+        found[i] = proof[certificate.PROVED_RADII + i]
     return NOT_PROVED if math.isnan(found[0]) else DONE
 
 
@@ -159,95 +162,98 @@ def platform_dynamics(constants: NUMBERS, work: NUMBERS, order: COUNT, task: COU
     wrenches = table(external, order + 1 if as_pointer(external) else 0, 6)
     code = dynamics.solve_platform(
         vector(after(constants, at), area.NUMBER_OF_CONSTANTS),
-        table(after(constants, at + area.NUMBER_OF_CONSTANTS), 6, leg_dynamics.LEG),
-        table(after(work, area.SERIES), dynamics.ROWS, order + 2),
-        vector(after(work, area.MATRIX), 36), vector(after(work, area.BUFFER), 42), task,
+        table(after(constants, at + area.NUMBER_OF_CONSTANTS), 6, leg_dynamics.LEG_CONSTANTS),
+        table(after(work, area.SERIES_PART), dynamics.SERIES_ROWS, order + 2),
+        vector(after(work, area.MATRIX_PART), 36), vector(after(work, area.BUFFER_PART), 42), task,
         table(pose, 4, 4), vector(twist, 6), table(a, order + 1, 6), table(forces, order + 1, 6),
         wrenches, table(length_rates, order + 1, 6))
-    if code == dynamics.SINGULAR:
-        return SINGULAR
+    if code == dynamics.SINGULAR_PLATFORM:
+        return PLATFORM_SINGULAR
     return DONE if code == dynamics.DONE else REFUSED
 
 
 def platform_restart(constants: NUMBERS, work: NUMBERS, home: NUMBERS, noise: NUMBERS) -> COUNT:
     """Start from a home pose (4, 4). noise: (1,), m, of a drive's end, 0 where it is unknown."""
-    follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
-    code = write_lengths(constants, work, table(home, 4, 4), vector(after(work, area.RATES), 6))
+    follower = vector(after(work, area.FOLLOWER_PART), tables.FOLLOWER_WIDTH)
+    code = write_lengths(constants, work, table(home, 4, 4),
+                         vector(after(work, area.RATES_PART), 6))
     if code != DONE:
         return code
     of = vector(constants, area.LIMITS)
-    count, travel = int(of[area.TABLE]), follower[tables.LIMITS:]
+    count, travel = int(of[area.TABLE]), follower[tables.READING_LIMITS:]
     follower[:] = 0.0
     tables.copy_numbers(vector(after(constants, area.LIMITS), 12), travel)
-    limits.bound_readings(vector(after(work, area.METRES), count), of[area.SCALE],
-                          vector(after(work, area.RATES), 6), travel)
-    tables.copy_numbers(vector(home, 16), follower[:tables.LAST])
-    follower[tables.STARTED], follower[tables.NOISE] = 1.0, vector(noise, 1)[0]
-    judge = vector(after(work, area.BRANCH), BRANCHES)
-    filtered = vector(after(work, area.MOTION), MOTIONS)
+    limits.bound_readings(vector(after(work, area.METRES_PART), count), of[area.SCALE],
+                          vector(after(work, area.RATES_PART), 6), travel)
+    tables.copy_numbers(vector(home, 16), follower[:tables.LAST_POSE])
+    follower[tables.HAS_STARTED], follower[tables.READING_NOISE] = 1.0, vector(noise, 1)[0]
+    judge = vector(after(work, area.BRANCH_PART), BRANCHES)
+    filtered = vector(after(work, area.MOTION_PART), MOTIONS)
     tables.copy_numbers(EMPTY_BRANCH, judge)
     tables.copy_numbers(EMPTY_MOTION, filtered)
-    rests = vector(after(work, area.EVIDENCE), EVIDENCES)
+    rests = vector(after(work, area.EVIDENCE_PART), EVIDENCES)
     tables.copy_numbers(EMPTY_EVIDENCE, rests)
-    evidence.set_home(rests, vector(after(work, area.SCALED), count), of[area.SCALE],
+    evidence.set_home(rests, vector(after(work, area.SCALED_PART), count), of[area.SCALE],
                       table(home, 4, 4))
     branch.forget_value(judge)
     tables.copy_numbers(vector(after(constants, area.SCALES), 6), motion_of(filtered).scales)
-    vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)[tables.NEWEST] = -2 ** 62
+    vector(as_wholes(after(work, area.STAMPS_PART)), tables.STAMP_COUNT)[tables.NEWEST] = -2 ** 62
     return DONE
 
 
 def platform_confirm(work: NUMBERS) -> COUNT:
     """Take the last pose for the right one."""
-    follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
-    if follower[tables.GOOD] == 0.0:
+    follower = vector(after(work, area.FOLLOWER_PART), tables.FOLLOWER_WIDTH)
+    if follower[tables.GOOD_POSES] == 0.0:
         return NOT_STARTED
-    on = evidence.evidence_of(vector(after(work, area.EVIDENCE), EVIDENCES)).numbers
-    follower[tables.SIGN] = 1.0 if on[evidence.LAST_VALUE] > 0.0 else -1.0
+    on = evidence.evidence_of(vector(after(work, area.EVIDENCE_PART), EVIDENCES)).numbers
+    follower[tables.REPORTED_SIGN] = 1.0 if on[evidence.LAST_VALUE] > 0.0 else -1.0
     branch.confirm_branch(
-        vector(after(work, area.BRANCH), BRANCHES), int(follower[tables.SIGN]))
-    evidence.confirm_evidence(on, evidence.HOME)
+        vector(after(work, area.BRANCH_PART), BRANCHES), int(follower[tables.REPORTED_SIGN]))
+    evidence.confirm_evidence(on, evidence.HOME_CODE)
     return DONE
 
 
 def platform_track(constants: NUMBERS, work: NUMBERS, stamp: COUNT, lengths: NUMBERS,
                    rates: NUMBERS, pose: NUMBERS, out: NUMBERS) -> COUNT:
     """Write the pose (4, 4) of a sample of a time (ns), and TRACKED numbers about it."""
-    follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
-    stamps = vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)
+    follower = vector(after(work, area.FOLLOWER_PART), tables.FOLLOWER_WIDTH)
+    stamps = vector(as_wholes(after(work, area.STAMPS_PART)), tables.STAMP_COUNT)
     found, read = vector(out, TRACKED), vector(lengths, 6)
-    if follower[tables.STARTED] == 0.0:
+    if follower[tables.HAS_STARTED] == 0.0:
         return NOT_STARTED
     for i in range(6):
-        at = tables.LIMITS + 2 * i
+        at = tables.READING_LIMITS + 2 * i
         if not follower[at] <= read[i] <= follower[at + 1]:
             found[0] = i
             return BEYOND
     if stamp <= stamps[tables.NEWEST]:
-        return LATE
+        return TOO_LATE
     period = 0.0
-    if follower[tables.NOISE] > 0.0:
+    if follower[tables.READING_NOISE] > 0.0:
         period = motion_bank.filter_motion(
-            motion_of(vector(after(work, area.MOTION), MOTIONS)), stamp, read,
-            follower[tables.NOISE], 0.0, False, vector(after(work, area.MOVED), tables.MOVED))
+            motion_of(vector(after(work, area.MOTION_PART), MOTIONS)), stamp, read,
+            follower[tables.READING_NOISE], 0.0, False,
+            vector(after(work, area.MOVED_PART), tables.MOTION_NUMBERS))
     if is_late(constants):
         lengths, rates = move_to_stamp(
             constants, work, 1e-9 * (stamp - stamps[tables.NEWEST]), period, lengths, rates)
     stamps[tables.NEWEST] = stamp
-    judge = vector(after(work, area.BRANCH), BRANCHES)
+    judge = vector(after(work, area.BRANCH_PART), BRANCHES)
     keeps = branch.is_branch_near(branch.monitor_of(judge).numbers, branch.KEPT_BRANCH)
-    started = follower[tables.GOOD] > 0.0
+    started = follower[tables.GOOD_POSES] > 0.0
     code = follow_platform(constants, work, stamp, lengths, keeps, pose, found)
     if code == REFUSED:
         return code
     if code == DONE:
         write_twist(constants, work, stamp, lengths, rates, pose, found)
-        if period > 0.0 and found[TWIST_SPAN] > 0.0 and (
+        if period > 0.0 and found[ANSWER_TWIST_SPAN] > 0.0 and (
                 abs(found[4]) > state.SINGULARITY_WARNING):
-            state.twist(vector(after(work, area.STATE), state.COUNT),
+            state.twist(vector(after(work, area.STATE_PART), state.STATE_SIZE),
                         vector(constants, area.LIMITS)[area.SCALE],
-                        vector(after(work, area.MOVED), 6), found[TWIST:TWIST_SPAN])
-            found[TWIST_SPAN] = 0.0
-    found[FLAGS] = judge_sample(
+                        vector(after(work, area.MOVED_PART), 6),
+                        found[ANSWER_TWIST:ANSWER_TWIST_SPAN])
+            found[ANSWER_TWIST_SPAN] = 0.0
+    found[ANSWER_FLAGS] = judge_sample(
         constants, work, stamp, lengths, pose, code, started, found)
     return code

@@ -19,7 +19,7 @@ from liedyn_ros.export.kernels.constants import is_tree
 from liedyn_ros.jit.pointers import after, COUNT, NUMBERS, table, vector, WHOLES
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.model.kernels.acceptance import is_unit
-from liedyn_ros.model.kernels.kinds import NQ, SPHERICAL
+from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, SPHERICAL
 
 
 def work_size(constants: NUMBERS, order: COUNT) -> COUNT:
@@ -68,7 +68,7 @@ def not_unit(constants: NUMBERS, q: NUMBERS) -> COUNT:
     for i in range(1, area.links(model)):
         kind, at = get_int(model, i, tables.KIND), get_int(model, i, tables.QI)
         if not is_unit(kind, configuration, at):
-            return at + NQ[kind] - 4
+            return at + NQ_OF_KIND[kind] - 4
     return -1
 
 
@@ -80,5 +80,5 @@ def neutral(constants: NUMBERS, q: NUMBERS) -> COUNT:
     for i in range(1, area.links(model)):
         kind, at = get_int(model, i, tables.KIND), get_int(model, i, tables.QI)
         if kind >= SPHERICAL:
-            configuration[at + NQ[kind] - 1] = 1.0
+            configuration[at + NQ_OF_KIND[kind] - 1] = 1.0
     return 0

@@ -24,24 +24,24 @@ from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives 
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.export.kernels import work as area
 from liedyn_ros.export.kernels.interface import (
-    CODE, COMPLETED, CONFIGURATION, FLAG_OF_EACH, HELD, MODEL, OBSERVED, OF_TASKS, ONE_ORDER,
-    ORDER, ORDERS, RATES, RATES_OR_ZERO, RESULT, SCRATCH, SETTINGS, SIZE,
-    SQUARE, SQUARE_OF_TASKS, TASK_ROWS, TASKS,
-    WORK, WRENCH_ORDERS, WRENCHES, WRENCHES_OF_ONE_ORDER)
+    BODY_WRENCHES, CODE, COMPLETED, CONFIGURATION, FLAG_OF_EACH, HELD_NUMBER, MODEL, OBSERVED,
+    OF_TASKS, ONE_ORDER, ORDER_NUMBER, ORDERS, RATES, RATES_OR_ZERO, RESULT, SCRATCH_MATRIX,
+    SETTINGS, SIZE_NUMBER, SQUARE, SQUARE_OF_TASKS, TASK_ROWS, TASKS_NUMBER, WORK, WRENCH_ORDERS,
+    WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.export.kernels.work import code_of
 from liedyn_ros.jit.pointers import after, as_flags, or_part, part, pointer_of, vector
 from liedyn_ros.model.kernels.acceptance import finite
 
 
 def inverse(model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES_OR_ZERO,
-            external: WRENCHES, tau: RESULT[RATES]) -> CODE:
+            external: BODY_WRENCHES, tau: RESULT[RATES]) -> CODE:
     """Write tau (nv) of q, v, a."""
     return code_of(rnea.rnea(
         model, part(work, *area.data(model)), q, v, or_part(a, work, *area.zero_rates(model)),
         external, tau))
 
 
-def bias(model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, external: WRENCHES,
+def bias(model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, external: BODY_WRENCHES,
          tau: RESULT[RATES]) -> CODE:
     """Write b(q, v) (nv): the joint forces of a motion without acceleration."""
     still = vector(after(pointer_of(work), area.zeros_at(model)), len(v))
@@ -53,8 +53,8 @@ def gravity(model: MODEL, work: WORK, q: CONFIGURATION, tau: RESULT[RATES]) -> C
     return code_of(centroidal.gravity_forces(model, part(work, *area.data(model)), q, tau))
 
 
-def forward(model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: WRENCHES,
-            a: RESULT[RATES]) -> CODE:
+def forward(model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES,
+            external: BODY_WRENCHES, a: RESULT[RATES]) -> CODE:
     """Write a (nv) of q, v, tau."""
     return aba.forward(model, part(work, *area.data(model)), q, v, tau, external, a)
 
@@ -72,7 +72,7 @@ def hybrid(model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, prescribed: FLA
 
 
 def inverse_derivatives(
-        model: MODEL, work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, a: ORDERS,
+        model: MODEL, work: WORK, order: ORDER_NUMBER, q: CONFIGURATION, v: RATES, a: ORDERS,
         external: WRENCH_ORDERS, tau: RESULT[ORDERS]) -> CODE:
     """Write tau and its time derivatives (order + 1, nv) of a and its own (order + 1, nv)."""
     return code_of(rnea_derivatives(
@@ -80,7 +80,7 @@ def inverse_derivatives(
 
 
 def forward_derivatives(
-        model: MODEL, work: WORK, order: ORDER, q: CONFIGURATION, v: RATES, tau: ORDERS,
+        model: MODEL, work: WORK, order: ORDER_NUMBER, q: CONFIGURATION, v: RATES, tau: ORDERS,
         external: WRENCH_ORDERS, a: RESULT[ORDERS]) -> CODE:
     """Write a and its time derivatives (order + 1, nv) of tau and its own (order + 1, nv)."""
     none = vector(as_flags(after(pointer_of(work), area.zeros_at(model))), len(v))
@@ -89,7 +89,7 @@ def forward_derivatives(
 
 
 def hybrid_derivatives(
-        model: MODEL, work: WORK, order: ORDER, q: CONFIGURATION, v: RATES,
+        model: MODEL, work: WORK, order: ORDER_NUMBER, q: CONFIGURATION, v: RATES,
         prescribed: FLAG_OF_EACH, a: COMPLETED[ORDERS, True], tau: COMPLETED[ORDERS, False],
         external: WRENCH_ORDERS) -> CODE:
     """Complete a and tau (order + 1, nv) as hybrid does. Digits fall with the order."""
@@ -114,7 +114,7 @@ def coriolis_matrix(model: MODEL, work: WORK, q: CONFIGURATION, v: RATES,
 
 
 def observe_external(
-        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: WRENCHES,
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: BODY_WRENCHES,
         settings: SETTINGS, state: COMPLETED[OBSERVED, True], mass: RESULT[SQUARE],
         matrix: RESULT[SQUARE], estimate: RESULT[RATES]) -> CODE:
     """
@@ -139,8 +139,8 @@ def observe_external(
 
 
 def task_space(
-        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: WRENCHES,
-        tasks: TASKS, jacobian: TASK_ROWS, a: RESULT[RATES], response: RESULT[TASK_ROWS],
+        model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, tau: RATES, external: BODY_WRENCHES,
+        tasks: TASKS_NUMBER, jacobian: TASK_ROWS, a: RESULT[RATES], response: RESULT[TASK_ROWS],
         mobility: RESULT[SQUARE_OF_TASKS], inertia: RESULT[SQUARE_OF_TASKS],
         directions: RESULT[SQUARE_OF_TASKS], sizes: RESULT[OF_TASKS]) -> CODE:
     """
@@ -159,9 +159,9 @@ def task_space(
 
 
 def velocity_within(
-        model: MODEL, work: WORK, tasks: TASKS, held: HELD, jacobian: TASK_ROWS, wanted: OF_TASKS,
-        damping: RATES, lower: RATES, upper: RATES, back: RATES_OR_ZERO, size: SIZE,
-        scratch: RESULT[SCRATCH], v: RESULT[RATES]) -> CODE:
+        model: MODEL, work: WORK, tasks: TASKS_NUMBER, held: HELD_NUMBER, jacobian: TASK_ROWS,
+        wanted: OF_TASKS, damping: RATES, lower: RATES, upper: RATES, back: RATES_OR_ZERO,
+        size: SIZE_NUMBER, scratch: RESULT[SCRATCH_MATRIX], v: RESULT[RATES]) -> CODE:
     """
     Write the v (nv) within bounds with which jacobian (tasks, nv) v is nearest to wanted (tasks).
 

@@ -8,13 +8,15 @@
 
 """Whether the scratch buffers of closed loops in a file have the sizes that kernels rely on."""
 
-from liedyn_ros.dynamics.constrained.configurations.kernels.closing import closing_of, NUMBERS
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
+    closing_of, CLOSING_WIDTH)
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
     VARIATION_WIDTH)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
     product_of, WORK_ROWS)
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import (
+    HYBRID_TASK, LEAST_FORCE_TASK, LEAST_TORQUE_TASK)
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     COLUMN_WIDTH, LINK_WIDTH)
@@ -133,19 +135,19 @@ def is_space(space, nv, orders, coordinates):
 def are_tasks(hybrid, inverse, product, nv, m, links):
     """Return whether tasks and buffers of products are those of a machine."""
     free, task = task_of(hybrid), task_of(inverse)
-    if not (len(free.kind) == 1 and free.kind[0] == HYBRID and len(free.free) == nv
+    if not (len(free.kind) == 1 and free.kind[0] == HYBRID_TASK and len(free.free) == nv
             and len(free.most) == 1 and len(free.chosen) == 0
             and len(free.limit) == 0 and len(task.limit) == 0
             and len(task.kind) == 1 and len(task.free) == nv and len(task.most) == 1
             and are_apart(task.chosen, nv)):
         return False
     kind, parts = task.kind[0], product_of(product)
-    whole = 0 if kind == LEAST_FORCE else 1
+    whole = 0 if kind == LEAST_FORCE_TASK else 1
     for j in range(nv):
         if task.free[j] != whole:
             return False
-    return (((kind == LEAST_FORCE and len(task.weight) == m)
-             or (kind == LEAST_TORQUE and len(task.weight) == nv))
+    return (((kind == LEAST_FORCE_TASK and len(task.weight) == m)
+             or (kind == LEAST_TORQUE_TASK and len(task.weight) == nv))
             and has_shape(parts.variations, links + 1, VARIATION_WIDTH)
             and has_shape(parts.work, WORK_ROWS, max(nv, m)))
 
@@ -172,14 +174,14 @@ def is_point(flat, tracker, nq, nv, m):
             and has_shape(point.slope, others, m) and has_shape(point.mix, others, others)
             and len(point.size) == others and has_shape(point.excess, n, m)
             and has_shape(point.excess_mix, n, n) and len(point.excess_size) == n
-            and len(point.report) == tracking.REPORT_WIDTH)
+            and len(point.report) == tracking.TRACKING_REPORT_WIDTH)
 
 
 @kernel
 def is_closing(closing, nq, nv, m):
     """Return whether tables are those of an assembly of a machine."""
     t = closing_of(closing)
-    return (len(t.numbers) == NUMBERS and len(t.free) == nv and len(t.lower) == nv
+    return (len(t.numbers) == CLOSING_WIDTH and len(t.free) == nv and len(t.lower) == nv
             and len(t.upper) == nv and len(t.size) == m and len(t.q) == nq and len(t.f) == m
             and has_shape(t.rows, m, nv) and len(t.trial) == nq and len(t.trial_f) == m
             and has_shape(t.trial_rows, m, nv) and len(t.normal) == nv * nv

@@ -11,7 +11,7 @@
 from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get_int
-from liedyn_ros.model.kernels.kinds import FREE, NQ, NV
+from liedyn_ros.model.kernels.kinds import FREE, NQ_OF_KIND, NV_OF_KIND
 
 
 @kernel
@@ -27,11 +27,11 @@ def is_tree(model, rows, nv, frames):
         if not (0 <= kind <= FREE and 0 <= parent < i and get_int(model, i, tables.QI) == qi
                 and get_int(model, i, tables.VI) == vi):
             return False
-        for k in range(NV[kind]):
-            at = qi if NV[kind] == 1 else 0
+        for k in range(NV_OF_KIND[kind]):
+            at = qi if NV_OF_KIND[kind] == 1 else 0
             if vi + k >= nv or get_int(model, links + vi + k, tables.POSITION_AT) != at:
                 return False
-        qi, vi = qi + NQ[kind], vi + NV[kind]
+        qi, vi = qi + NQ_OF_KIND[kind], vi + NV_OF_KIND[kind]
     if qi != get_int(model, 0, tables.NQ) or vi != nv:
         return False
     for row in range(links + nv, rows):

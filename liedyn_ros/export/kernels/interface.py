@@ -79,22 +79,23 @@ RESULT, COMPLETED = _Result(), _Completed()
 CONFIGURATION, RATES = _array('nq'), _array('nv')
 CONFIGURATION_OR_NONE, RATES_OR_ZERO = _array('nq', optional=True), _array('nv', optional=True)
 ORDERS, ONE_ORDER = _array(ROWS, 'nv'), _array(1, 'nv')
-WRENCHES = _array('bodies', 6, optional=True)  # on bodies, in their frames
+BODY_WRENCHES = _array('bodies', 6, optional=True)  # on bodies, in their frames
 WRENCH_ORDERS = _array(ROWS, 'bodies', 6, optional=True)
 WRENCHES_OF_ONE_ORDER = _array(1, 'bodies', 6, optional=True)
 FLAG_OF_EACH, FLAGS_OR_NONE = (Argument('b1', ('nv',), optional=each) for each in (False, True))
 ACTUATED_OR = FLAGS_OR_NONE  # none: those of the actuators
 CONSTRAINTS, CONSTRAINTS_BY_RATES = _array('m'), _array('m', 'nv', optional=True)
 REPORT = Argument('d1', (5,), struct='liedyn_constraint_report', is_result=True)
-ORDER, FRAME, AXES, TRUTH, CLOSURE, TASKS, HELD, SIZE = (
+(ORDER_NUMBER, FRAME_NUMBER, AXES_NUMBER, TRUTH_NUMBER, CLOSURE_NUMBER, TASKS_NUMBER, HELD_NUMBER,
+ SIZE_NUMBER) = (
     Argument(COUNT, number=kind) for kind in (
         'order', 'frame', 'axes', 'truth', 'closure', 'tasks', 'held', 'size'))
 SQUARE, JACOBIAN, ONE_JACOBIAN = _array('nv', 'nv'), _array(6, 'nv'), _array(1, 6, 'nv')
-POSE, TWIST = _array(1, 4, 4), _array(1, 6)
-POSES, TWISTS = _array('bodies', 4, 4), _array('bodies', 6)
+POSE_MATRIX, TWIST_VECTOR = _array(1, 4, 4), _array(1, 6)
+BODY_POSES, BODY_TWISTS = _array('bodies', 4, 4), _array('bodies', 6)
 SQUARE_OF_TASKS, OF_TASKS, TASK_ROWS = (
     _array('tasks', 'tasks'), _array('tasks'), _array('tasks', 'nv'))
-SCRATCH = _array('size', 'size')
+SCRATCH_MATRIX = _array('size', 'size')
 OBSERVED, SETTINGS = _array(2, 'nv'), _array(2)
 # Of the machine: its table, its work area, and kind, qi and vi of its links.
-MODEL, WORK, LINKS = Argument('d2'), Argument('d1'), Argument('q2')
+MODEL, WORK, LINK_TABLE = Argument('d2'), Argument('d1'), Argument('q2')

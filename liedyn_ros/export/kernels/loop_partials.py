@@ -17,7 +17,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import
 from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, REFUSED
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
-from liedyn_ros.export.kernels.loops import CONSTRAINTS, loops_of
+from liedyn_ros.export.kernels.loops import CONSTRAINT_COUNT, loops_of
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.pointers import part
 
@@ -62,7 +62,7 @@ def loop_gradient(work, inverse, y, by_q, by_v, by_given):
 def loop_jacobians(model, work, inverse, q, v, a, external, by_q, by_v, by_given):
     """Write how the unknowns vary with q, v and what is given (nv, nv), of a motion a (1, nv)."""
     loops, nv = loops_of(work), len(v)
-    m, of_tree = loops.sizes[CONSTRAINTS], loops.of_tree
+    m, of_tree = loops.sizes[CONSTRAINT_COUNT], loops.of_tree
     if not inverse_jacobians(
             model, loops.links, loops.columns, q, v, a[0],
             part(external, 0, len(external) * external.shape[1], 6), of_tree[:nv],

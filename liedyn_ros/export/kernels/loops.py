@@ -26,14 +26,16 @@ from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, VECTOR
 
-# Columns of sizes; USUAL_RANK is that of the constraints where the machine is not singular. SOLVED
+# Columns of sizes; LOOP_RANK is that of the constraints where the machine is not singular. SOLVED
 # are the rows of forces that close loops, of the last solution.
-ORDER, CONSTRAINTS, CLOSURES, BODIES, USUAL_RANK, SOLVED, SIZES = range(7)
+LOOP_ORDER, CONSTRAINT_COUNT, CLOSURES, BODIES, LOOP_RANK, SOLVED, SIZES = range(7)
 ANSWER = 5  # numbers of what is told of a solution: write_task_report
-REGULAR, REDUNDANT, NEARLY_SINGULAR, SINGULAR, INCONSISTENT = range(5)  # as in liedyn.h
+# As in liedyn.h.
+(STATUS_REGULAR, STATUS_REDUNDANT, STATUS_NEARLY_SINGULAR, STATUS_SINGULAR,
+ STATUS_INCONSISTENT) = range(5)
 # Codes beside those of kernels: constraints become dependent, a closure has no frame in the
 # ground, a matrix is no pose, targets are out of reach.
-DEPENDENT, NO_GROUND, NO_POSE, NOT_REACHED = -5, -6, -7, -8
+BECAME_DEPENDENT, NO_GROUND, NOT_A_POSE, TARGET_NOT_REACHED = -5, -6, -7, -8
 ANY_RANK = 1 << 62
 ACTUATED, SPINS = 1, 2  # of a rod about itself, which nothing drives
 
@@ -86,7 +88,7 @@ def let_move(loops, t, held, within):
 @kernel
 def write_wrench_coefficients(loops, external, rows):
     """Write Taylor coefficients of external wrenches (rows, B, 6)."""
-    orders, coefficients, factorial = loops.sizes[ORDER] + 1, loops.external, 1.0
+    orders, coefficients, factorial = loops.sizes[LOOP_ORDER] + 1, loops.external, 1.0
     for k in range(rows):
         factorial *= max(k, 1)
         for b in range(external.shape[1]):
@@ -134,15 +136,15 @@ def solve_task(loops, rows, inverse, unprescribed, q, v, a, tau, external):
     sizes = loops.sizes
     flat, report = loops.inverse if inverse else loops.hybrid, loops.report
     task = task_of(flat)
-    nv, count, closed = count_coordinates(loops), sizes[CONSTRAINTS], sizes[CLOSURES]
-    bodies, orders = sizes[BODIES] if len(external) > 0 else 0, sizes[ORDER] + 1
+    nv, count, closed = count_coordinates(loops), sizes[CONSTRAINT_COUNT], sizes[CLOSURES]
+    bodies, orders = sizes[BODIES] if len(external) > 0 else 0, sizes[LOOP_ORDER] + 1
     sizes[SOLVED] = 0
     if len(external) > 0:
         write_wrench_coefficients(loops, external, rows)
     wrenches = loops.external[:bodies * orders * 6].reshape((bodies, orders, 6))
     known_a = loops.a[:rows * nv].reshape((rows, nv))
     known_tau = loops.tau[:rows * nv].reshape((rows, nv))
-    usual, code = sizes[USUAL_RANK], solver.DONE
+    usual, code = sizes[LOOP_RANK], solver.DONE
     task.most[0] = ANY_RANK
     for attempt in range(2):
         code = solver.solve_state(
@@ -150,10 +152,10 @@ def solve_task(loops, rows, inverse, unprescribed, q, v, a, tau, external):
             known_a if inverse else a, tau if len(tau) > 0 else known_tau,
             loops.multipliers[:rows * count].reshape((rows, count)),
             loops.wrenches[:rows * closed * 6].reshape((rows, closed, 6)), report)
-        stuck = (code == solver.MOTION_UNDETERMINED and task.kind[0] == solver.LEAST_TORQUE
+        stuck = (code == solver.MOTION_UNDETERMINED and task.kind[0] == solver.LEAST_TORQUE_TASK
                  and usual < count)
         beyond = (code == solver.DONE and report[INVERSE_CONDITION] < OFF_LOOP
-                  and task.kind[0] != solver.LEAST_FORCE and report[RANK] > usual)
+                  and task.kind[0] != solver.LEAST_FORCE_TASK and report[RANK] > usual)
         if attempt > 0 or not unprescribed or not (stuck or beyond):
             break
         task.most[0] = usual
@@ -199,7 +201,7 @@ def list_passive(loops, known):
     for j in range(n):
         decided += 1 if is_known(loops, known, j) else 0
     for j in range(n):
-        held = loops.actuated[j] == SPINS and decided < n - loops.sizes[USUAL_RANK]
+        held = loops.actuated[j] == SPINS and decided < n - loops.sizes[LOOP_RANK]
         if not (held or is_known(loops, known, j)):
             loops.passive[count] = j
             count += 1
@@ -225,11 +227,11 @@ def require_derivatives(work, inverse):
     """Return DONE where the last solution has derivatives."""
     loops = loops_of(work)
     if inverse:
-        good = (task_of(loops.inverse).kind[0] != solver.LEAST_TORQUE
-                or loops.answer[0] >= loops.sizes[USUAL_RANK])
+        good = (task_of(loops.inverse).kind[0] != solver.LEAST_TORQUE_TASK
+                or loops.answer[0] >= loops.sizes[LOOP_RANK])
     else:
-        good = loops.answer[4] != SINGULAR and loops.answer[4] != INCONSISTENT
-    return solver.DONE if good else DEPENDENT
+        good = loops.answer[4] != STATUS_SINGULAR and loops.answer[4] != STATUS_INCONSISTENT
+    return solver.DONE if good else BECAME_DEPENDENT
 
 
 @kernel
@@ -238,11 +240,11 @@ def write_task_report(report, count, usual, inverse, found):
     rank, condition, actuation = report[RANK], report[INVERSE_CONDITION], report[ACTUATION]
     found[0], found[1], found[2], found[3] = rank, condition, actuation, report[DEFECT]
     if report[DEFECT] > CONSISTENT:
-        found[4] = INCONSISTENT
+        found[4] = STATUS_INCONSISTENT
     elif not inverse and rank < count and rank < usual:
-        found[4] = SINGULAR
+        found[4] = STATUS_SINGULAR
     elif actuation < NEAR_SINGULAR or (
             count > 0 and (rank > 0 or inverse) and condition < NEAR_SINGULAR):
-        found[4] = NEARLY_SINGULAR
+        found[4] = STATUS_NEARLY_SINGULAR
     else:
-        found[4] = REGULAR if rank == count else REDUNDANT
+        found[4] = STATUS_REGULAR if rank == count else STATUS_REDUNDANT

@@ -12,8 +12,8 @@ from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.export.kernels.arrays import are_starts, has_shape, lie_in, padded
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import LANES
-from liedyn_ros.model.kernels.closure_kinds import ALONG_ROD, ROD
-from liedyn_ros.model.kernels.kinds import FREE, NQ, NV
+from liedyn_ros.model.kernels.closure_kinds import ALONG_ROD, ROD_CLOSURE
+from liedyn_ros.model.kernels.kinds import FREE, NQ_OF_KIND, NV_OF_KIND
 
 
 @kernel
@@ -37,12 +37,12 @@ def are_links(machine, nq, nv):
     for i in range(count):
         kind, parent = machine.kind[i], machine.parent[i]
         if not (0 <= kind <= FREE and (0 <= parent < i or parent == count)
-                and machine.qi[i] == qi and machine.vi[i] == vi and vi + NV[kind] <= nv):
+                and machine.qi[i] == qi and machine.vi[i] == vi and vi + NV_OF_KIND[kind] <= nv):
             return False
-        for k in range(NV[kind]):
+        for k in range(NV_OF_KIND[kind]):
             if machine.link[vi + k] != i:
                 return False
-        qi, vi = qi + NQ[kind], vi + NV[kind]
+        qi, vi = qi + NQ_OF_KIND[kind], vi + NV_OF_KIND[kind]
     if qi != nq or vi != nv or len(machine.heavy_links) != 1:
         return False
     heavy = machine.heavy_links[0]
@@ -98,7 +98,7 @@ def are_closures(machine, nv, constraints, closures):
     """Return whether closures, couplings and their rows are within the machine."""
     rows, couplings, ends = len(machine.row_kind), len(machine.coupling), padded(nv) + 1
     return (rows + couplings == constraints and len(machine.closure_kind) == closures
-            and lie_in(machine.closure_kind, 0, ROD + 1)
+            and lie_in(machine.closure_kind, 0, ROD_CLOSURE + 1)
             and has_shape(machine.closure_size, closures, 2)
             and are_starts(machine.closure_row, closures, rows)
             and lie_in(machine.row_kind, 0, ALONG_ROD + 1)

@@ -26,36 +26,38 @@ from liedyn_ros.stewart.platform.kernels import leg_rows, state
 from liedyn_ros.stewart.solver.kernels.solve import SOLVER_WORK
 
 # Codes of calls, besides those of aba.
-NO_POSE, NOT_REACHED, NOT_CONVERGED, NOT_PROVED, SINGULAR = 1, 2, 3, 4, 5
-NOT_STARTED, LATE, BEYOND = 6, 7, 8  # of a tracker
+NO_POSE, NOT_REACHED, NOT_CONVERGED, NOT_PROVED, PLATFORM_SINGULAR = 1, 2, 3, 4, 5
+NOT_STARTED, TOO_LATE, BEYOND = 6, 7, 8  # of a tracker
 
 SCALE, TABLE, PROVABLE, MASSES, LIMITS = 0, 1, 2, 3, 22
-DAMPING, ITERATIONS, TOLERANCE, STEP_TOLERANCE, SINGULAR_VALUE = 4, 5, 6, 7, 8
-SCALES, UNIT, LATENCY = 9, 15, 16  # (6,), m at a drive's end for one unit of reading; m; (6,), s
+SOLVER_DAMPING, SOLVER_ITERATIONS, SOLVER_TOLERANCE, STEP_TOLERANCE, SINGULAR_VALUE = 4, 5, 6, 7, 8
+# (6,), m at a drive's end for one unit of reading; m; (6,), s
+SCALES, DRIVE_UNITS, LATENCY = 9, 15, 16
 LONGEST_LATENCY = 1.0  # s
 ITERATION_LIMIT = 10_000
 NUMBER_OF_LIMITS, NUMBER_OF_CONSTANTS = 75, 17
-LEGS = 6 * leg_dynamics.LEG
+LEG_MASS_NUMBERS = 6 * leg_dynamics.LEG_CONSTANTS
 LONGEST = leg_rows.ENDS + 6 * leg_rows.ROW  # numbers in a table of legs; the other is ENDS
 
 # Parts of a work area: tables and constants of the certificate are copies, as kernels write into
 # them where the legs end.
 LINE = 8
-SIZES = [LONGEST, LONGEST, certificate.TABLE + LONGEST, state.COUNT, SOLVER_WORK,
-         certificate.WORKSPACE_SIZE, 36, 42, 6, tracking.FOLLOWER, tracking.STAMPS,
-         len(tracking.BRANCH),
-         len(tracking.MOTION), tracking.MOVED, len(tracking.EVIDENCE)]
-_STARTS = [sum((size + LINE - 1) // LINE * LINE for size in SIZES[:k])
-           for k in range(len(SIZES) + 1)]
-(SCALED, METRES, KNOWN, STATE, SOLVER, PROOF, MATRIX, BUFFER, RATES, FOLLOWER, STAMPS, BRANCH,
- MOTION, MOVED, EVIDENCE, SERIES) = _STARTS
+PART_SIZES = [LONGEST, LONGEST, certificate.CENTRED_TABLE + LONGEST, state.STATE_SIZE, SOLVER_WORK,
+         certificate.CERTIFICATE_WORK, 36, 42, 6, tracking.FOLLOWER_WIDTH, tracking.STAMP_COUNT,
+         len(tracking.EMPTY_BRANCH),
+         len(tracking.EMPTY_MOTION), tracking.MOTION_NUMBERS, len(tracking.EMPTY_EVIDENCE)]
+_STARTS = [sum((size + LINE - 1) // LINE * LINE for size in PART_SIZES[:k])
+           for k in range(len(PART_SIZES) + 1)]
+(SCALED_PART, METRES_PART, KNOWN_PART, STATE_PART, SOLVER_PART, PROOF_PART, MATRIX_PART,
+ BUFFER_PART, RATES_PART, FOLLOWER_PART, STAMPS_PART, BRANCH_PART, MOTION_PART, MOVED_PART,
+ EVIDENCE_PART, SERIES_PART) = _STARTS
 
 
 @inlined
 def numbers(count):
     """Return the size of the constants, for the size of a table of legs."""
-    return (LIMITS + NUMBER_OF_LIMITS + 3 * count + certificate.TABLE + NUMBER_OF_CONSTANTS
-            + LEGS)
+    return (LIMITS + NUMBER_OF_LIMITS + 3 * count + certificate.CENTRED_TABLE + NUMBER_OF_CONSTANTS
+            + LEG_MASS_NUMBERS)
 
 
 @inlined
@@ -67,10 +69,10 @@ def scaled_at():
 @inlined
 def constants_at(count):
     """Return where the constants of the dynamics begin."""
-    return LIMITS + NUMBER_OF_LIMITS + 3 * count + certificate.TABLE
+    return LIMITS + NUMBER_OF_LIMITS + 3 * count + certificate.CENTRED_TABLE
 
 
 @inlined
 def work_size(order):
     """Return the size of a work area for derivatives to an order."""
-    return SERIES + rounded(dynamics.ROWS * (order + 2))
+    return SERIES_PART + rounded(dynamics.SERIES_ROWS * (order + 2))

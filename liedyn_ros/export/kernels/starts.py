@@ -16,15 +16,15 @@ The generator is that of Park and Miller (Communications of the ACM 31, 1988): x
 import math
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.model.kernels.kinds import NQ, NV, PRISMATIC, SPHERICAL
+from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, NV_OF_KIND, PRISMATIC, SPHERICAL
 
-FACTOR, MODULUS, SPREAD, SKIPPED = 16807, 2147483647, 48271, 4
+NUMBER_MULTIPLIER, MODULUS, SEED_MULTIPLIER, SKIPPED = 16807, 2147483647, 48271, 4
 
 
 @kernel
 def next_number(x):
     """Return the next state of the generator."""
-    return FACTOR * x % MODULUS
+    return NUMBER_MULTIPLIER * x % MODULUS
 
 
 @kernel
@@ -34,21 +34,21 @@ def write_random(machine, held, lower, upper, number, q):
 
     held (nv,) is 1 there; lower and upper (nv,) are position limits.
     """
-    x = 1 + SPREAD * (number % MODULUS) % (MODULUS - 1)
+    x = 1 + SEED_MULTIPLIER * (number % MODULUS) % (MODULUS - 1)
     for _ in range(SKIPPED):
         x = next_number(x)
     for i in range(len(machine.kind)):
         kind, at, step = machine.kind[i], machine.qi[i], machine.vi[i]
         stays = False
-        for k in range(NV[kind]):
+        for k in range(NV_OF_KIND[kind]):
             stays = stays or held[step + k] != 0
-        for k in range(0 if stays else NQ[kind]):
+        for k in range(0 if stays else NQ_OF_KIND[kind]):
             x = next_number(x)
             q[at + k] = 2.0 * x / MODULUS - 1.0
         if not stays and kind < SPHERICAL:
             q[at] = position_within(kind, lower[step], upper[step], q[at])
         elif not stays:
-            x = write_rotation(q, at + NQ[kind] - 4, x)
+            x = write_rotation(q, at + NQ_OF_KIND[kind] - 4, x)
     return x
 
 

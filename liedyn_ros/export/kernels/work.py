@@ -16,17 +16,17 @@ the same place as links.
 """
 
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
-from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS
+from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCK_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PRODUCT_WIDTH
-from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
-from liedyn_ros.dynamics.time_derivatives.kernels.series import WIDTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.second import SECOND_WIDTH
+from liedyn_ros.dynamics.time_derivatives.kernels.series import SERIES_TABLE_WIDTH
 from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.pointers import LINE
 from liedyn_ros.jit.simd import get_int, LANES
-from liedyn_ros.model.kernels.kinds import NV
+from liedyn_ros.model.kernels.kinds import NV_OF_KIND
 
 
 @inlined
@@ -86,7 +86,7 @@ def shared_at(model):
 @inlined
 def shared_size(model, order):
     """Return the size of the part that calls share."""
-    return rounded(max(series_rows(model, order) * WIDTH, links(model) * BLOCKS,
+    return rounded(max(series_rows(model, order) * SERIES_TABLE_WIDTH, links(model) * BLOCK_WIDTH,
                        6 * nv(model)))
 
 
@@ -105,7 +105,7 @@ def variations_at(model):
 @inlined
 def gravity_at(model):
     """Return where the derivatives by gravity begin."""
-    return variations_at(model) + rounded(links(model) * VARIATION_WIDTH)
+    return variations_at(model) + rounded(links(model) * SECOND_WIDTH)
 
 
 @inlined
@@ -165,13 +165,13 @@ def data(model):
 @inlined
 def series(model, order):
     """Return place, rows and width of the time series of links, to an order."""
-    return shared_at(model), series_rows(model, order), WIDTH
+    return shared_at(model), series_rows(model, order), SERIES_TABLE_WIDTH
 
 
 @inlined
 def blocks(model):
     """Return place, rows and width of the scratch buffer of the Coriolis matrix."""
-    return shared_at(model), links(model), BLOCKS
+    return shared_at(model), links(model), BLOCK_WIDTH
 
 
 @inlined
@@ -201,7 +201,7 @@ def column_rows(model):
 @inlined
 def variations(model):
     """Return place, rows and width of the variations of links."""
-    return shared_at(model) + variations_at(model), links(model), VARIATION_WIDTH
+    return shared_at(model) + variations_at(model), links(model), SECOND_WIDTH
 
 
 @inlined
@@ -234,10 +234,10 @@ def write_before(model, before):
     """Write the coordinate before each on its path, -1 for none."""
     for i in range(1, links(model)):
         at, parent = get_int(model, i, tables.VI), get_int(model, i, tables.PARENT)
-        for k in range(NV[get_int(model, i, tables.KIND)]):
+        for k in range(NV_OF_KIND[get_int(model, i, tables.KIND)]):
             before[at + k] = at + k - 1
         if parent == 0:
             before[at] = -1
         else:
             before[at] = (get_int(model, parent, tables.VI)
-                          + NV[get_int(model, parent, tables.KIND)] - 1)
+                          + NV_OF_KIND[get_int(model, parent, tables.KIND)] - 1)

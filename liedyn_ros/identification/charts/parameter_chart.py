@@ -110,7 +110,7 @@ class ParameterChart:
         self._links = links.body_link[self._bodies]
         self._into = np.array([_transport(poses[b]) for b in self._bodies]).reshape(-1, 10, 10)
         table = self._tables[0]
-        first = table.view(np.int64)[columns.FIRST, self._joints]
+        first = table.view(np.int64)[columns.FIRST_LINK, self._joints]
         self._first, at = first, columns.JOINT_POSE
         self._frames = np.tile(np.eye(4), (len(first), 1, 1))
         self._frames[:, :3, :3] = table[at:at + 9, self._joints].T.reshape(-1, 3, 3)

@@ -12,7 +12,7 @@ from liedyn_ros.jit.decorators import kernel
 
 Mat3 = tuple[float, float, float, float, float, float, float, float, float]
 
-IDENTITY: Mat3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+UNIT_ENTRIES: Mat3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @kernel

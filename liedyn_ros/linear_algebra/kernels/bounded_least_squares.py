@@ -19,7 +19,7 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR
 
-DEPENDENT = 1e-14  # what is left of a column, over the largest one, that counts as none
+DEPENDENT_COLUMN = 1e-14  # what is left of a column, over the largest one, that counts as none
 LEVEL = 1e-9  # cosine of the angle between a column and the residual that counts as none
 
 
@@ -131,7 +131,7 @@ def reflect_free(a, b, x, work, step, bound, order):
                 best, most = t, size
         pivot = math.sqrt(most)
         largest = max(largest, pivot)
-        if not pivot > DEPENDENT * largest:
+        if not pivot > DEPENDENT_COLUMN * largest:
             break
         order[s], order[best] = order[best], order[s]
         reflect_column(work, s, order[s], pivot)

@@ -15,6 +15,8 @@ the compiler then knows the order and unrolls, which the Stewart solver needs.
 
 from liedyn_ros.jit.decorators import kernel
 
+SIX = (0,) * 6  # a size
+
 
 @kernel
 def factor_cholesky(size, a, shift, smallest_pivot, factor):

@@ -23,7 +23,7 @@ from liedyn_ros.linear_algebra.kernels.bounded_least_squares import (
 
 INDEPENDENT = 1e-8  # of a row that holds: what those before leave of it, over the largest row
 HEAVY = 1e8  # of a row that holds, beside the largest number of the others
-ROUNDING = 1e-12  # beyond a bound, over the largest number
+BOUND_ROUNDING = 1e-12  # beyond a bound, over the largest number
 HOLDS = 1e-9  # of a row of length one and of bounds, over the largest number
 
 
@@ -80,7 +80,7 @@ def solve_constrained_least_squares(
         for j in range(n):
             x[j] = lower[j] if bound[j] < 0 else upper[j] if bound[j] > 0 else 0.0
         reflect_free(a, b, x, work, step, bound, order)
-        beyond = bind_worst(lower, upper, ROUNDING * far, step, x, bound)
+        beyond = bind_worst(lower, upper, BOUND_ROUNDING * far, step, x, bound)
     return all_holds(basis[:kept], lower, upper, room, step, x)
 
 
@@ -91,7 +91,7 @@ def bind_worst(lower, upper, most, step, x, bound):
     for j in range(len(x)):
         to = x[j] + step[j]
         over = max(lower[j] - to, to - upper[j])
-        if bound[j] == 0 and over > max(most, ROUNDING * abs(to)):
+        if bound[j] == 0 and over > max(most, BOUND_ROUNDING * abs(to)):
             worst, most = j, over
     if worst >= 0:
         bound[worst] = -1 if x[worst] + step[worst] < lower[worst] else 1

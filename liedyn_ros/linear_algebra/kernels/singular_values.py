@@ -19,14 +19,14 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels.orthogonal import inner_product
 
-SWEEPS = 40
+MAX_SWEEPS = 40
 ORTHOGONAL = 1e-15  # cosine of the angle between columns that count as orthogonal
 
 
 @kernel
 def orthogonalize_columns(columns, mix, size):
     """Rotate the rows (k, m) of columns until they are orthogonal, and mix (k, k) alike."""
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         rotated = False
         for p in range(len(columns)):
             for s in range(p + 1, len(columns)):

@@ -8,8 +8,9 @@
 
 """The kinds of loop closures and of their rows, for kernels (theory 12.1)."""
 
-(WELD, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL, PLANAR, UNIVERSAL, SPHERICAL, LINE, PLANE,
- ROD) = range(11)
+(WELD_CLOSURE, REVOLUTE_CLOSURE, PRISMATIC_CLOSURE, HELICAL_CLOSURE, CYLINDRICAL_CLOSURE,
+ PLANAR_CLOSURE, UNIVERSAL_CLOSURE, SPHERICAL_CLOSURE, LINE_CLOSURE, PLANE_CLOSURE,
+ ROD_CLOSURE) = range(11)
 
 # Kinds of rows of a closure: a moment about an axis of frame b, a force along one, ...
 MOMENT_X, MOMENT_Y, MOMENT_Z, FORCE_X, FORCE_Y, FORCE_Z = range(6)

@@ -15,7 +15,7 @@ from liedyn_ros.jit.kinds import INTEGER_ROWS, MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.lie.kernels import mat3, so3, vec3
 from liedyn_ros.model.kernels.acceptance import are_unit, finite
-from liedyn_ros.model.kernels.kinds import FREE, NQ, NV, SPHERICAL
+from liedyn_ros.model.kernels.kinds import FREE, NQ_OF_KIND, NV_OF_KIND, SPHERICAL
 
 MAX_SERIES_SINE = 0.05  # the sine of half an angle up to which four terms of g have all digits
 
@@ -54,7 +54,7 @@ def checked_difference(links: INTEGER_ROWS, q0: VECTOR, q1: VECTOR, out: VECTOR)
 def fits_configuration(links, q):
     """Return whether q is complete and finite and its quaternions are of unit length."""
     last = links.shape[1] - 1
-    size = links[1, last] + NQ[links[0, last]] if last >= 0 else 0
+    size = links[1, last] + NQ_OF_KIND[links[0, last]] if last >= 0 else 0
     return len(q) == size and finite(q) and are_unit(links[0], links[1], q)
 
 
@@ -68,7 +68,7 @@ def fits_displacement(links, dv):
 def displacement_size(links):
     """Return the number of velocity coordinates."""
     last = links.shape[1] - 1
-    return links[2, last] + NV[links[0, last]] if last >= 0 else 0
+    return links[2, last] + NV_OF_KIND[links[0, last]] if last >= 0 else 0
 
 
 @kernel

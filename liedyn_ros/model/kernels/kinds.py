@@ -15,5 +15,5 @@ SPHERICAL = 3
 FREE = 4
 
 # Numbers in q and v of one link of each kind.
-NQ = (1, 1, 1, 4, 7)
-NV = (1, 1, 1, 3, 6)
+NQ_OF_KIND = (1, 1, 1, 4, 7)
+NV_OF_KIND = (1, 1, 1, 3, 6)

@@ -42,18 +42,18 @@ class ClosureType:
 
 
 CLOSURE_TYPES: dict[str, ClosureType] = {
-    'weld': ClosureType(kinds.WELD, _MOMENTS + _FORCES),
-    'revolute': ClosureType(kinds.REVOLUTE, _MOMENTS[:2] + _FORCES, axes=1),
-    'prismatic': ClosureType(kinds.PRISMATIC, _MOMENTS + _FORCES[:2], axes=1),
-    'helical': ClosureType(kinds.HELICAL, (*_MOMENTS[:2], *_FORCES[:2], kinds.SCREW), axes=1,
-                           has_pitch=True),
-    'cylindrical': ClosureType(kinds.CYLINDRICAL, _MOMENTS[:2] + _FORCES[:2], axes=1),
-    'planar': ClosureType(kinds.PLANAR, (*_MOMENTS[:2], kinds.FORCE_Z), axes=1),
-    'universal': ClosureType(kinds.UNIVERSAL, (kinds.MOMENT_CROSS, *_FORCES), axes=2),
-    'spherical': ClosureType(kinds.SPHERICAL, _FORCES),
-    'point_on_line': ClosureType(kinds.LINE, (kinds.ACROSS_X, kinds.ACROSS_Y), axes=1),
-    'point_on_plane': ClosureType(kinds.PLANE, (kinds.ACROSS_Z,), axes=1),
-    'rod': ClosureType(kinds.ROD, (kinds.ALONG_ROD,), has_length=True),
+    'weld': ClosureType(kinds.WELD_CLOSURE, _MOMENTS + _FORCES),
+    'revolute': ClosureType(kinds.REVOLUTE_CLOSURE, _MOMENTS[:2] + _FORCES, axes=1),
+    'prismatic': ClosureType(kinds.PRISMATIC_CLOSURE, _MOMENTS + _FORCES[:2], axes=1),
+    'helical': ClosureType(kinds.HELICAL_CLOSURE, (*_MOMENTS[:2], *_FORCES[:2], kinds.SCREW),
+                           axes=1, has_pitch=True),
+    'cylindrical': ClosureType(kinds.CYLINDRICAL_CLOSURE, _MOMENTS[:2] + _FORCES[:2], axes=1),
+    'planar': ClosureType(kinds.PLANAR_CLOSURE, (*_MOMENTS[:2], kinds.FORCE_Z), axes=1),
+    'universal': ClosureType(kinds.UNIVERSAL_CLOSURE, (kinds.MOMENT_CROSS, *_FORCES), axes=2),
+    'spherical': ClosureType(kinds.SPHERICAL_CLOSURE, _FORCES),
+    'point_on_line': ClosureType(kinds.LINE_CLOSURE, (kinds.ACROSS_X, kinds.ACROSS_Y), axes=1),
+    'point_on_plane': ClosureType(kinds.PLANE_CLOSURE, (kinds.ACROSS_Z,), axes=1),
+    'rod': ClosureType(kinds.ROD_CLOSURE, (kinds.ALONG_ROD,), has_length=True),
 }
 
 

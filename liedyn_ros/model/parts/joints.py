@@ -46,12 +46,12 @@ class JointType:
     @cached_property
     def nq(self) -> int:
         """Return the length of its configuration."""
-        return sum(kinds.NQ[kind] for kind, _ in self.links)
+        return sum(kinds.NQ_OF_KIND[kind] for kind, _ in self.links)
 
     @cached_property
     def nv(self) -> int:
         """Return its number of degrees of freedom."""
-        return sum(kinds.NV[kind] for kind, _ in self.links)
+        return sum(kinds.NV_OF_KIND[kind] for kind, _ in self.links)
 
 
 JOINT_TYPES: dict[str, JointType] = {

@@ -99,7 +99,7 @@ class OnlineScaling:
         self._rows = [key for each in (run.margins.states, run.margins.rates)
                       for key in zip(each.names, each.of)]
         self._raised: Array = np.ones(len(self._rows))
-        self.state = np.zeros(kernels.NUMBERS)
+        self.state = np.zeros(kernels.SCALING_WIDTH)
         self.reset()
 
     def reset(self) -> None:
@@ -114,7 +114,7 @@ class OnlineScaling:
         state[[kernels.SPEED, kernels.START_SPEED, kernels.END_SPEED, kernels.SPEED_AHEAD]] = 1.0
         state[[kernels.LIMIT_USE, kernels.LIMIT_TIME]] = 1.0, math.inf
         state[[kernels.LIMIT_ROW, kernels.ROW_AHEAD]] = -1.0
-        state[kernels.CHANGED] = float((self._raised != 1.0).any())
+        state[kernels.LIMITS_CHANGED] = float((self._raised != 1.0).any())
 
     def use(self, limits: MotionLimits) -> None:
         """
@@ -133,7 +133,7 @@ class OnlineScaling:
         row = int(self.state[kernels.LIMIT_ROW])
         if row >= 0 and before[row] > 0.0:  # until all rows are looked at
             self.state[kernels.LIMIT_USE] *= self._raised[row] / before[row]
-        self.state[kernels.CHANGED] = 1.0
+        self.state[kernels.LIMITS_CHANGED] = 1.0
 
     def step(self, cycle: float, speed: float = 1.0) -> ScaledInstant:
         """
@@ -168,8 +168,8 @@ class OnlineScaling:
             row = int(values[kernels.ROW_AHEAD])
         return ScaledInstant(
             values[kernels.TIME], tuple(values[kernels.SPEED:kernels.P]),
-            tuple(values[kernels.P:kernels.ELAPSED]), status, used, values[kernels.LIMIT_USE],
-            None if row < 0 else self._rows[row])
+            tuple(values[kernels.P:kernels.SINCE_SCALING]), status, used,
+            values[kernels.LIMIT_USE], None if row < 0 else self._rows[row])
 
     def samples(self, instants: list[ScaledInstant], t: Array) -> RetimedSamples:
         """
@@ -197,9 +197,9 @@ class OnlineScaling:
         """Return how a state goes on."""
         if values[kernels.TIME] >= self.run.duration:
             return ScalingStatus.ENDED
-        if values[kernels.LIMIT_USE] > 1.0 + kernels.TOLERANCE:
+        if values[kernels.LIMIT_USE] > 1.0 + kernels.LIMIT_TOLERANCE:
             return ScalingStatus.EXCEEDS
-        over = values[kernels.ELAPSED] >= values[kernels.DURATION]
+        over = values[kernels.SINCE_SCALING] >= values[kernels.DURATION]
         if values[kernels.END_SPEED] == 0.0:
             return ScalingStatus.STANDS if over else ScalingStatus.STOPS
         return ScalingStatus.FOLLOWS if over and values[kernels.END_SPEED] == 1.0 \

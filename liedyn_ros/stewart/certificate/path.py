@@ -136,7 +136,7 @@ class PathProver:
             self._table, self._real_table, self._bounds, self._scale, self._centre,
             np.array(poses, order='C'), tube, self._threshold, MIN_PATH_SHARE * (len(poses) - 1),
             durations, demands, self._pose, self._ends, self._work)
-        greatest = demands[of_drives.GREATEST:].tolist()
+        greatest = demands[of_drives.GREATEST_DEMANDS:].tolist()
         bounds = (tuple(greatest[:6]) if speeds else (), tuple(greatest[6:]) if forces else ())
         if fault == kernels.PROVED:
             return PathProof(True, np.nan, np.nan, '', least, tests, *bounds)
@@ -145,12 +145,12 @@ class PathProver:
             False, begin, end, self._reason(fault, demands), least, tests, *bounds)
 
     def _reason(self, fault: int, demands: Array) -> str:
-        if fault >= kernels.DEMAND:
-            return self._exceeded(fault - kernels.DEMAND, demands)
-        if fault == kernels.SINGULAR:
+        if fault >= kernels.DEMAND_FAULTS:
+            return self._exceeded(fault - kernels.DEMAND_FAULTS, demands)
+        if fault == kernels.SINGULAR_FAULT:
             return 'a singularity, or one too near, is not excluded'
-        if fault >= kernels.DEAD_CENTRE:
-            leg = self.geometry.leg_names[fault - kernels.DEAD_CENTRE]
+        if fault >= kernels.DEAD_CENTRE_FAULTS:
+            leg = self.geometry.leg_names[fault - kernels.DEAD_CENTRE_FAULTS]
             return f'a dead centre of {leg}, or one too near, is not excluded'
         return f'{limit_name(fault, self.geometry.leg_names)} is not proved to be kept'
 
@@ -160,7 +160,7 @@ class PathProver:
         what, unit = ('speed', 'rad/s' if crank else 'm/s') if k < 6 else (
             'force', 'N m' if crank else 'N')
         return (f'the {what} of {self.geometry.leg_names[leg]} is not proved to be kept: '
-                f'up to {demands[of_drives.BOUNDS + k]:.4g} of {demands[k]:.4g} {unit}')
+                f'up to {demands[of_drives.DRIVE_BOUNDS + k]:.4g} of {demands[k]:.4g} {unit}')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,15 +218,16 @@ def numbers_of(
     if speeds is None and forces is None:
         return np.empty(0)
     numbers = np.zeros(of_drives.DEMANDS)
-    numbers[of_drives.SPEEDS:of_drives.FORCE] = math.inf
+    numbers[of_drives.SPEEDS:of_drives.PLATFORM_FORCE] = math.inf
     if speeds is not None:
         numbers[of_drives.SPEEDS:of_drives.FORCES] = _limits('speeds', speeds.limits)
         numbers[of_drives.TURNS] = _bound('angular', speeds.angular)
         numbers[of_drives.MOVES] = _bound('linear', speeds.linear) / scale
     if forces is not None:
-        numbers[of_drives.FORCES:of_drives.FORCE] = _limits('forces', forces.limits)
-        numbers[of_drives.FORCE:of_drives.POINT] = checks.as_array('force', forces.force, (3,))
-        numbers[of_drives.POINT:of_drives.TURNS] = (
+        numbers[of_drives.FORCES:of_drives.PLATFORM_FORCE] = _limits('forces', forces.limits)
+        numbers[of_drives.PLATFORM_FORCE:of_drives.FORCE_POINT] = checks.as_array(
+            'force', forces.force, (3,))
+        numbers[of_drives.FORCE_POINT:of_drives.TURNS] = (
             checks.as_array('point', forces.point, (3,)) - centre) / scale
         numbers[of_drives.PULLS] = _bound('further_force', forces.further_force)
         numbers[of_drives.MOMENTS] = _bound('further_moment', forces.further_moment) / scale

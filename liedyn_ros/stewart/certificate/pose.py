@@ -168,7 +168,7 @@ class PoseCertifier:
         """
         self._known = constants_of(geometry, length_bound, joint_bound)
         self._values, self._pose = np.empty(6), np.empty((4, 4))
-        self._work = np.empty(kernels.WORKSPACE_SIZE)
+        self._work = np.empty(kernels.CERTIFICATE_WORK)
 
     def certify(self, pose_base_platform: ArrayLike, lengths: ArrayLike) -> Certificate:
         """
@@ -213,7 +213,7 @@ class PoseCertifier:
         9
         """
         kernels.certify(self._known, lengths, pose, self._work)
-        return tuple(self._work[kernels.PROVED:].tolist())
+        return tuple(self._work[kernels.PROVED_RADII:].tolist())
 
 
 def unproved(geometry: StewartGeometry) -> tuple[str, ...]:

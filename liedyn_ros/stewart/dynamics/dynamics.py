@@ -93,7 +93,7 @@ class StewartDynamics:
         >>> StewartDynamics(geometry).inverse(home, np.zeros(6), np.zeros(6)).forces.shape
         (6,)
         """
-        return self._solve(platform.INVERSE, 'acceleration', acceleration, pose_base_platform,
+        return self._solve(platform.INVERSE_TASK, 'acceleration', acceleration, pose_base_platform,
                            twist, external)
 
     def forward(self, pose_base_platform: ArrayLike, twist: ArrayLike, forces: ArrayLike, *,
@@ -121,7 +121,7 @@ class StewartDynamics:
         True
         """
         return self._solve(
-            platform.FORWARD, 'forces', forces, pose_base_platform, twist, external)
+            platform.FORWARD_TASK, 'forces', forces, pose_base_platform, twist, external)
 
     def mass_matrix(self, pose_base_platform: ArrayLike) -> Array:
         """
@@ -172,7 +172,7 @@ class StewartDynamics:
 
     def _examine(self, pose_base_platform: ArrayLike, twist: ArrayLike) -> Energy:
         a, out, stretch = np.zeros((3, 1, 6))
-        self._run(platform.MASS_MATRIX, pose_base_platform, twist, a, out, stretch, None)
+        self._run(platform.MASS_MATRIX_TASK, pose_base_platform, twist, a, out, stretch, None)
         return Energy(*out[0, :2].tolist())
 
     def _solve(self, task: int, name: str, given: ArrayLike, pose_base_platform: ArrayLike,
@@ -183,14 +183,14 @@ class StewartDynamics:
         known = as_numbers(name, given).copy()
         self._check_orders(name, known.shape)
         found, stretch = np.empty(known.shape), np.empty(known.shape)
-        a, forces = (known, found) if task == platform.INVERSE else (found, known)
+        a, forces = (known, found) if task == platform.INVERSE_TASK else (found, known)
         rows = (a, forces, stretch) if known.ndim == 2 else (a[None], forces[None], stretch[None])
         held: float | None = None
         if self._loops is None:
             self._run(task, pose_base_platform, twist, *rows, external)
-            if task == platform.INVERSE:  # the buffer holds J^-T
+            if task == platform.INVERSE_TASK:  # the buffer holds J^-T
                 held = min(1.0, 1.0 / float(np.abs(self._buffer[:36]).max()))
-        elif task == platform.INVERSE:
+        elif task == platform.INVERSE_TASK:
             held = self._loops.inverse(
                 pose_base_platform, twist, *rows, self._wrenches(external, a))
         else:
@@ -202,7 +202,7 @@ class StewartDynamics:
                ) -> StewartMotion:
         """Solve a platform of more legs than six."""
         pose, rate = _pose(pose_base_platform), np.array(as_array('twist', twist, (6,)))
-        if task == platform.FORWARD:
+        if task == platform.FORWARD_TASK:
             forces = as_array(name, given, (len(self.geometry.leg_names),))
             a = shared.forward(pose, rate, forces, np.zeros(6) if external is None else as_array(
                 'external', external, (6,)))
@@ -246,7 +246,7 @@ class StewartDynamics:
             self._allocate(shape[0] - 1)
 
     def _allocate(self, order: int) -> None:
-        self._series = np.zeros((platform.ROWS, order + 2))
+        self._series = np.zeros((platform.SERIES_ROWS, order + 2))
         self._kernel = CheckedKernel(
             _Arguments(), platform.solve_platform, self._constants, self._legs, self._series,
             self._matrix, self._buffer)
@@ -265,7 +265,7 @@ class _Arguments:
                 wrenches: Array, stretch: Array) -> tuple[Any, ...]:
         """Return arrays that the kernel can read, or raise the error of a wrong one."""
         pose = _pose(pose)
-        if task == platform.FORWARD:
+        if task == platform.FORWARD_TASK:
             require_finite('forces', forces)
         else:
             require_finite('acceleration', a)
@@ -275,8 +275,8 @@ class _Arguments:
 
     def refuse(self, code: int, task: int, pose: Array, twist: Array, *_: Array) -> NoReturn:
         """Raise SingularError or LimitError."""
-        if code == platform.SINGULAR:
-            wanted = ('a platform and legs with mass' if task == platform.FORWARD
+        if code == platform.SINGULAR_PLATFORM:
+            wanted = ('a platform and legs with mass' if task == platform.FORWARD_TASK
                       else 'legs that hold the platform in all directions')
             raise SingularError(
                 f'pose_base_platform: expected {wanted}, got a singular pose; move away from '

@@ -24,7 +24,7 @@ from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.masses import LegMasses, PlatformMasses
 from liedyn_ros.stewart.platform.kernels import inverse_rates, leg_types
-from liedyn_ros.stewart.platform.kernels.legs import BODY
+from liedyn_ros.stewart.platform.kernels.legs import BY_BODY_TWIST
 from liedyn_ros.stewart.platform.kinematics import leg_lengths, length_jacobian
 
 # Ratio of singular values of J, below which the legs do not hold the platform
@@ -256,7 +256,7 @@ class SharedForces(ForceDistribution):
 
     def jacobian(self, pose: Array) -> Array:
         """Return d(value)/d(body twist), (n, 6); LimitError where a rod does not reach."""
-        leg_types.value_jacobian(self._table, *split(pose), BODY, self._rows.reshape(-1))
+        leg_types.value_jacobian(self._table, *split(pose), BY_BODY_TWIST, self._rows.reshape(-1))
         if not np.isfinite(self._rows).all():
             leg_lengths(self.geometry, pose)  # names the leg
         return self._rows.copy()

@@ -38,8 +38,8 @@ class Trivialization(IntEnum):
     (6, 6)
     """
 
-    BODY = legs.BODY
-    SPATIAL = legs.SPATIAL
+    BODY = legs.BY_BODY_TWIST
+    SPATIAL = legs.BY_SPATIAL_TWIST
 
 
 def leg_lengths(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:

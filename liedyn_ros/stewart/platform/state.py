@@ -28,7 +28,7 @@ from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.platform.kernels import (
     leg_types, limits as limit_kernels, state as kernels)
-from liedyn_ros.stewart.platform.kernels.legs import BODY
+from liedyn_ros.stewart.platform.kernels.legs import BY_BODY_TWIST
 from liedyn_ros.stewart.platform.limits import LimitMargins, limits_of, margins_of
 
 SINGULARITY_WARNING = kernels.SINGULARITY_WARNING
@@ -240,7 +240,7 @@ class PlatformMeter:
         n, table = self.legs, self.tables[0]
         roots = np.sqrt(self.weights if weights is None else weights)[:, None]
         rows = values[:6 * n].reshape(n, 6)
-        leg_types.value_jacobian(table, *split(pose), BODY, values[:6 * n])
+        leg_types.value_jacobian(table, *split(pose), BY_BODY_TWIST, values[:6 * n])
         rows /= self.units
         values[12 * n:] = np.nan
         if not np.isfinite(rows).all():  # a rod does not reach
@@ -282,7 +282,7 @@ class PlatformMeter:
             return np.array([self.measure(pose).signed_value for pose in poses])
         values = np.empty(len(poses))
         kernels.signed_values(self._scaled_joints, self.characteristic_length, poses, values,
-                              np.empty(kernels.COUNT), self._work)
+                              np.empty(kernels.STATE_SIZE), self._work)
         return values
 
     def reflected(self, state: PlatformState) -> Array:

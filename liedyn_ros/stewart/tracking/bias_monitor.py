@@ -109,7 +109,8 @@ class BiasMonitor:
         self._rates = [-1.0 / (PATH_MEMORY_TIME * each) for each in MEMORY_SHARES]
         self._keeps, self._before = np.zeros(memories), np.empty(n)
         self._factors = np.ones(kernels.NUMBERS_OF_LEG)  # of the variances in a row of `others`
-        self._sums, self._tallies = np.zeros((memories, n, kernels.SUMS)), np.zeros((memories, 2))
+        self._sums = np.zeros((memories, n, kernels.SUM_COUNT))
+        self._tallies = np.zeros((memories, 2))
         self.reset()
 
     def reset(self) -> None:
@@ -209,8 +210,8 @@ class BiasMonitor:
         if chi_square <= self._limits[self._degrees]:
             self._outlying = None
             return BiasFit(chi_square, not shown, None, math.nan, False, noise, NO_BIASES)
-        leg = self._outlying = self._outlier(others[:, kernels.SQUARE] / factor)
-        bias = math.nan if leg is None else float(others[leg, kernels.ERROR])
+        leg = self._outlying = self._outlier(others[:, kernels.OTHERS_SQUARE] / factor)
+        bias = math.nan if leg is None else float(others[leg, kernels.OWN_ERROR])
         return BiasFit(chi_square, False, leg, bias, False, noise, NO_BIASES)
 
     def doubts(self, square: float) -> bool:
@@ -219,7 +220,7 @@ class BiasMonitor:
 
     def _agree_without(self, leg: int, others: Array) -> bool:
         """Return whether the other legs are still redundant, and agree in a sample."""
-        return self._degrees > 1 and float(others[leg, kernels.SQUARE]) <= (
+        return self._degrees > 1 and float(others[leg, kernels.OTHERS_SQUARE]) <= (
             self.factor * self._limits[self._degrees - 1])
 
     def _add(self, stamp_ns: int, chi_square: float, others: Array, factor: float) -> None:
@@ -229,7 +230,7 @@ class BiasMonitor:
         self._keeps[:] = [math.exp(elapsed * rate) for rate in self._rates]
         most = MAX_CHI_SQUARE * self._degrees
         share = most / chi_square if chi_square > most else 1.0
-        self._factors[kernels.SQUARE] = self._factors[kernels.WEIGHT] = factor
+        self._factors[kernels.OTHERS_SQUARE] = self._factors[kernels.OWN_WEIGHT] = factor
         kernels.add_sample(
             self._keeps, share, chi_square, others / self._factors, self._sums, self._tallies)
 
@@ -249,7 +250,7 @@ class BiasMonitor:
             if square - left > BIAS_GAIN and (
                     abs(bias) > LEAST_BIAS * noise * float(self._solver.deviations[best])):
                 shown = True
-                judged = float(self._sums[memory, best, kernels.JUDGED])
+                judged = float(self._sums[memory, best, kernels.JUDGED_SAMPLES])
                 if second - left > BIAS_LEAD and judged > max(
                         MIN_PATH_SAMPLES, MIN_JUDGED_SHARE * weight):
                     if not self._has_changed(memory, best, bias):
@@ -264,7 +265,7 @@ class BiasMonitor:
 
     def _has_changed(self, memory: int, leg: int, bias: float) -> bool:
         """Return whether the bias of a leg in any shorter memory is another one."""
-        weights, firsts = self._sums[:memory, leg, kernels.WEIGHTS:kernels.SECOND].T
+        weights, firsts = self._sums[:memory, leg, kernels.WEIGHT_SUM:kernels.ERROR_SQUARE_SUM].T
         known = (self._tallies[:memory, 1] >= MIN_PATH_SAMPLES) & (weights > 0.0)
         weights, firsts = weights[known], firsts[known]
         return bool((weights * (firsts / weights - bias) ** 2 > CHANGE_THRESHOLD).any())

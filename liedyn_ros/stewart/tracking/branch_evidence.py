@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kernels.state import INVERSE
+from liedyn_ros.stewart.platform.kernels.state import INVERSE_AT
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, PoseSolver, Status
 from liedyn_ros.stewart.tracking.branch.kernels import evidence as kernels
@@ -34,8 +34,8 @@ from liedyn_ros.stewart.tracking.tracker import Start, TrackedPose
 
 METHOD = LevenbergMarquardt().as_tuple()
 REASONS = {
-    kernels.NO_REASON: '', kernels.START: 'start: home does not choose among poses',
-    kernels.GAP: 'gap: a second pose was within reach while no lengths came',
+    kernels.NO_REASON: '', kernels.START_REASON: 'start: home does not choose among poses',
+    kernels.GAP_REASON: 'gap: a second pose was within reach while no lengths came',
     kernels.HOME_DISAGREES: 'home: a solve from there leads to another pose, which is near it'}
 NOISE_REASON = 'singularity: the motion does not distinguish two poses'
 
@@ -53,11 +53,11 @@ class BranchSource(IntEnum):
     'HOME'
     """
 
-    UNSURE = kernels.UNSURE
-    HOME = kernels.HOME
-    MOTION = kernels.MOTION
-    SENSOR = kernels.SENSOR
-    PROVED = kernels.PROVED
+    UNSURE = kernels.UNSURE_CODE
+    HOME = kernels.HOME_CODE
+    MOTION = kernels.MOTION_CODE
+    SENSOR = kernels.SENSOR_CODE
+    PROVED = kernels.PROVED_CODE
 
 
 class BranchEvidence:
@@ -138,18 +138,18 @@ class BranchEvidence:
         Return whether there is no other.
         """
         others = [other for other in poses if self._apart(pose, other) > kernels.SAME_POSE]
-        if not others or self._numbers[kernels.REASON] == kernels.GAP:
+        if not others or self._numbers[kernels.REASON] == kernels.GAP_REASON:
             return complete and not others
         ways = [self._apart(self._home, other) for other in (pose, *others)]
         odds = 6.0 * np.log(np.maximum(ways, 1e-300)) + self._log_size(np.array((pose, *others)))
         odds -= odds[0]
         if odds[1:].min() < LOG_ODDS_LIMIT:
             if self.source is BranchSource.HOME:
-                self._numbers[kernels.REASON] = kernels.START
+                self._numbers[kernels.REASON] = kernels.START_REASON
             likeliest = ways[1 + int(odds[1:].argmin())]
             self._poses = (f'; {len(ways)} poses of this machine have these lengths, this one '
                            f'{ways[0]:.2g} from home, another {likeliest:.2g}')
-        elif complete and self._numbers[kernels.REASON] == kernels.START:
+        elif complete and self._numbers[kernels.REASON] == kernels.START_REASON:
             self.confirm(BranchSource.HOME)
         return False
 
@@ -168,7 +168,7 @@ class BranchEvidence:
         known: whether their noise is.
         """
         self.starts += not self.unsure
-        self._numbers[kernels.REASON] = kernels.START
+        self._numbers[kernels.REASON] = kernels.START_REASON
         self._poses = '; these lengths contradict each other at this pose' if known else (
             '; more than six lengths choose once their noise is known: set it')
 
@@ -188,7 +188,7 @@ class BranchEvidence:
     def _log_size(self, poses: Array) -> Array:
         """Return log |det J| of poses (n, 4, 4), m, in rad and characteristic lengths."""
         return np.array([np.linalg.slogdet(
-            self._meter.measure(pose).values[:INVERSE].reshape(6, 6))[1] for pose in poses])
+            self._meter.measure(pose).values[:INVERSE_AT].reshape(6, 6))[1] for pose in poses])
 
     def _apart(self, first: ArrayLike, second: ArrayLike) -> float:
         return float(separation(first, second, self._centre, self._scale))

@@ -66,7 +66,7 @@ class GeometryNoise:
             raise LimitError('geometry: expected one with a calibration_covariance, got none')
         self._joints = geometry.table()
         self._errors = geometry.calibration_covariance.copy()
-        self._work = np.empty(geometry_errors.WORK)
+        self._work = np.empty(geometry_errors.GEOMETRY_WORK)
 
     def covariance(self, pose_base_platform: ArrayLike, twist: ArrayLike = AT_REST) -> Array:
         """

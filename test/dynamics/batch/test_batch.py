@@ -17,7 +17,7 @@ from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, NotInGroupError, ShapeError)
-from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST
+from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST_ANGLE
 from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 STATES = 131  # more than one share, and not a multiple of anything
@@ -58,7 +58,7 @@ def test_batches_are_single_calls(tree: Case, states: dict, with_wrenches: bool)
 
 def test_angles_of_many_turns_are_single_calls(tree: Case, states: dict) -> None:
     (q, v, a, _), table = states.values(), tree.model.link_table
-    q[4::7, table.qi[table.kind == REVOLUTE][0]] += 2.0 * LARGEST
+    q[4::7, table.qi[table.kind == REVOLUTE][0]] += 2.0 * LARGEST_ANGLE
     tau = tree.dynamics.inverse.batch(q, v, a)
     for s in range(STATES):
         wanted = tree.dynamics.inverse(q[s], v[s], a[s])

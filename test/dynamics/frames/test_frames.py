@@ -24,7 +24,7 @@ from liedyn_ros.common.errors import (
 from liedyn_ros.dynamics import Dynamics, LOCAL, LOCAL_WORLD_ALIGNED, Names, WORLD
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.partial_derivatives import body_jacobian_rates
-from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST
+from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST_ANGLE
 from liedyn_ros.lie import se3
 from liedyn_ros.model import load_urdf, ModelBuilder, pose, scale_masses, to_urdf
 from liedyn_ros.model.kernels.kinds import REVOLUTE
@@ -66,7 +66,7 @@ def test_poses_of_bodies_and_of_frames_on_them(framed: Case) -> None:
 def test_angles_of_many_turns_place_all_frames_as_one_alone(framed: Case) -> None:
     frames, table, q = framed.dynamics.frames, framed.model.link_table, framed.q.copy()
     q[table.qi[table.kind == REVOLUTE]] += 1e6
-    assert np.abs(q).max() > LARGEST
+    assert np.abs(q).max() > LARGEST_ANGLE
     np.testing.assert_allclose(frames.poses(q), frames.pose(q, framed.model.frames), rtol=1e-12)
 
 

@@ -88,7 +88,7 @@ def form(tree: Dynamics, q: Array, v: Array) -> Array:
     mass, by_q = tree.mass_matrix(q), tree.inverse.partial_derivatives
     momentum, brackets = mass @ v, []
     for kind, vi in zip(table.kind, table.vi):
-        p = momentum[vi:vi + kinds.NV[kind]]
+        p = momentum[vi:vi + kinds.NV_OF_KIND[kind]]
         bracket = {kinds.SPHERICAL: so3.ad, kinds.FREE: se3.ad}.get(
             kind, lambda x: np.zeros((1, 1)))
         brackets.append(np.array([p @ bracket(x) for x in np.eye(len(p))]))
@@ -103,7 +103,7 @@ def test_a_step_of_a_tree_is_symplectic_and_reversible(seed: int, floating: bool
     q, v, tau = model.random(rng), rng.normal(size=n), rng.normal(size=n)
     for kind, vi in zip(model.link_table.kind, model.link_table.vi):
         if kind in (kinds.SPHERICAL, kinds.FREE):
-            tau[vi:vi + kinds.NV[kind]] = 0.0  # a held torque of a group has no potential
+            tau[vi:vi + kinds.NV_OF_KIND[kind]] = 0.0  # a held torque of a group has no potential
     q1, v1, (there, _) = VERLET(dynamics, q, v, 0.02, tau)
     assert_same(there.T @ form(dynamics, q1, v1) @ there, form(dynamics, q, v), 1e-11)
     back = VERLET(dynamics, q1, -v1, 0.02, tau)[2].A

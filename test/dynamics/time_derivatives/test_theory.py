@@ -140,7 +140,7 @@ def polynomial(entry):
 
 def table(**columns):
     """Return a table of series of one link, its first columns being given by name."""
-    rows = np.full((8, series.WIDTH), np.nan)
+    rows = np.full((8, series.SERIES_TABLE_WIDTH), np.nan)
     for name, expression in columns.items():
         at = getattr(series, name)
         for k in range(7):
@@ -193,7 +193,7 @@ def test_the_kernel_of_gravity() -> None:  # (7.33)
     rows, model = table(VELOCITY=w), np.zeros((2, MODEL_WIDTH))
     model[0, GRAVITY:GRAVITY + 3] = [float(number) for number in gravity]
     model[1, PLACEMENT:PLACEMENT + 9] = np.eye(3).ravel()
-    rows[0, series.ROTATION:series.ROTATION + 9] = np.eye(3).ravel()
+    rows[0, series.SERIES_ROTATION:series.SERIES_ROTATION + 9] = np.eye(3).ravel()
     for k in ORDERS:  # of R^T (-g), R = exp([w] t)
         wanted = (-hat(w))**k * -gravity / sympy.factorial(k)
         assert motion.opposite_gravity(model, rows, 1, 0, k) == pytest.approx(
@@ -213,7 +213,7 @@ def test_the_kernel_of_newton_and_euler(k: int) -> None:  # (7.35), (7.36)
     for loaded in (False, True):
         rows = table(VELOCITY=w, ACCELERATION=s, SQUARE=upper(hat(w)**2), EXTERNAL=load)
         wrenches.store_net_wrench(model, rows, 0, k, 8, loaded)
-        found = neighbours.load_two(rows, k, series.WRENCH)
+        found = neighbours.load_two(rows, k, series.SERIES_WRENCH)
         assert [*found[0], *found[1]] == pytest.approx(
             coefficients(wanted - load if loaded else wanted, k))
 

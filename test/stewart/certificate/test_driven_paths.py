@@ -19,7 +19,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import leg_lengths, load_geometry, PathProver
 from liedyn_ros.stewart.certificate.kernels import path as kernels
 from liedyn_ros.stewart.certificate.kernels.sweeps import (
-    BENT, OTHER_TURN, SWEEP, TURN, VALUE, WAY)
+    BENT, DIRECTION_TURN, END_WAY, OTHER_TURN, SWEEP, VALUE_CHANGE)
 from liedyn_ros.stewart.platform.description.leg_types import Strut
 from liedyn_ros.stewart.platform.kinematics import leg_ends, transmissions
 from liedyn_ros.stewart.platform.state import PlatformMeter
@@ -79,7 +79,7 @@ def test_no_pose_of_a_ball_is_beyond_what_the_legs_are_said_to_go(machine):
             prover._work)
         if bound == 0.0:
             continue
-        sweeps = prover._work[kernels.SWEEPS:].reshape(6, SWEEP)
+        sweeps = prover._work[kernels.SWEEPS_AT:].reshape(6, SWEEP)
         before, values = unit_vectors(geometry, pose), leg_lengths(geometry, pose)
         for _ in range(40):
             w, v = (each / np.linalg.norm(each) for each in rng.normal(size=(2, 3)))
@@ -93,7 +93,7 @@ def test_no_pose_of_a_ball_is_beyond_what_the_legs_are_said_to_go(machine):
                 turns(before[0] @ pose[:3, :3], after[0] @ other[:3, :3]),
                 np.linalg.norm(np.array(before[1:]) - after[1:], axis=2).max(axis=0) / size,
                 np.linalg.norm(before[0] - after[0], axis=1)])
-            said = sweeps[:, [VALUE, TURN, OTHER_TURN, WAY, BENT]].T
+            said = sweeps[:, [VALUE_CHANGE, DIRECTION_TURN, OTHER_TURN, END_WAY, BENT]].T
             assert (most <= said + 1e-9).all()
             used.append((most / said).max(axis=1))
             assert abs(meter.signed_values(other[None])[0]) >= bound

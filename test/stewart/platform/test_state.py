@@ -19,7 +19,7 @@ from liedyn_ros.common.errors import LimitError, ShapeError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     leg_lengths, length_jacobian, PlatformState, PoseSolver, StewartGeometry)
-from liedyn_ros.stewart.platform.kernels.state import COUNT
+from liedyn_ros.stewart.platform.kernels.state import STATE_SIZE
 from liedyn_ros.stewart.platform.state import PlatformMeter, time_until
 
 
@@ -110,7 +110,7 @@ def test_jacobian_and_inverse_are_those_of_the_kinematics(geometry, random_poses
 
 
 def test_a_solve_leaves_the_state_that_the_meter_measures(geometry, home, random_poses):
-    meter, values = PlatformMeter(geometry), np.empty(COUNT)
+    meter, values = PlatformMeter(geometry), np.empty(STATE_SIZE)
     for pose in random_poses[:20]:
         solution = PoseSolver(geometry).solve(leg_lengths(geometry, pose), pose, values)
         state = PlatformState(meter, solution.pose, values.copy())

@@ -22,7 +22,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, length_jacobian, LevenbergMarquardt, MonitorConfig, MonitoredTracker,
     PoseSolver, PoseTracker, SmoothTrajectory, Status)
-from liedyn_ros.stewart.platform.kernels.state import COUNT
+from liedyn_ros.stewart.platform.kernels.state import STATE_SIZE
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
 from liedyn_ros.stewart.tracking.sensor_monitor import OrientationSensor
@@ -38,7 +38,7 @@ def guarded(geometry, crossing, noise):
     guard, noise = BranchMonitor(), noise / geometry.characteristic_length
     pose, poses, judged = crossing.poses[0], {}, {}
     for k, stamp_ns, lengths in crossing.samples():
-        values = np.empty(COUNT)
+        values = np.empty(STATE_SIZE)
         solution = solver.solve(lengths, pose, values)
         if not solution.converged:
             guard.predict(stamp_ns)

@@ -142,11 +142,11 @@ def test_a_member_of_the_bank_is_a_kalman_filter():
     effect = np.array([grid ** (3 - i) / factorial[3 - i] for i in range(4)])
     drift = spectrum * effect @ effect.T * (dt / 20_000)
     row = np.zeros(motion_bank.row_size(6))
-    means = row[motion_bank.LEGS:]
+    means = row[motion_bank.MEMBER_LEGS:]
     means[:] = rng.normal(size=24)
     half = rng.normal(size=(4, 4))
     covariance, legs = half @ half.T, means.reshape(6, 4).copy()
-    row[motion_bank.COVARIANCE:motion_bank.EVIDENCE] = covariance.ravel()
+    row[motion_bank.COVARIANCE:motion_bank.MEMBER_EVIDENCE] = covariance.ravel()
     lengths = rng.normal(size=6)
     motion_bank.predict_member(row, dt, spectrum)
     motion_bank.correct_member(row, lengths, noise ** 2, 0.0, 1.0, 1.0)
@@ -155,7 +155,7 @@ def test_a_member_of_the_bank_is_a_kalman_filter():
     legs += np.outer(lengths - legs[:, 0], gain)
     covariance -= np.outer(gain, covariance[0])
     assert np.allclose(means.reshape(6, 4), legs, atol=1e-9)
-    assert np.allclose(row[motion_bank.COVARIANCE:motion_bank.EVIDENCE].reshape(4, 4),
+    assert np.allclose(row[motion_bank.COVARIANCE:motion_bank.MEMBER_EVIDENCE].reshape(4, 4),
                        covariance, rtol=1e-5, atol=1e-8)
 
 
@@ -235,7 +235,7 @@ def test_noise_beyond_all_members_widens_their_covariance():
         motion_bank.update_bank(
             bank, dt, dt, 0.5 + 1e-4 * rng.normal(size=6), noise ** 2, 0.0, count)
         if count > 101:
-            assert (bank[:, motion_bank.MISFIT] > 2.0).all()
+            assert (bank[:, motion_bank.MEMBER_MISFIT] > 2.0).all()
             legs = LegMotion(noise, 0.0, dt, count, np.ones(6), moved).at()
             squares.append((legs.rates ** 2).mean() / legs.rate_variance)
     assert 0.25 < np.mean(squares) < 4.0

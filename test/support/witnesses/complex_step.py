@@ -46,7 +46,7 @@ class ComplexTree:
         self.stiffness, self.armature = table.stiffness + 0j, table.armature + 0j
         self.stretch = np.zeros(self.nv)  # of springs, at joints of one coordinate
         for i, kind in enumerate(table.kind):
-            if kinds.NV[kind] == 1:
+            if kinds.NV_OF_KIND[kind] == 1:
                 j = table.vi[i]
                 self.stretch[j] = q[table.qi[i]] - table.rest[j]
 
@@ -110,7 +110,7 @@ class ComplexTree:
 
     def own(self, i):
         """Return which coordinates move link i against its parent."""
-        return slice(self.table.vi[i], self.table.vi[i] + kinds.NV[self.table.kind[i]])
+        return slice(self.table.vi[i], self.table.vi[i] + kinds.NV_OF_KIND[self.table.kind[i]])
 
     def move(self, i, eta):
         """Return the pose of link i in its parent at q (+) eta."""
@@ -128,7 +128,7 @@ class ComplexTree:
         if kind in (kinds.REVOLUTE, kinds.HELICAL):
             pitch = self.pitch[i] if kind == kinds.HELICAL else 0.0
             return np.array([[0.0, 0.0, 1.0, 0.0, 0.0, pitch]]).T
-        return np.eye(6)[:, :kinds.NV[kind]]
+        return np.eye(6)[:, :kinds.NV_OF_KIND[kind]]
 
     def _press(self, forces, moves, external):
         """Take the wrenches of bodies from the links' forces; they were given where eta is 0."""

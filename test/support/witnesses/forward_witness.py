@@ -117,7 +117,7 @@ def _tree_of(model: Model, q: Exact) -> Tree:
             n = len(twists)
             screws[vi:vi + n] = decimals(twists) @ adjoint(pose).T
             line[vi:vi + n], link[vi:vi + n] = True, [len(moves)] * n
-            qi, vi = qi + kinds.NQ[kind], vi + n
+            qi, vi = qi + kinds.NQ_OF_KIND[kind], vi + n
             if vi < joint.vi + JOINT_TYPES[joint.type_name].nv:
                 moves.append(line.copy())
                 inertias.append(decimals(np.zeros((6, 6))))

@@ -102,7 +102,7 @@ def steps(joint: Joint, q: Exact) -> list[Step]:
             kinds.SPHERICAL: np.eye(6)[:3], kinds.FREE: np.eye(6)}[kind]
         twists = np.array(exact(twists))
         result.append(Step(start(kind, twists, q[qi:]), twists, vi))
-        qi, vi = qi + kinds.NQ[kind], vi + kinds.NV[kind]
+        qi, vi = qi + kinds.NQ_OF_KIND[kind], vi + kinds.NV_OF_KIND[kind]
     return result
 
 

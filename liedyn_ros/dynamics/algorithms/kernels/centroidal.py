@@ -303,7 +303,7 @@ def centroidal_map_rate(
     I and B over all links after it are those of the Coriolis matrix, whose scratch buffer blocks
     (N + 1, BLOCKS) is.
     """
-    (model, data), blocks = of_known_width(model, data), of_width(blocks, coriolis.BLOCKS)
+    (model, data), blocks = of_known_width(model, data), of_width(blocks, coriolis.BLOCK_WIDTH)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_matrix(model, out, 6) and not overlap(out, q)

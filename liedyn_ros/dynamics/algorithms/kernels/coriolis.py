@@ -31,14 +31,14 @@ from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 
 A, C, N, U = 0, 12, 24, 28  # columns of the rows of a and c, of n and of u, four each
-BLOCKS = 32  # numbers of them all
+BLOCK_WIDTH = 32  # numbers of them all
 
 
 @kernel
 def coriolis_matrix(
         model: MATRIX, data: MATRIX, blocks: MATRIX, q: VECTOR, v: VECTOR, out: MATRIX) -> TRUTH:
-    """Write C (nv, nv); blocks (N + 1, BLOCKS) is a scratch buffer. Return whether all is good."""
-    (model, data), blocks = of_known_width(model, data), of_width(blocks, BLOCKS)
+    """Write C (nv, nv); blocks (N + 1, BLOCK_WIDTH) is scratch. Return whether all is finite."""
+    (model, data), blocks = of_known_width(model, data), of_width(blocks, BLOCK_WIDTH)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_matrix(model, out, len(v)) and not overlap(out, q)

@@ -28,7 +28,7 @@ from liedyn_ros.common.errors import (
     ConvergenceError, ModelError, ProjectionWarning, ShapeError, warn)
 from liedyn_ros.common.on_demand import weak_cache
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, Closing
-from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import MAX_TRIALS
 from liedyn_ros.dynamics.constrained.configurations.misfit import crossed_axes, suggestion
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
@@ -225,7 +225,8 @@ def _tell_far(constraints: Constraints, start: Array, q: Array) -> None:
         step = least(constraints, at, rows, -f)
         at = model.integrate(at, step)
         sizes.append(math.sqrt(step @ mass @ step))
-    turned = max((float(np.abs(away[at:at + 3][:kinds.NV[kind]]).max()) for kind, at in zip(
+    turned = max((float(np.abs(away[at:at + 3][:kinds.NV_OF_KIND[kind]]).max()) for kind,
+                  at in zip(
         model.link_table.kind, model.link_table.vi) if kind != kinds.PRISMATIC), default=0.0)
     if (sizes[1] > MAX_CONTRACTION * sizes[0] or turned > FURTHEST_TURN
             or math.sqrt(away @ mass @ away) > sizes[0] / (1.0 - MAX_CONTRACTION)):
@@ -267,7 +268,7 @@ class Correction(NamedTuple):
 def corrections(constraints: Constraints, q: Array) -> Iterator[Correction]:
     """Return Newton's steps of least kinetic energy to the constraints, which project takes."""
     model = constraints.model
-    for k in range(ITERATIONS):
+    for k in range(MAX_TRIALS):
         f, rows = constraints.residual_and_jacobian(q)
         size = constraints.largest(f)
         if size <= CLOSED_CONFIGURATION:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
-    begin_closing, CLOSING, continue_closing, EVALUATE, NUMBERS)
+    begin_closing, CLOSING, CLOSING_WIDTH, continue_closing, EVALUATE)
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.model import Model
 
@@ -83,7 +83,7 @@ def closing_tables(constraints: Constraints, free: NDArray[np.bool_],
     if bounds is not None:
         limits[:, bounds.coordinate] = -bounds.lower, bounds.upper
     return CLOSING.pack(
-        numbers=np.zeros(NUMBERS), free=free, lower=-limits[0], upper=limits[1],
+        numbers=np.zeros(CLOSING_WIDTH), free=free, lower=-limits[0], upper=limits[1],
         size=constraints.row_sizes, q=np.zeros(nq), f=np.zeros(m), rows=np.zeros((m, nv)),
         trial=np.zeros(nq), trial_f=np.zeros(m), trial_rows=np.zeros((m, nv)),
         normal=np.zeros(nv * nv), right=np.zeros(nv), step=np.zeros(nv), moving=np.zeros(nv))

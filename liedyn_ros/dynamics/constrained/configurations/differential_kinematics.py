@@ -146,7 +146,7 @@ class DifferentialKinematics:
                 turns = np.empty(len(self.model.closures))
                 return velocity.lead(workspace, turns, *given), v
             trial, f, jacobian = given[-5:-2]
-            for attempt in range(velocity.TRIALS + 1):
+            for attempt in range(velocity.STEP_TRIALS + 1):
                 f[:], jacobian[:] = loops.residual_and_jacobian_at(trial)
                 code = velocity.continue_leading(workspace, attempt, *given)
                 if code != velocity.EVALUATE:

@@ -29,7 +29,8 @@ from liedyn_ros.common.errors import LimitError, ModelError, NameSetError, Shape
 from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, closing_tables
 from liedyn_ros.dynamics.constrained.configurations.kernels import reaching
-from liedyn_ros.dynamics.constrained.configurations.kernels.closing import CLOSING, COST, COUNT
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
+    CLOSING, COST, TRIAL_COUNT)
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
 from liedyn_ros.dynamics.dynamics import Dynamics
@@ -268,7 +269,7 @@ class InverseKinematics:
         q = model.neutral() if start is None else model.check_configuration(start).copy()
         for tried, begin in enumerate(self._begins(q, starts), 1):
             done, cost = self._descend(begin), self._numbers[COST]
-            steps += int(self._numbers[COUNT])
+            steps += int(self._numbers[TRIAL_COUNT])
             if done or cost < least:
                 q, least = self._q.copy(), cost
             if done:

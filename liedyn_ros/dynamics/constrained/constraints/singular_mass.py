@@ -16,7 +16,7 @@ from liedyn_ros.dynamics.constrained.constraints.tables import NO_INERTIA
 from liedyn_ros.dynamics.constrained.kernels.inertia import SMALLEST_PIVOT
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.model import Model
-from liedyn_ros.model.kernels.kinds import NV
+from liedyn_ros.model.kernels.kinds import NV_OF_KIND
 
 RANDOM_STATES = 3  # random ones: where M is singular at one, it is so everywhere
 SUBSTITUTE_INERTIA = 1e-6  # of the largest inertia, in place of an inertia of zero
@@ -62,7 +62,7 @@ def mass_factor(mass: Array) -> Array:
 def _is_solid(model: Model) -> bool:
     """Return whether every joint moves a body with mass and moments of inertia of its own."""
     table = model.link_table
-    link = np.repeat(np.arange(table.N), [NV[kind] for kind in table.kind])
+    link = np.repeat(np.arange(table.N), [NV_OF_KIND[kind] for kind in table.kind])
     last = [link[joint.v_slice.stop - 1] for joint in model.joint_list if joint.v_slice.stop
             > joint.v_slice.start]
     return bool(_are_extended(table.inertia[last]))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels.closure_kinds import FORCE_X, MOMENT_CROSS
-from liedyn_ros.model.kernels.kinds import FREE, NV, PRISMATIC
+from liedyn_ros.model.kernels.kinds import FREE, NV_OF_KIND, PRISMATIC
 
 
 def machine_size(model: Model) -> float:
@@ -54,4 +54,4 @@ def translates(model: Model) -> NDArray[np.bool_]:
     """Return whether coordinates (nv,) are in metres."""
     kinds = model.link_table.kind
     return np.array([kind == PRISMATIC or (kind == FREE and j >= 3)
-                     for kind in kinds for j in range(NV[kind])], dtype=np.bool_)
+                     for kind in kinds for j in range(NV_OF_KIND[kind])], dtype=np.bool_)

@@ -14,7 +14,7 @@ import numpy as np
 
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
-from liedyn_ros.model.kernels.kinds import NV
+from liedyn_ros.model.kernels.kinds import NV_OF_KIND
 from liedyn_ros.model.link_table import Indices
 
 
@@ -33,7 +33,7 @@ class Sparsity:
         self.ends: list[int] = []
         for i in range(table.N):
             behind = self.chain(self.ends[table.parent[i]] if table.parent[i] >= 0 else -1)
-            for k in range(table.vi[i], table.vi[i] + NV[table.kind[i]]):
+            for k in range(table.vi[i], table.vi[i] + NV_OF_KIND[table.kind[i]]):
                 self.ancestors.append(behind)
                 behind = [*behind, k]
             self.ends.append(len(self.ancestors) - 1 if behind else -1)

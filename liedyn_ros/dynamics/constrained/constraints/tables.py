@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import FAR
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels.closure_kinds import MOMENT_Z, SCREW
-from liedyn_ros.model.kernels.kinds import NV
+from liedyn_ros.model.kernels.kinds import NV_OF_KIND
 from liedyn_ros.model.link_table import Indices
 from liedyn_ros.model.parts.constraints import CLOSURE_TYPES
 
@@ -62,7 +62,7 @@ def machine(model: Model, dissipation: bool, sizes: Array, typical_inertia: Arra
 def _tree(model: Model, dissipation: bool, sparsity: Sparsity) -> dict[str, Array | Indices]:
     """Return the tables of the links and coordinates."""
     table = model.link_table
-    link = np.repeat(np.arange(table.N), [NV[kind] for kind in table.kind])
+    link = np.repeat(np.arange(table.N), [NV_OF_KIND[kind] for kind in table.kind])
     chained = sparsity.chained()
     return {
         'kind': _ints(table.kind),

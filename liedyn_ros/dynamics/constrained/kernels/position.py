@@ -19,10 +19,11 @@ from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.lie.kernels import mat3, so3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.model.kernels.closure_kinds import (
-    ACROSS_X, ALONG_ROD, CYLINDRICAL, FORCE_X, HELICAL, LINE, MOMENT_CROSS, MOMENT_Z, PLANAR,
-    PLANE, PRISMATIC, SCREW, WELD)
+    ACROSS_X, ALONG_ROD, CYLINDRICAL_CLOSURE, FORCE_X, HELICAL_CLOSURE, LINE_CLOSURE, MOMENT_CROSS,
+    MOMENT_Z, PLANAR_CLOSURE, PLANE_CLOSURE, PRISMATIC_CLOSURE, SCREW, WELD_CLOSURE)
 
-SMALLEST = 1e-12  # of 1 + cos of the angle between two axes: opposite ones have no derivative
+# Of 1 + cos of the angle between two axes: opposite ones have no derivative
+SMALLEST_COSINE = 1e-12
 
 
 @kernel
@@ -55,7 +56,7 @@ def write_closure(machine, motion, c, turns, f, jacobian):
     kind, origin = machine.closure_kind[c], get3(motion.frame, c, START, ORIGIN)
     size = machine.closure_size[c, 0], machine.closure_size[c, 1]
     to_b, r, p = relative_pose(machine, motion, c)
-    if math.isnan(turns[c]) and kind == HELICAL:
+    if math.isnan(turns[c]) and kind == HELICAL_CLOSURE:
         turns[c] = nearest_turns(r, p, size)
     for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
         f[row] = row_residual(kind, machine.row_kind[row], r, p, size, turns[c])
@@ -144,7 +145,7 @@ def is_open(machine, motion, gamma, q, v, limit):
         _, r, p = relative_pose(machine, motion, c)
         size, kind = (machine.closure_size[c, 0], machine.closure_size[c, 1]), (
             machine.closure_kind[c])
-        turns = nearest_turns(r, p, size) if kind == HELICAL else 0.0
+        turns = nearest_turns(r, p, size) if kind == HELICAL_CLOSURE else 0.0
         for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
             left = abs(row_residual(kind, machine.row_kind[row], r, p, size, turns))
             if not left <= limit * machine.row_size[row]:
@@ -180,7 +181,7 @@ def row_residual(kind, row, r, p, size, turns):
     if row == MOMENT_CROSS:
         return -r[1]  # -(R^T x_a) . y
     if row <= MOMENT_Z:
-        if kind == WELD or kind == PRISMATIC:
+        if kind == WELD_CLOSURE or kind == PRISMATIC_CLOSURE:
             return 2.0 * quaternion(r)[row]
         return tilt(r)[row]
     if row == SCREW:
@@ -196,7 +197,7 @@ def rate(kind, row, r, p, size, w, v):
     if row == MOMENT_CROSS:
         return vec3.dot(vec3.cross((r[0], r[1], r[2]), (0.0, 1.0, 0.0)), w)
     if row <= MOMENT_Z:
-        if kind == WELD or kind == PRISMATIC:
+        if kind == WELD_CLOSURE or kind == PRISMATIC_CLOSURE:
             x, y, z, s = quaternion(r)
             return vec3.axpy(s, w, vec3.cross((x, y, z), w))[row]
         return tilt_rate(r, w)[row]
@@ -216,7 +217,7 @@ def quaternion(r):
 def tilt(r):
     """Return t = 2 m x z / |m + z|, with m the z axis of frame a seen from frame b."""
     m, kap = (r[6], r[7], r[8]), 1.0 + r[8]
-    if kap < SMALLEST:
+    if kap < SMALLEST_COSINE:
         return (2.0, 0.0, 0.0)
     scale = math.sqrt(2.0 / kap)
     return (scale * m[1], -scale * m[0], 0.0)
@@ -225,7 +226,7 @@ def tilt(r):
 @kernel
 def tilt_rate(r, w):
     """Return the derivative of t."""
-    m, kap = (r[6], r[7], r[8]), max(1.0 + r[8], SMALLEST)
+    m, kap = (r[6], r[7], r[8]), max(1.0 + r[8], SMALLEST_COSINE)
     turned = vec3.cross(m, w)
     first, second = 1.0 / math.sqrt(kap), turned[2] / (2.0 * kap * math.sqrt(kap))
     scale = math.sqrt(2.0)
@@ -242,15 +243,16 @@ def angle(r):
 @kernel
 def angle_rate(r, w):
     """Return the rate of the angle about z: w . (m + z) / (1 + m . z)."""
-    return (w[0] * r[6] + w[1] * r[7] + w[2] * (r[8] + 1.0)) / max(1.0 + r[8], SMALLEST)
+    return (w[0] * r[6] + w[1] * r[7] + w[2] * (r[8] + 1.0)) / max(1.0 + r[8], SMALLEST_COSINE)
 
 
 @kernel
 def held_position(kind, r, p):
     """Return the position that the rows of a kind hold."""
-    if kind == HELICAL or kind == CYLINDRICAL:
+    if kind == HELICAL_CLOSURE or kind == CYLINDRICAL_CLOSURE:
         return turned_back(angle(r), p)
-    if kind == PRISMATIC or kind == PLANAR or kind == LINE or kind == PLANE:
+    if (kind == PRISMATIC_CLOSURE or kind == PLANAR_CLOSURE or kind == LINE_CLOSURE
+            or kind == PLANE_CLOSURE):
         return p
     return mat3.apply_t(r, p)
 
@@ -258,11 +260,12 @@ def held_position(kind, r, p):
 @kernel
 def held_position_rate(kind, r, p, w, v):
     """Return the derivative of that position."""
-    if kind == HELICAL or kind == CYLINDRICAL:
+    if kind == HELICAL_CLOSURE or kind == CYLINDRICAL_CLOSURE:
         th = angle(r)
         x, speed = turned_back(th, p), turned_back(th, mat3.apply(r, v))
         return vec3.axpy(-angle_rate(r, w), (-x[1], x[0], 0.0), speed)
-    if kind == PRISMATIC or kind == PLANAR or kind == LINE or kind == PLANE:
+    if (kind == PRISMATIC_CLOSURE or kind == PLANAR_CLOSURE or kind == LINE_CLOSURE
+            or kind == PLANE_CLOSURE):
         return mat3.apply(r, v)
     return vec3.add(v, vec3.cross(mat3.apply_t(r, p), w))
 

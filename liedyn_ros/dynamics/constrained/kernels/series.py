@@ -15,7 +15,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     get_rows, load3_lanes, ORIGIN, put3, put3_lanes, put_row, put_rows, ROTATIONAL_INERTIA,
     scatter_rows, START, zeros)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
-from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST, sine_cosine_within
+from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST_ANGLE, sine_cosine_within
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, lanes_at, put, put_lanes
 from liedyn_ros.lie.kernels import mat3, se3, vec3
@@ -49,7 +49,7 @@ def write_configuration(machine, motion, q, frames):
                                p)
         store_row_pose(motion.pose, i, r, p)
         center = vec3.axpy(1.0 / count, p, center)
-    store_row_pose(motion.pose, count, mat3.IDENTITY, vec3.ZERO)
+    store_row_pose(motion.pose, count, mat3.UNIT_ENTRIES, vec3.ZERO)
     vec3.store(motion.reference, 0, center)
     for i in range(count + 1):
         for c in range(3):
@@ -84,7 +84,7 @@ def angle_of_link(machine, motion, i):
     if not joints.is_angle(machine.kind[i]):
         return 0.0, 1.0
     j = machine.vi[i]
-    if not abs(motion.position[j]) < LARGEST:
+    if not abs(motion.position[j]) < LARGEST_ANGLE:
         return math.sin(motion.position[j]), math.cos(motion.position[j])
     return get(motion.angle, 0, j), get(motion.angle, 1, j)
 

@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import jacobi
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import states as kernels
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers
 from liedyn_ros.dynamics.constrained.solver.inputs import States
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE_TASK
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
 from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
@@ -123,7 +123,7 @@ class LoopBatches:
     def _as_alone(self, task: Task, report: Array) -> NDArray[np.bool_]:
         """Return whether the call of one state takes reports (K, ...) as they are."""
         good = (report[:, INVERSE_CONDITION] >= OFF_LOOP) & (report[:, DEFECT] <= CONSISTENT)
-        if task.kind == LEAST_FORCE or (report[:, RANK] == self._solver.constraints.m).all():
+        if task.kind == LEAST_FORCE_TASK or (report[:, RANK] == self._solver.constraints.m).all():
             return np.asarray(good)
         usual = self._solver.usual_rank(task)
         if usual is None:  # nothing says which rows are redundant

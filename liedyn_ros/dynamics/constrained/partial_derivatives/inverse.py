@@ -265,7 +265,7 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         require_series(constraints)
         driven, task, found = self._regular(q, v, a, external, **options)
         rows, forces = tree_forces(constraints, (q, v, a), external)
-        if task.kind == kernels.LEAST_FORCE:
+        if task.kind == kernels.LEAST_FORCE_TASK:
             by_forces, by_multipliers = least_force_seconds(
                 rows, forces, found.multipliers, driven, task.weight)
         else:
@@ -314,7 +314,7 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         directions = dq, dv, da, as_array('dtau', np.zeros(n) if dtau is None else dtau, (n,))
         require_series(self._solver.constraints)
         driven, task, found = self._regular(q, v, a, external, **options)
-        if task.kind == kernels.LEAST_FORCE:
+        if task.kind == kernels.LEAST_FORCE_TASK:
             return ConstrainedInverseGradient(*least_force_gradient_change(
                 self._solver.constraints, (q, v, a), found, driven, task.weight, y, directions,
                 external))
@@ -463,7 +463,7 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         """Return actuators, task and solution where it has derivatives, or raise."""
         driven, task = inverse_task(self._solver.constraints, **options)
         found = self._solver.solve(task, q, v, a, tau, external, max_error=max_error)
-        if task.kind == kernels.LEAST_TORQUE and found.rank < (
+        if task.kind == kernels.LEAST_TORQUE_TASK and found.rank < (
                 self._solver.usual_rank(task) or 0):
             refuse_rank(self._solver, found.rank)
         return driven, task, found

@@ -182,7 +182,7 @@ class InverseLoopJacobians(LoopJacobians):
         varied = self._varied(q, v, a, found.multipliers, external)
         slopes: Array = np.zeros((orders, orders + 2, self._m, n))
         reactions = slopes
-        if task.kind == kernels.LEAST_FORCE:
+        if task.kind == kernels.LEAST_FORCE_TASK:
             reactions = varied.reactions(np.where(task.driven, 0.0, data.potentials(orders)))
         else:
             rates = np.empty((orders, n))

@@ -18,7 +18,7 @@ from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import rank_of, unheld_motions
 from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE, RANK_TOLERANCE
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID_TASK
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
 
 
@@ -51,7 +51,7 @@ def refuse_limits(constraints: Constraints, task: Task, tau: Array, report: Arra
 
 def refuse_massless(constraints: Constraints, task: Task, q: Array, suffix: str) -> NoReturn:
     """Raise the error for a motion with unknown acceleration that moves no inertia."""
-    free = task.driven if task.kind == HYBRID else np.ones_like(task.driven)
+    free = task.driven if task.kind == HYBRID_TASK else np.ones_like(task.driven)
     mass = constraints.tree.mass_matrix(q)[np.ix_(free, free)]
     rows = constraints.jacobian(q)[:, free]
     stacked = np.vstack([part / max(np.abs(part).max(initial=0.0), 1e-300)

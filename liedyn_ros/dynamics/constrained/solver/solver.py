@@ -121,7 +121,7 @@ class Solver:
 
         None if the machine cannot close: then nothing says which rows are redundant.
         """
-        every = task.kind != solver.HYBRID or task.unprescribed  # all are free
+        every = task.kind != solver.HYBRID_TASK or task.unprescribed  # all are free
         free = b'' if every else task.driven.tobytes()
         if free not in self._usual_ranks:
             try:
@@ -160,7 +160,7 @@ class Solver:
         """Raise LimitError for an order that loses its digits near a singular configuration."""
         run = self._run_with_functions if self.constraints.functions else self._run
         ranked, rows = task.of_rank(rank), len(state.a)
-        if task.kind != solver.HYBRID:  # forces that cancel within the loops count too
+        if task.kind != solver.HYBRID_TASK:  # forces that cancel within the loops count too
             tree = self.constraints.tree.inverse
             found = found[0], np.hstack([found[1], tree.time_derivatives(
                 state.q, state.v, found[0])])
@@ -187,12 +187,12 @@ class Solver:
 
     def _seems_stuck(self, task: Task, code: int) -> bool:
         """Return whether actuators may be refused for rows that rounding made independent."""
-        return (code == solver.MOTION_UNDETERMINED and task.kind == solver.LEAST_TORQUE
+        return (code == solver.MOTION_UNDETERMINED and task.kind == solver.LEAST_TORQUE_TASK
                 and (self.usual_rank(task) or 0) < self._m)
 
     def _beyond(self, task: Task, report: Array) -> bool:
         """Return whether rows count only because the state is off the loops by rounding."""
-        if report.item(INVERSE_CONDITION) >= OFF_LOOP or task.kind == solver.LEAST_FORCE:
+        if report.item(INVERSE_CONDITION) >= OFF_LOOP or task.kind == solver.LEAST_FORCE_TASK:
             return False
         usual = self.usual_rank(task)
         return usual is not None and int(report.item(RANK)) > usual
@@ -313,7 +313,7 @@ class Solver:
         found: Array = np.zeros(0)
         if limit == CLOSED_STATE and not np.abs(residual).max() <= CLOSED_STATE:
             return code, found
-        hybrid = task.kind == solver.HYBRID
+        hybrid = task.kind == solver.HYBRID_TASK
         for rows in range(1, orders + 1) if hybrid else (orders,):
             if orders > 1:
                 below = (rows - 1, self._nv)  # of known accelerations
@@ -347,7 +347,7 @@ class Solver:
             found.item(DEFECT - REPORT_WIDTH))
         actuation = found.item(ACTUATION - REPORT_WIDTH)
         status = self._status(task, q, rank, inverse_condition_number, defect, actuation, '')
-        held = None if task.kind == solver.HYBRID else actuation
+        held = None if task.kind == solver.HYBRID_TASK else actuation
         if rows is None:
             a, tau, m, end = self._ends
             return ConstrainedSolution(
@@ -368,31 +368,32 @@ class Solver:
             rank.tolist(), conditions.tolist(), results.report[:, DEFECT].tolist(),
             actuation.tolist())))
         return ConstrainedSolutions(*arrays, rank, conditions, status,
-                                    None if task.kind == solver.HYBRID else actuation)
+                                    None if task.kind == solver.HYBRID_TASK else actuation)
 
     def _status(self, task: Task, q: ArrayLike, rank: int, inverse_condition_number: float,
                 defect: float, actuation: float, suffix: str) -> ConstraintStatus:
         """Return the status, or raise LiedynError for a motion that inverse dynamics refuses."""
         if defect > CONSISTENT:
-            if task.kind != solver.HYBRID:
+            if task.kind != solver.HYBRID_TASK:
                 refuse_motion(defect, suffix)
             return ConstraintStatus.INCONSISTENT
-        if task.kind == solver.HYBRID and rank < self._m:
+        if task.kind == solver.HYBRID_TASK and rank < self._m:
             usual = self.usual_rank(task)
             if usual is not None and (rank < usual or (
                     task.unprescribed and rank < self._nv
                     and not self.mobility.degrees_of_freedom)):  # taut
                 return ConstraintStatus.SINGULAR
-        judged = self._m and (rank or task.kind != solver.HYBRID)  # no row is free to judge
+        judged = self._m and (rank or task.kind != solver.HYBRID_TASK)  # no row is free to judge
         if actuation < NEAR_SINGULAR or (
                 judged and inverse_condition_number < NEAR_SINGULAR and (
-                    task.kind == solver.LEAST_FORCE or self._is_near(task, q, rank))):
+                    task.kind == solver.LEAST_FORCE_TASK or self._is_near(task, q, rank))):
             return ConstraintStatus.NEAR_SINGULAR
         return ConstraintStatus.REGULAR if rank == self._m else ConstraintStatus.REDUNDANT
 
     def _is_near(self, task: Task, q: ArrayLike, rank: int) -> bool:
         """Return whether A alone is nearly of a lower rank: light links do not count (12.59)."""
-        free = task.reads_tau if task.kind == solver.HYBRID else np.ones(self._nv, dtype=np.bool_)
+        is_hybrid = task.kind == solver.HYBRID_TASK
+        free = task.reads_tau if is_hybrid else np.ones(self._nv, dtype=np.bool_)
         pivots = pivots_of(equilibrated(
             self.constraints, self.model.check_configuration(q), free).T)
         return bool(pivots[rank - 1] < NEAR_SINGULAR * pivots[0])
@@ -408,7 +409,7 @@ class Solver:
             refuse_limits(self.constraints, task, found.tau[0], found.report, suffix)
         if code != solver.REFUSED:
             refuse_massless(self.constraints, task, state.q, suffix)
-        name, given = ('tau', state.tau) if task.kind == solver.HYBRID else ('a', state.a)
+        name, given = ('tau', state.tau) if task.kind == solver.HYBRID_TASK else ('a', state.a)
         raise_refusal(self.model, code, suffix, state.q, v=state.v, **{
             name: given[0] if state.single else given})
 

@@ -74,9 +74,9 @@ def hybrid_task(free: Mask) -> Task:
 def _hybrid(free: bytes) -> Task:
     """Return the task of hybrid dynamics, given the bytes of the mask of free coordinates."""
     unknown = np.frombuffer(free, dtype=np.bool_)
-    table = TASK.pack(kind=[kernels.HYBRID], free=unknown, most=[NO_USUAL_RANK], chosen=[],
+    table = TASK.pack(kind=[kernels.HYBRID_TASK], free=unknown, most=[NO_USUAL_RANK], chosen=[],
                       weight=[], limit=[])
-    return Task(kernels.HYBRID, table, ~unknown, unknown, unknown, bool(unknown.all()))
+    return Task(kernels.HYBRID_TASK, table, ~unknown, unknown, unknown, bool(unknown.all()))
 
 
 def inverse_task(constraints: Constraints, actuated: ArrayLike | None = None,
@@ -113,10 +113,10 @@ def _weighted(m: int, actuated: Mask, redundancy: str, weights: ArrayLike | None
               limits: Array | None) -> Task:
     passive, everywhere = np.flatnonzero(~actuated), np.ones(len(actuated), dtype=np.bool_)
     if redundancy == LEAST_FORCE or (len(passive) == m and limits is None):
-        kind, free, chosen = kernels.LEAST_FORCE, ~everywhere, passive
+        kind, free, chosen = kernels.LEAST_FORCE_TASK, ~everywhere, passive
         weight = 1.0 / np.sqrt(_weights(weights if redundancy == LEAST_FORCE else None, m))
     else:
-        kind, free, chosen = kernels.LEAST_TORQUE, everywhere, np.flatnonzero(actuated)
+        kind, free, chosen = kernels.LEAST_TORQUE_TASK, everywhere, np.flatnonzero(actuated)
         weight = 1.0 / _weights(weights, len(actuated))
     table = TASK.pack(kind=[kind], free=free, most=[NO_USUAL_RANK], chosen=chosen,
                       weight=weight, limit=[] if limits is None else limits)

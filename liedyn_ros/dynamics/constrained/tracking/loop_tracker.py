@@ -33,8 +33,8 @@ from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, REDUNDANT
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
-    ERROR, EXCESS, INVERSE_CONDITION, PATH_FRACTION, REPORT_WIDTH, TIME, TRACKER, TRACKING_STATE,
-    WORST)
+    CONDITION_OF_OTHERS, IS_REDUNDANT, MEASURED_ERROR, PATH_FRACTION, TIME_TO_SINGULARITY, TRACKER,
+    TRACKING_REPORT_WIDTH, TRACKING_STATE, WORST_MEASURED)
 from liedyn_ros.dynamics.constrained.tracking.start import require_selection, TRACKER_STARTS
 from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.jit.bound_kernel import BoundKernel
@@ -196,7 +196,8 @@ class LoopTracker:
         if code != tracking.DONE:
             self._refuse(code)
         self._begun = True
-        condition, redundant = float(self._report[INVERSE_CONDITION]), bool(self._report[EXCESS])
+        condition = float(self._report[CONDITION_OF_OTHERS])
+        redundant = bool(self._report[IS_REDUNDANT])
         if rates is None:
             return LoopState(q, None, None, condition, math.inf, redundant, self._beyond(q))
         a = None
@@ -256,9 +257,9 @@ class LoopTracker:
             q=np.zeros(model.nq), rows=np.zeros((m, model.nv)), slope=np.zeros((others, m)),
             mix=np.zeros((others, others)), size=np.zeros(others), excess=np.zeros((n, m)),
             excess_mix=np.zeros((n, n)), excess_size=np.zeros(n),
-            report=np.zeros(REPORT_WIDTH)) for _ in range(3)]
+            report=np.zeros(TRACKING_REPORT_WIDTH)) for _ in range(3)]
         self._good, _, self._trial = self._points = points
-        self._report, self._scratch = np.zeros(REPORT_WIDTH), np.zeros(model.nv)
+        self._report, self._scratch = np.zeros(TRACKING_REPORT_WIDTH), np.zeros(model.nv)
         self._kernel = BoundKernel(
             tracking.complete_sample, data.workspace, self._tables, *points)
 
@@ -284,7 +285,7 @@ class LoopTracker:
     def _look(self, rates: Array) -> float:
         """Return the time to a singularity at rates of the measured joints (12.35)."""
         self._run(tracking.LOOK, rates, rates, self._scratch, self._scratch)
-        return float(self._report[TIME])
+        return float(self._report[TIME_TO_SINGULARITY])
 
     def _assemble(self, positions: Array) -> Array:
         """Return a closed configuration near the start, and write the scales of the rows there."""
@@ -319,21 +320,21 @@ class LoopTracker:
         if code == tracking.DISAGREEING:
             raise ConvergenceError(
                 f'expected measured joints that agree within {self._agreement:g}, got '
-                f'{self.measured[int(report[WORST])]} off by '
-                f'{report[ERROR]:.3g} from the value that fits them all',
-                names=(self.measured[int(report[WORST])],),
-                expected=self._agreement, got=float(report[ERROR]))
+                f'{self.measured[int(report[WORST_MEASURED])]} off by '
+                f'{report[MEASURED_ERROR]:.3g} from the value that fits them all',
+                names=(self.measured[int(report[WORST_MEASURED])],),
+                expected=self._agreement, got=float(report[MEASURED_ERROR]))
         if code == tracking.UNDECIDED:
             raise SingularError(
                 f'expected measured joints {listed(self.measured)} that determine the others, got '
-                f'an inverse condition number of {report[INVERSE_CONDITION]:.2g}',
-                names=self.measured, got=float(report[INVERSE_CONDITION]))
+                f'an inverse condition number of {report[CONDITION_OF_OTHERS]:.2g}',
+                names=self.measured, got=float(report[CONDITION_OF_OTHERS]))
         raise ConvergenceError(
             f'expected positions of {listed(self.measured)} that the loops allow, got ones that '
             'no motion reaches from the last; inverse condition number '
-            f'{report[INVERSE_CONDITION]:.2g}, '
+            f'{report[CONDITION_OF_OTHERS]:.2g}, '
             f'{100.0 * report[PATH_FRACTION]:.0f} % of the way is free', names=self.measured,
-            got=float(report[INVERSE_CONDITION]))
+            got=float(report[CONDITION_OF_OTHERS]))
 
 
 class LoopTrajectory(NamedTuple):

@@ -21,7 +21,7 @@ from liedyn_ros.jit.shuffles import swapped
 from liedyn_ros.jit.simd import get, get_int, joined, of_width, quad_of
 from liedyn_ros.model.kernels.kinds import REVOLUTE
 
-WIDTH = 12  # of the scratch buffer: the pose of a link in the ground, row by row
+POSE_WIDTH = 12  # of the scratch buffer: the pose of a link in the ground, row by row
 
 
 @kernel
@@ -29,7 +29,7 @@ def all_poses(model: MATRIX, links: MATRIX, q: VECTOR, out: CUBE):
     """
     Write the poses (F, 4, 4) of all frames; return whether all is good.
 
-    links (N + 1, WIDTH) is a scratch buffer.
+    links (N + 1, POSE_WIDTH) is a scratch buffer.
     """
     frames = model.shape[0] - body_row(model, 0)
     if out.shape[0] != frames or out.shape[1] != 4 or out.shape[2] != 4 or overlap(out, q):
@@ -49,7 +49,7 @@ def poses_of_states(model: MATRIX, links: MATRIX, q: MATRIX, out: ARRAY4):
 @inlined
 def write_all_poses(model, links, q, out):
     """Write the pose of each frame; return whether all is good."""
-    model, links = of_width(model, MODEL_WIDTH), of_width(links, WIDTH)
+    model, links = of_width(model, MODEL_WIDTH), of_width(links, POSE_WIDTH)
     if not joints.acceptable(model, q):
         return False
     joints.store_angles(model, links, q)

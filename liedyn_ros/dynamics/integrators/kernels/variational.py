@@ -36,8 +36,8 @@ from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.model.kernels.kinds import FREE
 
 # Columns of steps, a row for each link.
-DISPLACEMENT = 0  # T_ground_link(q0)^-1 T_ground_link(q1)
-WRENCH = 12  # at q0, of a link and all after it
+STEP_DISPLACEMENT = 0  # T_ground_link(q0)^-1 T_ground_link(q1)
+STEP_WRENCH = 12  # at q0, of a link and all after it
 STEP_WIDTH = 18
 
 
@@ -80,13 +80,13 @@ def write_displacement(model, data, steps, i, q0, rate, step):
     r, p = joint_displacement(model, i, rate, step)
     parent = get_int(model, i, PARENT)
     if parent > 0:
-        rp, pp = load12(steps, parent, DISPLACEMENT)
+        rp, pp = load12(steps, parent, STEP_DISPLACEMENT)
         # R0^T (p_p + (R_p - 1) p0 + R_p R0 p), R0^T R_p R0 R (3.16)
         moved = vec3.add(pp, vec3.sub(mat3.apply(rp, p0), p0))
         moved = vec3.add(moved, mat3.apply(rp, mat3.apply(r0, p)))
         p = mat3.apply_t(r0, moved)
         r = mat3.mul(mat3.transpose(r0), mat3.mul(rp, mat3.mul(r0, r)))
-    store12(steps, i, DISPLACEMENT, r, p)
+    store12(steps, i, STEP_DISPLACEMENT, r, p)
 
 
 @inlined
@@ -103,7 +103,7 @@ def joint_displacement(model, i, rate, step):
 @inlined
 def store_momenta(model, steps, i, step):
     """Write the momentum of link i about its origin at q0, in its frame there (3.17)."""
-    r, p = load12(steps, i, DISPLACEMENT)
+    r, p = load12(steps, i, STEP_DISPLACEMENT)
     mass, h, inertia = rigid.load(model, i, INERTIA)
     c = vec3.scale(1.0 / mass, h) if mass > 0.0 else vec3.ZERO
     f = vec3.scale(1.0 / step, vec3.axpy(mass, p, vec3.sub(mat3.apply(r, h), h)))
@@ -112,8 +112,8 @@ def store_momenta(model, steps, i, step):
     # J about the centre of mass: J w + m c x (c x w)
     m = vec3.add(symmetric.apply(inertia, w), vec3.cross(h, vec3.cross(c, w)))
     m = mat3.apply_t(so3.left_jacobian_inverse(x), m)
-    store3(steps, i, WRENCH, vec3.add(m, vec3.cross(c, f)))
-    store3(steps, i, WRENCH + 3, f)
+    store3(steps, i, STEP_WRENCH, vec3.add(m, vec3.cross(c, f)))
+    store3(steps, i, STEP_WRENCH + 3, f)
 
 
 @inlined
@@ -121,8 +121,8 @@ def gather_momenta(model, data, steps, i, rate, start, end):
     """Write the momenta of the joint of link i, and add the wrench to that of the parent."""
     kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
     vi, parent = get_int(model, i, VI), get_int(model, i, PARENT)
-    m, f = load3(steps, i, WRENCH), load3(steps, i, WRENCH + 3)
-    r, p = load12(steps, i, DISPLACEMENT)
+    m, f = load3(steps, i, STEP_WRENCH), load3(steps, i, STEP_WRENCH + 3)
+    r, p = load12(steps, i, STEP_DISPLACEMENT)
     m1, f1 = se3.adjoint_dual(r, p, m, f)  # (3.18)
     for k in range(joints.degrees(kind)):
         rotor = get(model, coordinate_row(model, vi + k), ARMATURE) * rate[vi + k]  # (3.20)
@@ -131,5 +131,5 @@ def gather_momenta(model, data, steps, i, rate, start, end):
     if parent > 0:
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
-        store3(steps, parent, WRENCH, vec3.add(m, load3(steps, parent, WRENCH)))
-        store3(steps, parent, WRENCH + 3, vec3.add(f, load3(steps, parent, WRENCH + 3)))
+        store3(steps, parent, STEP_WRENCH, vec3.add(m, load3(steps, parent, STEP_WRENCH)))
+        store3(steps, parent, STEP_WRENCH + 3, vec3.add(f, load3(steps, parent, STEP_WRENCH + 3)))

@@ -22,7 +22,8 @@ from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameter_products import (
     jvp_inverse, tables_of, vjp_forces)
-from liedyn_ros.dynamics.partial_derivatives.kernels.products import D_WRENCH, propagate_twists
+from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
+    D_LINK_WRENCH, propagate_twists)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ARMATURE, coordinate_row, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, ORDER_CHANGE,
@@ -120,14 +121,14 @@ def add_mass(model, data, table, x, out):
     """Add M x to out (nv,), ORDER_CHANGE of data being the twists of links at the rates x."""
     count = get_int(model, 0, LINKS)
     for i in range(1, count):
-        store_pair(table, i, D_WRENCH, *rigid.apply(
+        store_pair(table, i, D_LINK_WRENCH, *rigid.apply(
             rigid.load(model, i, INERTIA), *load_pair(data, i, ORDER_CHANGE)))
     for i in range(count - 1, 0, -1):
         kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
-        parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_WRENCH)
+        parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_LINK_WRENCH)
         for k in range(joints.degrees(kind)):
             armature = get(model, coordinate_row(model, vi + k), ARMATURE)
             out[vi + k] += joints.along(kind, pitch, k, m, f) + armature * x[vi + k]
         if parent > 0:
-            add_pair(table, parent, D_WRENCH, *se3.adjoint_inverse_dual(
+            add_pair(table, parent, D_LINK_WRENCH, *se3.adjoint_inverse_dual(
                 load9(data, i, ROTATION), load3(data, i, POSITION), m, f))

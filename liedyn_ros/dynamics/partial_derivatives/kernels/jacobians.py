@@ -11,8 +11,8 @@
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import compute_motion
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    CHANGE, FORCE, INERTIA, LINK_WIDTH, load_derivative, load_derivatives, load_pair, P, Q, R, S,
-    sum_of)
+    INERTIA_CHANGE, LINK_FORCE, LINK_INERTIA, LINK_WIDTH, load_derivative, load_derivatives,
+    load_pair, P, Q, R, S, sum_of)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.motion import spring_rate
 from liedyn_ros.dynamics.tree.kernels.tables import (
@@ -85,9 +85,9 @@ def write_jacobians(model, data, links, columns, q, v, a, external, by_q, by_v, 
 @inlined
 def add_carried(links, parent, i):
     """Add inertia and B of link i to those of its parent: 22 neighbours."""
-    for c in (INERTIA, INERTIA + LANES):
+    for c in (LINK_INERTIA, LINK_INERTIA + LANES):
         put_lanes(links, parent, c, get_lanes(links, parent, c) + get_lanes(links, i, c))
-    for c in range(INERTIA + 2 * LANES, LINK_WIDTH):
+    for c in range(LINK_INERTIA + 2 * LANES, LINK_WIDTH):
         put(links, parent, c, get(links, parent, c) + get(links, i, c))
 
 
@@ -118,7 +118,7 @@ def fill_jacobians(model, links, columns, i, k, by_q, by_v, by_a, by_gravity, at
 
     U, Z, I P and G are side by side. Returns zero, or NaN where an entry is not finite.
     """
-    body, (t, b) = rigid.load(links, i, INERTIA), load12(links, i, CHANGE)
+    body, (t, b) = rigid.load(links, i, LINK_INERTIA), load12(links, i, INERTIA_CHANGE)
     x, y = load_derivatives(columns, k)
     m, f = sum_of(rigid.apply(body, x, y), change.apply(t, b, upper3(x)))
     (sw, sv), excess = load_derivative(columns, k, S), quad_of(0.0)
@@ -129,7 +129,7 @@ def fill_jacobians(model, links, columns, i, k, by_q, by_v, by_a, by_gravity, at
         ahead = power_along(columns, j, m, f)
         put_entries(by_q, by_v, by_a, j, k, at_v, parts(ahead))
         excess = excess + (ahead - ahead)
-    xm, xf = se3.ad_dual(sw, sv, *load_pair(links, i, FORCE))  # N(F) S
+    xm, xf = se3.ad_dual(sw, sv, *load_pair(links, i, LINK_FORCE))  # N(F) S
     m, f = vec3.sub(m, alone3(xm)), vec3.sub(f, alone3(xf))
     i = get_int(model, i, PARENT)
     while i > 0:

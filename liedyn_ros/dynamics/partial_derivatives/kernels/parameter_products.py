@@ -84,7 +84,7 @@ def keep_kinematics(vector, first, out):
     """Write a gradient's part of placements, axes and pitches (B, 10)."""
     row = rows_of(vector, 0, 1, len(vector))
     for b in range(len(out)):
-        at = first + b * parameters.BODY_WIDTH + parameters.PLACEMENT
+        at = first + b * parameters.BODY_WIDTH + parameters.JOINT_PLACEMENT
         copy_scaled(row, 0, at, out, b, 0, out.shape[1], 1.0)
 
 

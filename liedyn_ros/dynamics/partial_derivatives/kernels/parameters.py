@@ -34,14 +34,15 @@ from liedyn_ros.model.kernels.acceptance import finite
 # Columns of the parameters: a row for each coordinate, for each body and the joint that moves it,
 # for each closure. Gravity has a row of its own.
 DAMPING, FRICTION, ROTOR_INERTIA, COORDINATE_WIDTH = range(4)
-EXTERNAL, INERTIA, PLACEMENT, AXIS, PITCH, BODY_WIDTH = 0, 6, 16, 22, 25, 26
-FRAME_A, FRAME_B, CLOSURE_PITCH, LENGTH, CLOSURE_WIDTH = 0, 6, 12, 13, 14
+BODY_WRENCH, BODY_INERTIA, JOINT_PLACEMENT, JOINT_AXIS, JOINT_PITCH, BODY_WIDTH = (
+    0, 6, 16, 22, 25, 26)
+FRAME_A, FRAME_B, CLOSURE_PITCH, CLOSURE_LENGTH, CLOSURE_WIDTH = 0, 6, 12, 13, 14
 
 # Columns of the perturbations of links, or of the derivatives by them, with the rows of the
 # dynamics. A displacement and a pitch are one register; so is a wrench.
-DISPLACEMENT, LINK_PITCH, LINK_WRENCH, PART_WIDTH = 0, 6, 8, 16
+LINK_DISPLACEMENT, LINK_PITCH, LINK_WRENCH, PART_WIDTH = 0, 6, 8, 16
 PRODUCT_WIDTH = PART_WIDTH + 24  # the columns behind are those of products
-GRAVITY = 0  # of row 0, the ground
+GRAVITY_COLUMN = 0  # of row 0, the ground
 
 # Rows of the table of bodies, which has a column for each body, filled up to a multiple of LANES.
 # Poses are a rotation row by row and a translation. A joint's has the axes of the body and the
@@ -49,12 +50,13 @@ GRAVITY = 0  # of row 0, the ground
 BODY_POSE, JOINT_POSE = 0, 12
 HAS_AXIS, HAS_PITCH = 24, 25  # 1 or 0
 OWN_INERTIA = 26  # in the frame of the link
-# Whole numbers. FIRST: row of the joint's first link, 0 if fixed. ON: the joint's parent body.
+# Whole numbers. FIRST_LINK: row of the joint's first link, 0 if fixed. ON: the joint's parent
+# body.
 # LINK: row of the body's link. ITSELF: the body, or in the columns behind the last, the last one.
-FIRST, ON, LINK, ITSELF = range(36, 40)
+FIRST_LINK, ON, LINK, ITSELF = range(36, 40)
 EXTERNAL_WRENCH = 40  # wrenches on bodies
 # From here on there are rows of eight numbers, one row a body, and one for the ground.
-SHIFT, OWN, TABLE_ROWS = 46, 55, 64
+BODY_SHIFT, OWN_CHANGE, TABLE_ROWS = 46, 55, 64
 
 
 @kernel
@@ -69,19 +71,19 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
     of_bodies = of_width(of_bodies, BODY_WIDTH)
     store_body_wrenches(bodies, external)
     for i in range(len(parts)):
-        put_lanes(parts, i, DISPLACEMENT, broadcast(0.0))
+        put_lanes(parts, i, LINK_DISPLACEMENT, broadcast(0.0))
         put_lanes(parts, i, LINK_WRENCH, broadcast(0.0))
-    store3(parts, 0, GRAVITY, load3(ground, 0, 0))
+    store3(parts, 0, GRAVITY_COLUMN, load3(ground, 0, 0))
     for b in range(0, len(of_bodies), LANES):
         displace_joints(bodies, b, of_bodies)
-    put_row_of(bodies, SHIFT, bodies.shape[1], broadcast(0.0))
+    put_row_of(bodies, BODY_SHIFT, bodies.shape[1], broadcast(0.0))
     for b in range(len(of_bodies)):
-        first, on = get_int(bodies, FIRST, b), get_int(bodies, ON, b)
-        moved = row_of(bodies, OWN, b) + row_of(bodies, SHIFT, on)
+        first, on = get_int(bodies, FIRST_LINK, b), get_int(bodies, ON, b)
+        moved = row_of(bodies, OWN_CHANGE, b) + row_of(bodies, BODY_SHIFT, on)
         if first == 0:
-            put_row_of(bodies, SHIFT, b, moved)
+            put_row_of(bodies, BODY_SHIFT, b, moved)
         else:
-            put_lanes(parts, first, DISPLACEMENT, moved)
+            put_lanes(parts, first, LINK_DISPLACEMENT, moved)
     for b in range(0, len(of_bodies), LANES):
         change_bodies(data, bodies, b, len(external) > 0, of_bodies)
     # Of bodies on one link in a row none waits for the one before
@@ -90,30 +92,30 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
         i = get_int(bodies, LINK, b)
         if i != last:
             last, wrench = i, get_lanes(parts, i, LINK_WRENCH)
-        wrench = wrench + row_of(bodies, OWN, b)
+        wrench = wrench + row_of(bodies, OWN_CHANGE, b)
         put_lanes(parts, i, LINK_WRENCH, wrench)
 
 
 @inlined
 def displace_joints(bodies, b, of_bodies):
     """Write displacements behind joints, and shifts that undo those of turned axes at q = 0."""
-    x, y = gather_columns(of_bodies, bodies, ITSELF, b, PLACEMENT), gather_columns(
-        of_bodies, bodies, ITSELF, b, PITCH - 7)
+    x, y = gather_columns(of_bodies, bodies, ITSELF, b, JOINT_PLACEMENT), gather_columns(
+        of_bodies, bodies, ITSELF, b, JOINT_PITCH - 7)
     (r, _), (e, d) = body_poses(bodies, BODY_POSE, b), body_poses(bodies, JOINT_POSE, b)
     turn = vec3.scale(get_lanes(bodies, HAS_AXIS, b), (y[4], y[5], y[6]))
     w, u = se3.adjoint(e, d, vec3.add(x[0:3], turn), x[3:6])
-    store_eight_bodies(bodies, OWN, b, w, u, get_lanes(bodies, HAS_PITCH, b) * y[7])
+    store_eight_bodies(bodies, OWN_CHANGE, b, w, u, get_lanes(bodies, HAS_PITCH, b) * y[7])
     w = vec3.neg(mat3.apply(r, turn))  # at rest a turned axis leaves the body
-    store_eight_bodies(bodies, SHIFT, b, w, (broadcast(0.0), broadcast(0.0), broadcast(0.0)),
+    store_eight_bodies(bodies, BODY_SHIFT, b, w, (broadcast(0.0), broadcast(0.0), broadcast(0.0)),
                        broadcast(0.0))
 
 
 @inlined
 def change_bodies(data, bodies, b, loaded, of_bodies):
     """Write the change of the net wrench of eight bodies by inertia, external wrench and shift."""
-    x, y = (gather_columns(of_bodies, bodies, ITSELF, b, EXTERNAL),
-            gather_columns(of_bodies, bodies, ITSELF, b, EXTERNAL + 8))
-    (r, p), shift = body_poses(bodies, BODY_POSE, b), load_eight_bodies(bodies, SHIFT, b)
+    x, y = (gather_columns(of_bodies, bodies, ITSELF, b, BODY_WRENCH),
+            gather_columns(of_bodies, bodies, ITSELF, b, BODY_WRENCH + 8))
+    (r, p), shift = body_poses(bodies, BODY_POSE, b), load_eight_bodies(bodies, BODY_SHIFT, b)
     shift = shift[0:3], shift[3:6]
     body = rigid.transport(r, p, (x[6], (x[7], y[0], y[1]), y[2:8]))
     body = rigid.add(body, displaced(rigid_of(bodies, b), shift))
@@ -123,13 +125,13 @@ def change_bodies(data, bodies, b, loaded, of_bodies):
     m, f = vec3.sub(m, xm), vec3.sub(f, xf)
     if loaded:
         m, f = sum_of((m, f), se3.ad_dual(shift[0], shift[1], *on_links(bodies, b)))
-    store_eight_bodies(bodies, OWN, b, m, f, broadcast(0.0))
+    store_eight_bodies(bodies, OWN_CHANGE, b, m, f, broadcast(0.0))
 
 
 @kernel
 def vjp_shifts(data, bodies, external, sign, of_bodies):
     """
-    Write sign times the derivatives by inertias and wrenches, and into SHIFT those by shifts.
+    Write sign times the derivatives by inertias and wrenches, and into BODY_SHIFT those by shifts.
 
     data has the motion, and in ORDER_CHANGE the twists at the rates y. Further derivatives by
     shifts may be added before from_links. Returns whether the derivatives are finite.
@@ -137,7 +139,7 @@ def vjp_shifts(data, bodies, external, sign, of_bodies):
     align_stack()
     data, of_bodies = of_width(data, DATA_WIDTH), of_width(of_bodies, BODY_WIDTH)
     store_body_wrenches(bodies, external)
-    put_row_of(bodies, SHIFT, bodies.shape[1], broadcast(0.0))
+    put_row_of(bodies, BODY_SHIFT, bodies.shape[1], broadcast(0.0))
     zero = broadcast(0.0)
     for b in range(0, len(of_bodies), LANES):
         zero = zero + vjp_bodies(data, bodies, b, len(external) > 0, sign, of_bodies)
@@ -153,17 +155,17 @@ def from_links(bodies, sign, parts, ground, of_bodies):
     those by joints and gravity are finite.
     """
     parts, of_bodies = of_width(parts, PRODUCT_WIDTH), of_width(of_bodies, BODY_WIDTH)
-    x, y, z = vec3.scale(sign, load3(parts, 0, GRAVITY))
+    x, y, z = vec3.scale(sign, load3(parts, 0, GRAVITY_COLUMN))
     store3(ground, 0, 0, (x, y, z))
     for b in range(len(of_bodies) - 1, -1, -1):
-        first, on = get_int(bodies, FIRST, b), get_int(bodies, ON, b)
-        moved = row_of(bodies, SHIFT, b)
+        first, on = get_int(bodies, FIRST_LINK, b), get_int(bodies, ON, b)
+        moved = row_of(bodies, BODY_SHIFT, b)
         if first > 0:
-            moved = get_lanes(parts, first, DISPLACEMENT)
-        put_row_of(bodies, OWN, b, moved)
-        put_row_of(bodies, SHIFT, on, row_of(bodies, SHIFT, on) + moved)
+            moved = get_lanes(parts, first, LINK_DISPLACEMENT)
+        put_row_of(bodies, OWN_CHANGE, b, moved)
+        put_row_of(bodies, BODY_SHIFT, on, row_of(bodies, BODY_SHIFT, on) + moved)
     for b in range(len(of_bodies), bodies.shape[1]):  # behind the last body
-        put_row_of(bodies, OWN, b, broadcast(0.0))
+        put_row_of(bodies, OWN_CHANGE, b, broadcast(0.0))
     zero = broadcast(0.0)
     for b in range(0, len(of_bodies), LANES):
         zero = zero + vjp_joints(bodies, b, sign, of_bodies)
@@ -184,30 +186,30 @@ def vjp_bodies(data, bodies, b, loaded, sign, of_bodies):
     m, f = by_displacement(rigid_of(bodies, b), h, j)
     if loaded:
         m, f = sum_of((m, f), se3.ad_dual(vec3.neg(yw), vec3.neg(yu), *on_links(bodies, b)))
-    store_eight_bodies(bodies, SHIFT, b, m, f, broadcast(0.0))
+    store_eight_bodies(bodies, BODY_SHIFT, b, m, f, broadcast(0.0))
     yw, yu = se3.adjoint_inverse(r, p, vec3.scale(-sign, yw), vec3.scale(-sign, yu))
     mass, h, j = transported_back(r, p, mass, h, j)
     mass, h = sign * mass, vec3.scale(sign, h)
     two = 2.0 * sign
     x = yw[0], yw[1], yw[2], yu[0], yu[1], yu[2], mass, h[0]
     y = h[1], h[2], sign * j[0], two * j[1], two * j[2], sign * j[3], two * j[4], sign * j[5]
-    scatter_bodies(of_bodies, bodies, b, EXTERNAL, x)
-    scatter_bodies(of_bodies, bodies, b, EXTERNAL + 8, y)
+    scatter_bodies(of_bodies, bodies, b, BODY_WRENCH, x)
+    scatter_bodies(of_bodies, bodies, b, BODY_WRENCH + 8, y)
     return zero_of(x) + zero_of(y)
 
 
 @inlined
 def vjp_joints(bodies, b, sign, of_bodies):
     """Write the derivatives by the joints of eight bodies; return zero_of them."""
-    x, shift = load_eight_bodies(bodies, OWN, b), load_eight_bodies(bodies, SHIFT, b)
+    x, shift = load_eight_bodies(bodies, OWN_CHANGE, b), load_eight_bodies(bodies, BODY_SHIFT, b)
     (r, _), (e, d) = body_poses(bodies, BODY_POSE, b), body_poses(bodies, JOINT_POSE, b)
     m, f = se3.adjoint_dual(e, d, vec3.scale(sign, x[0:3]), vec3.scale(sign, x[3:6]))
     turn = vec3.scale(get_lanes(bodies, HAS_AXIS, b), vec3.axpy(
         -sign, mat3.apply_t(r, shift[0:3]), m))
     pitch = (sign * get_lanes(bodies, HAS_PITCH, b)) * x[6]
     x, y = (*m, *f, turn[0], turn[1]), (m[2], *f, *turn, pitch)
-    scatter_bodies(of_bodies, bodies, b, PLACEMENT, x)
-    scatter_bodies(of_bodies, bodies, b, PITCH - 7, y)
+    scatter_bodies(of_bodies, bodies, b, JOINT_PLACEMENT, x)
+    scatter_bodies(of_bodies, bodies, b, JOINT_PITCH - 7, y)
     return zero_of(x) + zero_of(y)
 
 

@@ -19,7 +19,7 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import shares_memory
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
-    DISPLACEMENT, GRAVITY, LINK_PITCH, LINK_WRENCH, PART_WIDTH)
+    GRAVITY_COLUMN, LINK_DISPLACEMENT, LINK_PITCH, LINK_WRENCH, PART_WIDTH)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.motion import spring_rate, store_pose
 from liedyn_ros.dynamics.tree.kernels.tables import (
@@ -38,11 +38,11 @@ from liedyn_ros.model.kernels.kinds import FREE, HELICAL, REVOLUTE, SPHERICAL
 # Before them are the perturbations of links by parameters. Of J x: the angular and linear parts of
 # D V, then those of D V' + ad_V D V, side by side. So component c of all are the columns from
 # D_MOTION + QUAD c on.
-D_MOTION, D_WRENCH = PART_WIDTH, PART_WIDTH + 12
+D_MOTION, D_LINK_WRENCH = PART_WIDTH, PART_WIDTH + 12
 D_DISPLACEMENT = PART_WIDTH + 18  # displacement of the link by its joint and by parameters
 # Of J^T y: the moment and force of al and the moment of be, whose force is zero, side by side. So
-# component c of all are the columns from SUMS + QUAD c on.
-SUMS = PART_WIDTH
+# component c of all are the columns from ADJOINT_SUMS + QUAD c on.
+ADJOINT_SUMS = PART_WIDTH
 
 
 @kernel
@@ -97,7 +97,7 @@ def multiply(model, data, table, parts, net, q, v, a, xq, xv, xa, out):
     """
     count = get_int(model, 0, LINKS)
     if parts is not None:
-        move_ground(table, vec3.neg(load3(parts, 0, GRAVITY)))
+        move_ground(table, vec3.neg(load3(parts, 0, GRAVITY_COLUMN)))
     for i in range(1, count):
         if get_int(model, i, KIND) == REVOLUTE:  # without a look at the kind at each step
             vary_link(model, data, table, parts, i, REVOLUTE, q, v, a, xq, xv, xa)
@@ -175,7 +175,7 @@ def vary_link(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
         body, w, u, (x[2], y[2], z[2]), (x[3], y[3], z[3]), (x[0], y[0], z[0]))
     if parts is not None:
         m, f = sum_of((m, f), load_pair(parts, i, LINK_WRENCH))
-    store_pair(table, i, D_WRENCH, m, f)  # (13.9)
+    store_pair(table, i, D_LINK_WRENCH, m, f)  # (13.9)
 
 
 @inlined
@@ -210,7 +210,7 @@ def angular_parts(x):
 def displacement(model, data, parts, i, kind, q):
     """Return the displacement of link i by its placement and pitch, in its frame."""
     moved = se3.adjoint_inverse(load9(data, i, ROTATION), load3(data, i, POSITION),
-                                *load_pair(parts, i, DISPLACEMENT))
+                                *load_pair(parts, i, LINK_DISPLACEMENT))
     if kind == HELICAL:
         moved = sum_of(moved, along_axis(parts, i, q[get_int(model, i, QI)]))
     return moved
@@ -226,7 +226,7 @@ def along_axis(parts, i, x):
 def gather_force_changes(model, data, table, parts, net, i, q, xq, out):
     """Write the change of the joint forces of link i, and add its wrench to the parent's."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
-    parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_WRENCH)
+    parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_LINK_WRENCH)
     write_along(kind, pitch, vi, m, f, out)
     if parts is not None:
         if kind == HELICAL:
@@ -240,7 +240,7 @@ def gather_force_changes(model, data, table, parts, net, i, q, xq, out):
             xm, xf = se3.ad_dual(*load_pair(table, i, D_DISPLACEMENT), fm, ff)
         if net:
             add_pair(data, parent, WRENCH, *se3.adjoint_inverse_dual(r, p, fm, ff))  # (3.4)
-        add_pair(table, parent, D_WRENCH, *se3.adjoint_inverse_dual(
+        add_pair(table, parent, D_LINK_WRENCH, *se3.adjoint_inverse_dual(
             r, p, vec3.sub(m, xm), vec3.sub(f, xf)))
 
 
@@ -302,9 +302,9 @@ def multiply_transposed(model, data, table, parts, net, q, v, a, y, by_q, by_v, 
     count = get_int(model, 0, LINKS)
     for i in range(1, count):
         for c in range(3):
-            put_quad(table, i, SUMS + QUAD * c, quad_of(0.0))
+            put_quad(table, i, ADJOINT_SUMS + QUAD * c, quad_of(0.0))
     if parts is not None:
-        store3(parts, 0, GRAVITY, vec3.ZERO)
+        store3(parts, 0, GRAVITY_COLUMN, vec3.ZERO)
     for i in range(count - 1, 0, -1):
         scatter(model, data, table, parts, net, i, q, v, a, y, by_q, by_v, by_a)
     if get_int(model, 0, LOADED_JOINTS):
@@ -356,13 +356,13 @@ def scatter(model, data, table, parts, net, i, q, v, a, y, by_q, by_v, by_a):
         x = sum_of(x, sum_of(se3.ad_dual(dw, du, m, f), se3.ad_dual(w0, u0, cm, cf)))
         write_along(kind, pitch, vi, x[0], x[1], by_q)
         if parts is not None:
-            store_pair(parts, i, DISPLACEMENT, *se3.adjoint_inverse_dual(  # of a locked joint
+            store_pair(parts, i, LINK_DISPLACEMENT, *se3.adjoint_inverse_dual(  # of a locked joint
                 load9(data, i, ROTATION), load3(data, i, POSITION), x[0], x[1]))
             put(parts, i, LINK_PITCH, 0.0 if kind != HELICAL else (
                 q[get_int(model, i, QI)] * x[1][2] + v[vi] * zf[2] + a[vi] * f[2]
                 + y[vi] * ff[2]))
     if parts is not None and parent == 0:
-        add3(parts, 0, GRAVITY, vec3.neg(mat3.apply(load9(data, i, ROTATION), f)))
+        add3(parts, 0, GRAVITY_COLUMN, vec3.neg(mat3.apply(load9(data, i, ROTATION), f)))
     if parent > 0:
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         add_sums(table, parent, r, p, m, f, moment)
@@ -373,8 +373,8 @@ def scatter(model, data, table, parts, net, i, q, v, a, y, by_q, by_v, by_a):
 @inlined
 def load_sum(table, i, which):
     """Return one of the three vectors among the sums of link i."""
-    return (get(table, i, SUMS + which), get(table, i, SUMS + QUAD + which),
-            get(table, i, SUMS + 2 * QUAD + which))
+    return (get(table, i, ADJOINT_SUMS + which), get(table, i, ADJOINT_SUMS + QUAD + which),
+            get(table, i, ADJOINT_SUMS + 2 * QUAD + which))
 
 
 @inlined
@@ -386,7 +386,7 @@ def add_sums(table, parent, r, p, m, f, moment):
                        joined(parts_of(x[1])[1], 0.0, 0.0, 0.0),
                        joined(parts_of(x[2])[1], 0.0, 0.0, 0.0)))  # (1.2)
     for c in range(3):
-        at = SUMS + QUAD * c
+        at = ADJOINT_SUMS + QUAD * c
         put_quad(table, parent, at, get_quad(table, parent, at) + (x[c] + y[c]))
 
 

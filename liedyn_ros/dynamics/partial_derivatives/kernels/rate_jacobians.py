@@ -19,8 +19,8 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import (
     place_ground, place_link, screw_seen)
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    ACCELERATION, CHANGE, FORCE, INERTIA, LINK_WIDTH, load_pair, POSITION, ROTATION, store_pair,
-    TWIST)
+    ACCELERATION, INERTIA_CHANGE, LINK_FORCE, LINK_INERTIA, LINK_WIDTH, load_pair, POSITION,
+    ROTATION, store_pair, TWIST)
 from liedyn_ros.dynamics.partial_derivatives.kernels.rate_sums import (
     add_rate_sum, add_turned_sum, chart_series, is_noncommuting)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops, symmetric
@@ -71,7 +71,7 @@ def inverse_rate_jacobians(
         parent = get_int(model, i, PARENT)
         if parent > 0:  # (13.10)
             for m in range(rows):
-                for c in range(FORCE, LINK_WIDTH):
+                for c in range(LINK_FORCE, LINK_WIDTH):
                     links[m * count + parent, c] += links[m * count + i, c]
     for k in range(motion.shape[1]):  # (13.13), (3.19), (3.20)
         row = coordinate_row(model, k)
@@ -109,7 +109,8 @@ def write_poses(model, links, columns, q):
         for k in range(joints.degrees(kind)):
             w, v = screw_seen(kind, pitch, k, r, p)
             store_pair(columns, get_int(model, i, VI) + k, S, w, v)
-        rigid.store(links, i, INERTIA, rigid.transport(r, p, rigid.load(model, i, OWN_INERTIA)))
+        inertia = rigid.transport(r, p, rigid.load(model, i, OWN_INERTIA))
+        rigid.store(links, i, LINK_INERTIA, inertia)
 
 
 @kernel
@@ -169,10 +170,10 @@ def write_link(links, i, count, rows):
     for m in range(rows):
         row = m * count + i
         pm, pf, fm, ff = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO
-        for c in range(CHANGE, LINK_WIDTH):
+        for c in range(INERTIA_CHANGE, LINK_WIDTH):
             links[row, c] = 0.0
         for n in range(m + 1):
-            body, (w, v) = rigid.load(links, (m - n) * count + i, INERTIA), load_pair(
+            body, (w, v) = rigid.load(links, (m - n) * count + i, LINK_INERTIA), load_pair(
                 links, n * count + i, TWIST)
             x = rigid.apply(body, w, v)
             pm, pf = vec3.add(pm, x[0]), vec3.add(pf, x[1])
@@ -180,14 +181,14 @@ def write_link(links, i, count, rows):
             x = rigid.apply(body, dw, dv)
             fm, ff = vec3.add(fm, x[0]), vec3.add(ff, x[1])
             t, b = change.of_rigid(body, w, v)
-            add12(links, row, CHANGE, t, b)
+            add12(links, row, INERTIA_CHANGE, t, b)
         store_pair(links, row, MOMENTUM, pm, pf)
         for n in range(m + 1):
             (w, v), (pm, pf) = load_pair(links, n * count + i, TWIST), load_pair(
                 links, (m - n) * count + i, MOMENTUM)
             x = se3.ad_dual(w, v, pm, pf)
             fm, ff = vec3.sub(fm, x[0]), vec3.sub(ff, x[1])
-        store_pair(links, row, FORCE, fm, ff)
+        store_pair(links, row, LINK_FORCE, fm, ff)
         if m + 1 < rows:
             advance_inertia(links, i, count, m)
 
@@ -197,7 +198,7 @@ def advance_inertia(links, i, count, m):
     """Write coefficient m + 1 of the inertia of a link: -(I ad_V + ad_V^T I) (Ali 61)."""
     h, j, scale = vec3.ZERO, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 1.0 / (m + 1)
     for n in range(m + 1):
-        mass, x, y = rigid.load(links, (m - n) * count + i, INERTIA)
+        mass, x, y = rigid.load(links, (m - n) * count + i, LINK_INERTIA)
         w, v = load_pair(links, n * count + i, TWIST)
         h = vec3.add(h, vec3.axpy(mass, v, vec3.cross(w, x)))
         # [w] J - J [w], and -[h] [v] - [v] [h] = 2 h.v 1 - h v^T - v h^T
@@ -208,7 +209,7 @@ def advance_inertia(links, i, count, m):
             2.0 * a[0] + d - 2.0 * x[0] * v[0], a[1] + b[0] - x[0] * v[1] - x[1] * v[0],
             a[2] + c[0] - x[0] * v[2] - x[2] * v[0], 2.0 * b[1] + d - 2.0 * x[1] * v[1],
             b[2] + c[1] - x[1] * v[2] - x[2] * v[1], 2.0 * c[2] + d - 2.0 * x[2] * v[2]))
-    rigid.store(links, (m + 1) * count + i, INERTIA, (
+    rigid.store(links, (m + 1) * count + i, LINK_INERTIA, (
         0.0, vec3.scale(scale, h), (scale * j[0], scale * j[1], scale * j[2], scale * j[3],
                                     scale * j[4], scale * j[5])))
 
@@ -224,8 +225,8 @@ def subtract_external_series(model, links, factorial, b, i, count, external, row
         store_pair(links, i, EXTERNAL, vec3.scale(scale, y[0]), vec3.scale(scale, y[1]))
         for m in range(rows - first):
             y = load_pair(links, m * count + i, EXTERNAL)
-            add3(links, (first + m) * count + i, FORCE, y[0])
-            add3(links, (first + m) * count + i, FORCE + 3, y[1])
+            add3(links, (first + m) * count + i, LINK_FORCE, y[0])
+            add3(links, (first + m) * count + i, LINK_FORCE + 3, y[1])
             scale = -1.0 / (m + 1)
             f, g = vec3.ZERO, vec3.ZERO
             for n in range(m + 1):
@@ -246,14 +247,15 @@ def load_column(links, columns, i, count, k, nv, rows):
         gm, gf, um, uf, km = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO
         for n in range(m + 1):
             there, here = n * count + i, (m - n) * nv + k
-            body, (t, b) = rigid.load(links, there, INERTIA), load12(links, there, CHANGE)
+            body = rigid.load(links, there, LINK_INERTIA)
+            t, b = load12(links, there, INERTIA_CHANGE)
             (sw, sv), (pw, _) = load_pair(columns, here, S), load_pair(columns, here, P)
             (qw, qv), (rw, rv) = load_pair(columns, here, Q), load_pair(columns, here, R)
             x, y = rigid.apply(body, qw, qv), change.apply(t, b, pw)
             om, of = vec3.add(om, vec3.add(x[0], y[0])), vec3.add(of, vec3.add(x[1], y[1]))
             x, y = rigid.apply(body, rw, rv), change.apply(t, b, sw)
             zm, zf = vec3.add(zm, vec3.add(x[0], y[0])), vec3.add(zf, vec3.add(x[1], y[1]))
-            x, (fm, ff) = rigid.apply(body, sw, sv), load_pair(links, there, FORCE)
+            x, (fm, ff) = rigid.apply(body, sw, sv), load_pair(links, there, LINK_FORCE)
             gm, gf = vec3.add(gm, x[0]), vec3.add(gf, x[1])
             x = se3.ad_dual(sw, sv, fm, ff)  # N(F) S
             um, uf = vec3.sub(um, x[0]), vec3.sub(uf, x[1])

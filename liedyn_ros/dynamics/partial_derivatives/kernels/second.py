@@ -17,8 +17,8 @@ variation loses the bracket with the displacement h of the joint between them.
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import compute_motion
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    ACCELERATION, CHANGE, FORCE, INERTIA, load_derivative, load_pair, P, Q, R, S, store_pair,
-    TWIST, twist_axpy)
+    ACCELERATION, INERTIA_CHANGE, LINK_FORCE, LINK_INERTIA, load_derivative, load_pair, P, Q, R, S,
+    store_pair, TWIST, twist_axpy)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, KIND, LINKS, load12, load3, PARENT, store3, VI)
@@ -29,11 +29,12 @@ from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
 
 # Columns of the table of variations, a row for each link after row 0, the ground. A name with D
-# is a variation; D_TWIST0 and D_ACCELERATION0 are those of the parent's motion, seen by the link.
-Y, D_Y, DISPLACEMENT = 0, 6, 12
-D_TWIST, D_TWIST0, D_ACCELERATION, D_ACCELERATION0 = 18, 24, 30, 36
+# is a variation; VARIED_TWIST0 and VARIED_ACCELERATION0 are those of the parent's motion, seen by
+# the link.
+Y, D_Y, VARIED_DISPLACEMENT = 0, 6, 12
+VARIED_TWIST, VARIED_TWIST0, VARIED_ACCELERATION, VARIED_ACCELERATION0 = 18, 24, 30, 36
 AL, D_AL, D_FORCE, BE, D_BE = 42, 48, 54, 60, 63
-VARIATION_WIDTH = 66
+SECOND_WIDTH = 66
 
 
 @kernel
@@ -94,7 +95,7 @@ def inverse_second_all(
 @kernel
 def vary(model, links, columns, table, v, y, xq, xv, xa, by_q, by_v, by_a):
     """Write the derivative of the gradient; links and columns are those of the motion."""
-    for at in (Y, D_Y, D_TWIST, D_ACCELERATION):
+    for at in (Y, D_Y, VARIED_TWIST, VARIED_ACCELERATION):
         store_pair(table, 0, at, vec3.ZERO, vec3.ZERO)
     count = get_int(model, 0, LINKS)
     for i in range(1, count):
@@ -124,36 +125,36 @@ def vary_link_motion(model, links, columns, table, i, v, y, xq, xv, xa):
     y0 = load_pair(table, parent, Y)
     dy = child_variation(h[0], h[1], load_pair(table, parent, D_Y), y0)
     dv0 = child_variation(
-        h[0], h[1], load_pair(table, parent, D_TWIST), load_pair(links, parent, TWIST))
-    da0 = child_variation(h[0], h[1], load_pair(table, parent, D_ACCELERATION),
+        h[0], h[1], load_pair(table, parent, VARIED_TWIST), load_pair(links, parent, TWIST))
+    da0 = child_variation(h[0], h[1], load_pair(table, parent, VARIED_ACCELERATION),
                           load_pair(links, parent, ACCELERATION))
     dv = twist_axpy(1.0, dv0, rate)
     w, u = load_pair(links, i, TWIST)
     first, second = se3.ad(dv[0], dv[1], sv[0], sv[1]), se3.ad(w, u, rate[0], rate[1])
     da = twist_axpy(1.0, da0, twist_axpy(1.0, push, twist_axpy(1.0, first, second)))
-    store_pair(table, i, DISPLACEMENT, h[0], h[1])
+    store_pair(table, i, VARIED_DISPLACEMENT, h[0], h[1])
     store_pair(table, i, Y, yy[0], yy[1])
     store_pair(table, i, D_Y, dy[0], dy[1])
-    store_pair(table, i, D_TWIST0, dv0[0], dv0[1])
-    store_pair(table, i, D_TWIST, dv[0], dv[1])
-    store_pair(table, i, D_ACCELERATION0, da0[0], da0[1])
-    store_pair(table, i, D_ACCELERATION, da[0], da[1])
+    store_pair(table, i, VARIED_TWIST0, dv0[0], dv0[1])
+    store_pair(table, i, VARIED_TWIST, dv[0], dv[1])
+    store_pair(table, i, VARIED_ACCELERATION0, da0[0], da0[1])
+    store_pair(table, i, VARIED_ACCELERATION, da[0], da[1])
 
 
 @inlined
 def vary_sums(links, table, i):
     """Write the part of link i alone in al, be, and in the variations of al, be and F."""
-    body = rigid.load(links, i, INERTIA)
-    t, b = load12(links, i, CHANGE)
+    body = rigid.load(links, i, LINK_INERTIA)
+    t, b = load12(links, i, INERTIA_CHANGE)
     (yw, yv), (dyw, dyv) = load_pair(table, i, Y), load_pair(table, i, D_Y)
-    (w, u), (dw, du) = load_pair(links, i, TWIST), load_pair(table, i, D_TWIST)
+    (w, u), (dw, du) = load_pair(links, i, TWIST), load_pair(table, i, VARIED_TWIST)
     store_pair(table, i, AL, *rigid.apply(body, yw, yv))
     store_pair(table, i, D_AL, *rigid.apply(body, dyw, dyv))
     store3(table, i, BE, change.apply_t(t, b, yw, yv))
     dt, db = change.of_rigid(body, dw, du)  # B is linear in V
     store3(table, i, D_BE, vec3.add(
         change.apply_t(dt, db, yw, yv), change.apply_t(t, b, dyw, dyv)))
-    (aw, au) = load_pair(table, i, D_ACCELERATION)
+    (aw, au) = load_pair(table, i, VARIED_ACCELERATION)
     m, f = rigid.apply(body, aw, au)
     hm, hf = rigid.apply(body, w, u)
     xm, xf = se3.ad_dual(dw, du, hm, hf)
@@ -168,11 +169,11 @@ def vary_gradient(model, links, columns, table, i, by_q, by_v, by_a):
     parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
     v0, y0, dy0 = (load_pair(links, parent, TWIST), load_pair(table, parent, Y),
                    load_pair(table, i, D_Y))
-    dv0, da0, dv = (load_pair(table, i, D_TWIST0), load_pair(table, i, D_ACCELERATION0),
-                    load_pair(table, i, D_TWIST))
+    dv0, da0, dv = (load_pair(table, i, VARIED_TWIST0), load_pair(table, i, VARIED_ACCELERATION0),
+                    load_pair(table, i, VARIED_TWIST))
     al, dal = load_pair(table, i, AL), load_pair(table, i, D_AL)
     be, dbe = load3(table, i, BE), load3(table, i, D_BE)
-    force, dforce = load_pair(links, i, FORCE), load_pair(table, i, D_FORCE)
+    force, dforce = load_pair(links, i, LINK_FORCE), load_pair(table, i, D_FORCE)
     for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
         s, p = load_derivative(columns, k, S), load_derivative(columns, k, P)
         q, r = load_derivative(columns, k, Q), load_derivative(columns, k, R)
@@ -188,7 +189,7 @@ def vary_gradient(model, links, columns, table, i, by_q, by_v, by_a):
         by_v[k] = twist_power(dr, al) + twist_power(r, dal) + vec3.dot(s[0], dbe)
         by_a[k] = twist_power(s, dal)
     if parent > 0:
-        hw, hv = load_pair(table, i, DISPLACEMENT)
+        hw, hv = load_pair(table, i, VARIED_DISPLACEMENT)
         add_to_row(table, parent, AL, al)
         add3(table, parent, BE, be)
         x = se3.ad_dual(hw, hv, al[0], al[1])

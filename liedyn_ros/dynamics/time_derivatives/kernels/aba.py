@@ -17,7 +17,7 @@ accelerations, and one solution of the factored system (theory 7.7).
 from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.time_derivatives.kernels import conversion, solution
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
-from liedyn_ros.dynamics.time_derivatives.kernels.series import WIDTH
+from liedyn_ros.dynamics.time_derivatives.kernels.series import SERIES_TABLE_WIDTH
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
     add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS, of_known_width, PARENT
@@ -37,7 +37,7 @@ def hybrid_derivatives(
 
     external (r + 1, B, 6) may have no rows. Returns what kernels.aba.hybrid_derivatives returns.
     """
-    (model, data), series = of_known_width(model, data), of_width(series, WIDTH)
+    (model, data), series = of_known_width(model, data), of_width(series, SERIES_TABLE_WIDTH)
     if (a.shape != tau.shape or len(a) == 0 or not conversion.fits_orders(model, external, len(a))
             or overlap(a, tau) or overlap(a, q) or overlap(a, v) or overlap(a, external)):
         return aba.REFUSED

@@ -13,7 +13,7 @@ from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.dynamics.time_derivatives.kernels import (
     aba, conversion, factorization, rnea, solution)
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
-from liedyn_ros.dynamics.time_derivatives.kernels.series import WIDTH
+from liedyn_ros.dynamics.time_derivatives.kernels.series import SERIES_TABLE_WIDTH
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
     add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels import joints
@@ -28,7 +28,7 @@ from liedyn_ros.model.kernels.acceptance import finite
 def inverse_batch(
         model: MATRIX, series: CUBE, q: MATRIX, v: MATRIX, a: CUBE, external: ARRAY4, tau: CUBE):
     """Run rnea on each state; return the first that is refused. external may have none."""
-    model, series = of_width(model, MODEL_WIDTH), of_width(series, WIDTH)
+    model, series = of_width(model, MODEL_WIDTH), of_width(series, SERIES_TABLE_WIDTH)
     links, states = get_int(model, 0, LINKS), len(q)
     size, loaded = a.shape[1] + 1, len(external) > 0
     for first in range(0, states, LANES):
@@ -61,7 +61,7 @@ def hybrid_batch(
         model: MATRIX, data: CUBE, series: CUBE, q: MATRIX, v: MATRIX, prescribed: TRUTHS, a: CUBE,
         tau: CUBE, external: ARRAY4):
     """Run hybrid on each state; return the first that is refused. external may have none."""
-    (model, data), series = of_known_width(model, data), of_width(series, WIDTH)
+    (model, data), series = of_known_width(model, data), of_width(series, SERIES_TABLE_WIDTH)
     links, states, size = get_int(model, 0, LINKS), len(q), a.shape[1] + 1
     for first in range(0, states, LANES):
         s, code = accept_states(model, series, q, v, prescribed, a, tau, external, first, size)
@@ -84,7 +84,7 @@ def hybrid_batch_order_zero(
         model: MATRIX, data: CUBE, series: CUBE, q: MATRIX, v: MATRIX, prescribed: TRUTHS, a: CUBE,
         tau: CUBE, external: ARRAY4):
     """Do as hybrid_batch at order zero alone, in a third of the time: three passes over links."""
-    (model, data), series = of_known_width(model, data), of_width(series, WIDTH)
+    (model, data), series = of_known_width(model, data), of_width(series, SERIES_TABLE_WIDTH)
     links, states, size, loaded = get_int(model, 0, LINKS), len(q), 2, len(external) > 0
     for first in range(0, states, LANES):
         s, code = accept_states(model, series, q, v, prescribed, a, tau, external, first, size)

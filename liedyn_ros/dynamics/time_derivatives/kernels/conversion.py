@@ -21,14 +21,14 @@ import numpy as np
 from liedyn_ros.dynamics.algorithms.kernels.aba import is_prescribed
 from liedyn_ros.dynamics.time_derivatives.kernels.joints import translation_per_unit
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    ACCELERATION, COSINE, EFFORT, EXTERNAL, MAX_ORDER, POSITION, RATE, ROTATION, SINE, SQUARE,
-    STOP, TRANSLATION, VELOCITY)
+    COSINE, EFFORT, MAX_ORDER, RATE, SERIES_EXTERNAL, SERIES_POSITION, SERIES_ROTATION, SINE,
+    SPECIFIC_ACCELERATION, STOP, TRANSLATION, VELOCITY, VELOCITY_SQUARE)
 from liedyn_ros.dynamics.tree.kernels import joints, stops, wrenches
 from liedyn_ros.dynamics.tree.kernels.motion import spring
 from liedyn_ros.dynamics.tree.kernels.tables import (
     BODIES, body_row, CARRIER, coordinate_row, FRICTION, GRAVITY, KIND, LINKS, load3,
     LOADED_JOINTS, QI, STOP_LOWER, STOP_STIFFNESS, STOP_UPPER, STOP_WIDTH, store3, store6, VI)
-from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST, sine_cosine_within
+from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST_ANGLE, sine_cosine_within
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, get_lane, lanes_of, put, put_lane
 from liedyn_ros.lie.kernels import vec3
@@ -36,7 +36,7 @@ from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 
 FACTORIAL = np.cumprod([1.0, *range(1, MAX_ORDER + 2)])
-INVERSE_FACTORIAL = 1.0 / FACTORIAL  # a division would take longer than all else here
+TO_COEFFICIENT = 1.0 / FACTORIAL  # a division would take longer than all else here
 
 
 @inlined
@@ -44,9 +44,9 @@ def store_ground(model, series, size):
     """Write the motion of the ground, whose specific acceleration stands for gravity."""
     for k in range(size):
         store3(series, k, VELOCITY, vec3.ZERO)
-        store3(series, k, ACCELERATION, vec3.ZERO)
-        store6(series, k, SQUARE, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    store3(series, 0, ACCELERATION, vec3.neg(load3(model, 0, GRAVITY)))  # (3.0)
+        store3(series, k, SPECIFIC_ACCELERATION, vec3.ZERO)
+        store6(series, k, VELOCITY_SQUARE, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    store3(series, 0, SPECIFIC_ACCELERATION, vec3.neg(load3(model, 0, GRAVITY)))  # (3.0)
 
 
 @inlined
@@ -71,7 +71,7 @@ def store_sine_cosine(model, series, i, q, first, size):
         for lane in range(lanes_of(series)):
             s = min(first + lane, len(q) - 1)
             angle = q[s, qi] if q.ndim == 2 else q[qi]
-            if not abs(angle) < LARGEST:
+            if not abs(angle) < LARGEST_ANGLE:
                 put_lane(series, row, SINE, lane, math.sin(angle))
                 put_lane(series, row, COSINE, lane, math.cos(angle))
 
@@ -88,11 +88,11 @@ def store_joint_pose(model, series, i, q, lane, size):
     else:
         if kind == FREE:
             for j in range(3):
-                put_lane(series, row, POSITION + j, lane, q[qi + j])
+                put_lane(series, row, SERIES_POSITION + j, lane, q[qi + j])
             qi += 3
         r = joints.rotation_of_quaternion((q[qi], q[qi + 1], q[qi + 2], q[qi + 3]))
         for j in range(9):
-            put_lane(series, row, ROTATION + j, lane, r[j])
+            put_lane(series, row, SERIES_ROTATION + j, lane, r[j])
 
 
 @inlined
@@ -119,16 +119,16 @@ def fits_orders(model, external, orders):
 def store_external_series(model, series, external, lane, size):
     """Write the wrenches on links from derivatives (r + 1, B, 6) of those on bodies."""
     for k in range(len(external)):
-        scale = INVERSE_FACTORIAL[k]
+        scale = TO_COEFFICIENT[k]
         for i in range(get_int(model, 0, LINKS)):
-            for j in range(EXTERNAL, EXTERNAL + 6):
+            for j in range(SERIES_EXTERNAL, SERIES_EXTERNAL + 6):
                 put_lane(series, i * size + k, j, lane, 0.0)
         for b in range(external.shape[1]):
             m, f = wrenches.on_link(model, b, external[k])
             row = get_int(model, body_row(model, b), CARRIER) * size + k
             for j in range(3):
-                add_lane(series, row, EXTERNAL + j, lane, scale * m[j])
-                add_lane(series, row, EXTERNAL + 3 + j, lane, scale * f[j])
+                add_lane(series, row, SERIES_EXTERNAL + j, lane, scale * m[j])
+                add_lane(series, row, SERIES_EXTERNAL + 3 + j, lane, scale * f[j])
 
 
 @inlined
@@ -149,7 +149,7 @@ def store_rates(model, series, i, v, a, first, size):
             for lane in range(lanes_of(series)):
                 s = min(first + lane, len(v) - 1)
                 put_lane(series, row + k + 1, RATE + j, lane,
-                         INVERSE_FACTORIAL[k + 1] * of_order(a, s, k, vi + j))
+                         TO_COEFFICIENT[k + 1] * of_order(a, s, k, vi + j))
 
 
 @inlined
@@ -179,9 +179,9 @@ def store_given(model, series, i, q, v, prescribed, a, tau, first, size, order):
             put_lane(series, row, RATE + j, lane, rate)
             force = held_force(model, vi + j, q, v, s)
             for k in range(size - 1):
-                put_lane(series, row + k + 1, RATE + j, lane, INVERSE_FACTORIAL[k + 1] * of_order(
+                put_lane(series, row + k + 1, RATE + j, lane, TO_COEFFICIENT[k + 1] * of_order(
                     a, s, k, vi + j) if held or k < order else 0.0)
-                put_lane(series, row + k, EFFORT + j, lane, 0.0 if held else INVERSE_FACTORIAL[
+                put_lane(series, row + k, EFFORT + j, lane, 0.0 if held else TO_COEFFICIENT[
                     k] * (of_order(tau, s, k, vi + j) - force))
                 force = 0.0
 

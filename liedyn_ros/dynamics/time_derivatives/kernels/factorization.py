@@ -15,7 +15,7 @@ They, the gains and the pivots depend on the pose alone and serve every order (L
 from liedyn_ros.dynamics.algorithms.kernels import aba, articulated, floating_base, pivots
 from liedyn_ros.dynamics.algorithms.kernels.aba import is_prescribed
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    COSINE, POSITION, ROTATION, SINE, TRANSLATION)
+    COSINE, SERIES_POSITION, SERIES_ROTATION, SINE, TRANSLATION)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ARMATURE, coordinate_row, INERTIA, KIND, LINKS, load12, load3, load9, NV,
@@ -118,7 +118,7 @@ def lane_rotation(kind, model, series, i, row):
         return (zero + e[0], zero + e[1], zero + e[2], zero + e[3], zero + e[4], zero + e[5],
                 zero + e[6], zero + e[7], zero + e[8])
     if kind >= SPHERICAL:
-        return mat3.mul(e, load9(series, row, ROTATION))
+        return mat3.mul(e, load9(series, row, SERIES_ROTATION))
     s, c = get(series, row, SINE), get(series, row, COSINE)
     return (c * e[0] + s * e[1], c * e[1] - s * e[0], zero + e[2],
             c * e[3] + s * e[4], c * e[4] - s * e[3], zero + e[5],
@@ -131,7 +131,7 @@ def position(kind, model, series, i, row):
     e, p = load12(model, i, PLACEMENT)
     zero = zero_like(series)
     if kind == FREE:
-        return vec3.add(p, mat3.apply(e, load3(series, row, POSITION)))
+        return vec3.add(p, mat3.apply(e, load3(series, row, SERIES_POSITION)))
     if kind == REVOLUTE or kind == SPHERICAL:
         return zero + p[0], zero + p[1], zero + p[2]
     return joints.advance_position(e, get(series, row, TRANSLATION), p)

@@ -19,7 +19,8 @@ In all functions row is that of coefficient 0 of the link in the table.
 from liedyn_ros.dynamics.time_derivatives.kernels.neighbours import (
     axpy_four, four_zeros, get_four, load_two, unpack_four)
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    COSINE, PARENT_MOTION, POSITION, RATE, ROTATION, SINE, TRANSLATION, WRENCH)
+    COSINE, PARENT_MOTION, RATE, SERIES_POSITION, SERIES_ROTATION, SERIES_WRENCH, SINE,
+    TRANSLATION)
 from liedyn_ros.dynamics.tree.kernels.tables import load3, load9, PITCH, store3, store9
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, put
@@ -80,21 +81,21 @@ def advance_about_axis(series, row, k):
 @inlined
 def store_rotation(series, row, n):
     """Write coefficient n of the rotation of a spherical or free joint, R' = R [w_J] (7.28)."""
-    r = times_hat(load9(series, row, ROTATION), load3(series, row + n - 1, RATE))
+    r = times_hat(load9(series, row, SERIES_ROTATION), load3(series, row + n - 1, RATE))
     for j in range(1, n):
         r = mat3.add(r, times_hat(
-            load9(series, row + j, ROTATION), load3(series, row + n - 1 - j, RATE)))
-    store9(series, row + n, ROTATION, mat3.scale(1.0 / n, r))
+            load9(series, row + j, SERIES_ROTATION), load3(series, row + n - 1 - j, RATE)))
+    store9(series, row + n, SERIES_ROTATION, mat3.scale(1.0 / n, r))
 
 
 @inlined
 def store_position(series, row, n):
     """Write coefficient n of the position of a free joint, d' = R v_J (7.28)."""
-    p = mat3.apply(load9(series, row, ROTATION), load3(series, row + n - 1, RATE + 3))
+    p = mat3.apply(load9(series, row, SERIES_ROTATION), load3(series, row + n - 1, RATE + 3))
     for j in range(1, n):
         p = vec3.add(p, mat3.apply(
-            load9(series, row + j, ROTATION), load3(series, row + n - 1 - j, RATE + 3)))
-    store3(series, row + n, POSITION, vec3.scale(1.0 / n, p))
+            load9(series, row + j, SERIES_ROTATION), load3(series, row + n - 1 - j, RATE + 3)))
+    store3(series, row + n, SERIES_POSITION, vec3.scale(1.0 / n, p))
 
 
 @inlined
@@ -108,29 +109,29 @@ def times_hat(r, w):
 def rotate_back(series, row, k):
     """Return R^T w, coefficient k + 1, and R^T s, coefficient k, of the parent's w and s."""
     w, s = load_two(series, row + k + 1, PARENT_MOTION)
-    r = load9(series, row, ROTATION)
+    r = load9(series, row, SERIES_ROTATION)
     w, s = mat3.apply_t(r, w), mat3.apply_t(r, s)
     for j in range(1, k + 1):
-        r = load9(series, row + j, ROTATION)
+        r = load9(series, row + j, SERIES_ROTATION)
         x, y = load_two(series, row + k + 1 - j, PARENT_MOTION)
         w, s = vec3.add(w, mat3.apply_t(r, x)), vec3.add(s, mat3.apply_t(r, y))
     x, _ = load_two(series, row, PARENT_MOTION)
-    return vec3.add(w, mat3.apply_t(load9(series, row + k + 1, ROTATION), x)), s
+    return vec3.add(w, mat3.apply_t(load9(series, row + k + 1, SERIES_ROTATION), x)), s
 
 
 @inlined
 def rotate_wrench(kind, series, row, n):
     """Return coefficient n of R m and of R f, of the wrench (m, f) of the link."""
     if kind == PRISMATIC:
-        return load_two(series, row + n, WRENCH)
+        return load_two(series, row + n, SERIES_WRENCH)
     if kind < SPHERICAL:
         return rotate_wrench_about_axis(series, row, n)
-    m, f = load_two(series, row + n, WRENCH)
-    r = load9(series, row, ROTATION)
+    m, f = load_two(series, row + n, SERIES_WRENCH)
+    r = load9(series, row, SERIES_ROTATION)
     m, f = mat3.apply(r, m), mat3.apply(r, f)
     for j in range(1, n + 1):
-        r = load9(series, row + j, ROTATION)
-        x, y = load_two(series, row + n - j, WRENCH)
+        r = load9(series, row + j, SERIES_ROTATION)
+        x, y = load_two(series, row + n - j, SERIES_WRENCH)
         m, f = vec3.add(m, mat3.apply(r, x)), vec3.add(f, mat3.apply(r, y))
     return m, f
 
@@ -138,11 +139,11 @@ def rotate_wrench(kind, series, row, n):
 @inlined
 def rotate_wrench_about_axis(series, row, n):
     """Return coefficient n of Rz m and of Rz f."""
-    m, f = load_two(series, row + n, WRENCH)
+    m, f = load_two(series, row + n, SERIES_WRENCH)
     m, f = rotate_now(REVOLUTE, series, row, m), rotate_now(REVOLUTE, series, row, f)
     by_cosine = by_sine = four_zeros(series)
     for j in range(1, n + 1):
-        x = get_four(series, row + n - j, WRENCH)
+        x = get_four(series, row + n - j, SERIES_WRENCH)
         by_cosine = axpy_four(series, get(series, row + j, COSINE), x, by_cosine)
         by_sine = axpy_four(series, get(series, row + j, SINE), x, by_sine)
     d, e = unpack_four(series, by_cosine), unpack_four(series, by_sine)
@@ -158,7 +159,7 @@ def rotate_back_now(kind, series, row, x):
     if kind < SPHERICAL:
         c, s = get(series, row, COSINE), get(series, row, SINE)
         return c * x[0] + s * x[1], c * x[1] - s * x[0], x[2]
-    return mat3.apply_t(load9(series, row, ROTATION), x)
+    return mat3.apply_t(load9(series, row, SERIES_ROTATION), x)
 
 
 @inlined
@@ -169,4 +170,4 @@ def rotate_now(kind, series, row, x):
     if kind < SPHERICAL:
         c, s = get(series, row, COSINE), get(series, row, SINE)
         return c * x[0] - s * x[1], c * x[1] + s * x[0], x[2]
-    return mat3.apply(load9(series, row, ROTATION), x)
+    return mat3.apply(load9(series, row, SERIES_ROTATION), x)

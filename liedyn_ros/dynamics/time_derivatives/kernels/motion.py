@@ -19,8 +19,8 @@ less than half of the brackets of (7.24).
 from liedyn_ros.dynamics.time_derivatives.kernels import joints
 from liedyn_ros.dynamics.time_derivatives.kernels.neighbours import load_two, store_two
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    ACCELERATION, AXIS_ACCELERATION, PARENT_MOTION, POSITION, RATE, ROTATION, SQUARE, TENSOR,
-    TRANSLATION, VELOCITY)
+    AXIS_ACCELERATION, PARENT_MOTION, RATE, SERIES_POSITION, SERIES_ROTATION,
+    SPECIFIC_ACCELERATION, TENSOR, TRANSLATION, VELOCITY, VELOCITY_SQUARE)
 from liedyn_ros.dynamics.tree.kernels import symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
     GRAVITY, KIND, load12, load3, load6, load9, PARENT, PLACEMENT, store3, store6, store9)
@@ -57,8 +57,8 @@ def store_motion_series(model, series, i, k, size):
     store3(series, row + k + 1, VELOCITY, add_joint_velocity(kind, series, row + k + 1, w))
     if kind == FREE:
         s = vec3.add(s, free_acceleration(series, row, k))
-    store3(series, row + k, ACCELERATION, s)
-    store6(series, row + k, SQUARE, square_coefficient(series, row, k))
+    store3(series, row + k, SPECIFIC_ACCELERATION, s)
+    store6(series, row + k, VELOCITY_SQUARE, square_coefficient(series, row, k))
 
 
 @inlined
@@ -76,7 +76,7 @@ def opposite_gravity(model, series, i, row, k):
     """Write and return coefficient k of s = -g in the axes of the link, s' = s x w (7.33)."""
     if k == 0:
         s = mat3.apply_t(load9(model, i, PLACEMENT), vec3.neg(load3(model, 0, GRAVITY)))
-        s = mat3.apply_t(load9(series, row, ROTATION), s)
+        s = mat3.apply_t(load9(series, row, SERIES_ROTATION), s)
     else:
         _, before = load_two(series, row + 1, PARENT_MOTION)
         s = vec3.cross(before, load3(series, row + k - 1, VELOCITY))
@@ -93,9 +93,9 @@ def opposite_gravity(model, series, i, row, k):
 def origin_acceleration(kind, model, series, i, parent, row, k):
     """Return coefficient k of the parent's part of s of link i, in the joint frame (7.29)."""
     e, p = load12(model, i, PLACEMENT)
-    dw, c = angular_acceleration(series, parent, k), load6(series, parent + k, SQUARE)
+    dw, c = angular_acceleration(series, parent, k), load6(series, parent + k, VELOCITY_SQUARE)
     s = mat3.apply_t(e, vec3.add(
-        load3(series, parent + k, ACCELERATION), tensor_times(dw, c, p)))
+        load3(series, parent + k, SPECIFIC_ACCELERATION), tensor_times(dw, c, p)))
     if kind == REVOLUTE or kind == SPHERICAL:
         return s
     if kind == FREE:
@@ -149,10 +149,10 @@ def translation_acceleration(per_unit, series, row, k):
 @inlined
 def tensor_times_position(series, row, k):
     """Return coefficient k of ([w'] + [w]^2) d for the position d of a free joint (7.29)."""
-    x = mat3.apply(load9(series, row, TENSOR), load3(series, row + k, POSITION))
+    x = mat3.apply(load9(series, row, TENSOR), load3(series, row + k, SERIES_POSITION))
     for j in range(1, k + 1):
         x = vec3.add(x, mat3.apply(
-            load9(series, row + j, TENSOR), load3(series, row + k - j, POSITION)))
+            load9(series, row + j, TENSOR), load3(series, row + k - j, SERIES_POSITION)))
     return x
 
 

@@ -10,7 +10,7 @@
 
 from liedyn_ros.dynamics.time_derivatives.kernels import conversion
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
-from liedyn_ros.dynamics.time_derivatives.kernels.series import SINE, WIDTH
+from liedyn_ros.dynamics.time_derivatives.kernels.series import SERIES_TABLE_WIDTH, SINE
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
     add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels import joints
@@ -32,7 +32,7 @@ def rnea_derivatives(
     external (r + 1, B, 6) may have no rows. Returns whether the input is acceptable, the forces
     are finite, and tau has its own memory.
     """
-    model, series = of_width(model, MODEL_WIDTH), of_width(series, WIDTH)
+    model, series = of_width(model, MODEL_WIDTH), of_width(series, SERIES_TABLE_WIDTH)
     if (a.shape != tau.shape or a.shape[1] != get_int(model, 0, NV)
             or not (joints.acceptable(model, q) and joints.is_velocity(model, v)
                     and finite(a)

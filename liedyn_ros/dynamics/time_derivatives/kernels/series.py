@@ -20,22 +20,22 @@ MAX_ORDER = 30  # of time derivatives
 
 # Columns. "Parent's" vectors are seen from the joint frame, before the joint has moved. First,
 # side by side for the processor's cache, are the columns of revolute joints' products.
-WRENCH = 0  # two vectors: moment and force from the parent, about the origin of the link
+SERIES_WRENCH = 0  # two vectors: moment and force from the parent, about the origin of the link
 SINE, COSINE = 6, 7  # of the angle of a joint about one axis
 # Two vectors: the angular velocity of the parent, and its part of the specific acceleration of the
 # link's origin. Coefficient k + 1 of the one has coefficient k of the other beside it.
 PARENT_MOTION = 8
 VELOCITY = 14  # angular velocity w of the link
 RATE = 17  # of the coordinates of the joint, six at most
-ACCELERATION = 23  # specific acceleration: that of the origin, less gravity, in the link's axes
-SQUARE = 26  # [w]^2: xx, xy, xz, yy, yz, zz
+SPECIFIC_ACCELERATION = 23  # of the link's origin: less gravity, in the link's axes
+VELOCITY_SQUARE = 26  # [w]^2: xx, xy, xz, yy, yz, zz
 EFFORT = 32  # forces of the coordinates of the joint, six at most
-EXTERNAL = 38  # wrench of the environment; read only if there is one
+SERIES_EXTERNAL = 38  # wrench of the environment; read only if there is one
 TRANSLATION = 44  # along the axis of the joint, m
 JOINT_FORCE = 45  # force from the parent, in the joint frame
 AXIS_ACCELERATION = 48  # of the parent: its acceleration tensor times the axis
-ROTATION = 51  # of a spherical or free joint, row by row
-POSITION = 60  # of a free joint, in the joint frame
+SERIES_ROTATION = 51  # of a spherical or free joint, row by row
+SERIES_POSITION = 60  # of a free joint, in the joint frame
 TENSOR = 63  # acceleration tensor [w'] + [w]^2 of the parent, row by row
 STOP = 72  # depth and slope beyond the upper limit, then below the lower one (3.21)
-WIDTH = 77  # odd, so that rows of LANES states do not fall on the same lines of a cache
+SERIES_TABLE_WIDTH = 77  # odd: rows of LANES states then fall on different lines of a cache

@@ -18,8 +18,8 @@ from liedyn_ros.dynamics.algorithms.kernels.aba import is_floating_base, is_pres
 from liedyn_ros.dynamics.time_derivatives.kernels import joints
 from liedyn_ros.dynamics.time_derivatives.kernels.neighbours import add_two, load_two, store_two
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    ACCELERATION, AXIS_ACCELERATION, EFFORT, JOINT_FORCE, PARENT_MOTION, POSITION, RATE, TENSOR,
-    TRANSLATION, VELOCITY, WRENCH)
+    AXIS_ACCELERATION, EFFORT, JOINT_FORCE, PARENT_MOTION, RATE, SERIES_POSITION, SERIES_WRENCH,
+    SPECIFIC_ACCELERATION, TENSOR, TRANSLATION, VELOCITY)
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import spring_coefficient
 from liedyn_ros.dynamics.tree.kernels.joints import add_along, along, degrees
 from liedyn_ros.dynamics.tree.kernels.tables import (
@@ -36,7 +36,7 @@ def eliminate_coefficient(model, data, series, prescribed, i, k, size, followed)
     """Eliminate the coordinates of link i from coefficient k of its wrench (7.40)."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     row = i * size + k
-    m, f = load_two(series, row, WRENCH)
+    m, f = load_two(series, row, SERIES_WRENCH)
     if followed or has_prescribed(model, prescribed, i):
         store3(data, i, ORDER_WRENCH, m)
         store3(data, i, ORDER_WRENCH + 3, f)
@@ -58,7 +58,7 @@ def eliminate_coefficient(model, data, series, prescribed, i, k, size, followed)
             step = get(data, at, INVERSE_PIVOT) * residual
             m = vec3.axpy(step, load3(data, at, GAIN), m)
             f = vec3.axpy(step, load3(data, at, GAIN + 3), f)
-    store_two(series, row, WRENCH, m, f)
+    store_two(series, row, SERIES_WRENCH, m, f)
 
 
 @inlined
@@ -86,7 +86,7 @@ def solve_link(model, data, series, prescribed, i, k, size, followed):
     store3(data, i, ORDER_CHANGE + 3, ds)
     if followed:
         add3(series, row + k + 1, VELOCITY, vec3.scale(1.0 / (k + 1.0), dw))
-        add3(series, row + k, ACCELERATION, ds)
+        add3(series, row + k, SPECIFIC_ACCELERATION, ds)
     if followed or has_prescribed(model, prescribed, i):
         complete_wrench(model, data, series, i, k, size, dw, ds)
 
@@ -99,10 +99,10 @@ def complete_wrench(model, data, series, i, k, size, dw, ds):
     m = vec3.add(m, load3(data, i, ORDER_WRENCH))  # Lemma 2 (7.16)
     f = vec3.add(f, load3(data, i, ORDER_WRENCH + 3))
     if parent > 0 and kind != REVOLUTE and kind != SPHERICAL:
-        _, without = load_two(series, row + k, WRENCH)
+        _, without = load_two(series, row + k, SERIES_WRENCH)
         change = vec3.sub(f, without)
         add3(series, row + k, JOINT_FORCE, joints.rotate_now(kind, series, row, change))
-    store_two(series, row + k, WRENCH, m, f)
+    store_two(series, row + k, SERIES_WRENCH, m, f)
 
 
 @inlined
@@ -113,7 +113,7 @@ def change_from_parent(kind, model, series, i, row, k, dw, ds, followed):
     dw = mat3.apply_t(e, dw)
     if kind == FREE:
         add9(series, row + k, TENSOR, mat3.hat(dw))
-        ds = vec3.add(ds, vec3.cross(dw, load3(series, row, POSITION)))
+        ds = vec3.add(ds, vec3.cross(dw, load3(series, row, SERIES_POSITION)))
     elif kind != REVOLUTE and kind != SPHERICAL:
         x, y, t = dw[1], -dw[0], get(series, row, TRANSLATION)  # w' x z
         at = row + k

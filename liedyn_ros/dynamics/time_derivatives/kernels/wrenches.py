@@ -12,8 +12,8 @@ from liedyn_ros.dynamics.time_derivatives.kernels import joints
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import angular_acceleration, tensor_times
 from liedyn_ros.dynamics.time_derivatives.kernels.neighbours import add_two, load_two, store_two
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    ACCELERATION, EFFORT, EXTERNAL, JOINT_FORCE, POSITION, RATE, SQUARE, STOP, TRANSLATION,
-    WRENCH)
+    EFFORT, JOINT_FORCE, RATE, SERIES_EXTERNAL, SERIES_POSITION, SERIES_WRENCH,
+    SPECIFIC_ACCELERATION, STOP, TRANSLATION, VELOCITY_SQUARE)
 from liedyn_ros.dynamics.tree.kernels import rigid, stops, symmetric
 from liedyn_ros.dynamics.tree.kernels.joints import along, degrees
 from liedyn_ros.dynamics.tree.kernels.tables import (
@@ -30,15 +30,15 @@ def store_net_wrench(model, series, i, k, size, loaded):
     """Write coefficient k of the net wrench of link i alone (7.35), (7.36)."""
     row = i * size
     mass, h, inertia = rigid.load(model, i, INERTIA)
-    dw, c = angular_acceleration(series, row, k), load6(series, row + k, SQUARE)
-    s = load3(series, row + k, ACCELERATION)
+    dw, c = angular_acceleration(series, row, k), load6(series, row + k, VELOCITY_SQUARE)
+    s = load3(series, row + k, SPECIFIC_ACCELERATION)
     f = vec3.axpy(mass, s, tensor_times(dw, c, h))
     m = vec3.add(vec3.add(vec3.cross(h, s), symmetric.apply(inertia, dw)),
                  gyroscopic(inertia, c))
     if loaded:
-        m = vec3.sub(m, load3(series, row + k, EXTERNAL))
-        f = vec3.sub(f, load3(series, row + k, EXTERNAL + 3))
-    store_two(series, row + k, WRENCH, m, f)
+        m = vec3.sub(m, load3(series, row + k, SERIES_EXTERNAL))
+        f = vec3.sub(f, load3(series, row + k, SERIES_EXTERNAL + 3))
+    store_two(series, row + k, SERIES_WRENCH, m, f)
 
 
 @inlined
@@ -64,7 +64,7 @@ def add_wrench_to_parent(model, series, i, k, size):
         store3(series, row + k, JOINT_FORCE, f)
         m = add_moment_of_translation(series, row, k, m)
     f = mat3.apply(e, f)
-    add_two(series, parent + k, WRENCH, vec3.add(mat3.apply(e, m), vec3.cross(p, f)), f)
+    add_two(series, parent + k, SERIES_WRENCH, vec3.add(mat3.apply(e, m), vec3.cross(p, f)), f)
 
 
 @inlined
@@ -81,10 +81,10 @@ def add_moment_of_translation(series, row, k, m):
 @inlined
 def moment_of_position(series, row, k):
     """Return coefficient k of d x f for the position d of a free joint."""
-    m = vec3.cross(load3(series, row, POSITION), load3(series, row + k, JOINT_FORCE))
+    m = vec3.cross(load3(series, row, SERIES_POSITION), load3(series, row + k, JOINT_FORCE))
     for j in range(1, k + 1):
         m = vec3.add(m, vec3.cross(
-            load3(series, row + j, POSITION), load3(series, row + k - j, JOINT_FORCE)))
+            load3(series, row + j, SERIES_POSITION), load3(series, row + k - j, JOINT_FORCE)))
     return m
 
 
@@ -93,7 +93,7 @@ def store_efforts(model, series, i, k, size):
     """Write coefficient k of the forces of the joint of link i (7.25), damping among them."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     row = i * size + k
-    m, f = load_two(series, row, WRENCH)
+    m, f = load_two(series, row, SERIES_WRENCH)
     for j in range(degrees(kind)):
         damping = get(model, coordinate_row(model, vi + j), DAMPING)
         put(series, row, EFFORT + j,

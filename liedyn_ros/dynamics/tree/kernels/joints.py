@@ -13,7 +13,7 @@ import math
 from liedyn_ros.dynamics.tree.kernels.tables import (
     KIND, LINKS, load12, NQ, NV, PITCH, PLACEMENT, QI)
 from liedyn_ros.dynamics.tree.kernels.trigonometry import (
-    LARGEST, sine_cosine, sine_cosine_within)
+    LARGEST_ANGLE, sine_cosine, sine_cosine_within)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, joined, parts, put, QUAD
 from liedyn_ros.lie.kernels import mat3, se3, vec3
@@ -88,7 +88,7 @@ def angle_of(model, i, q):
 @inlined
 def store_angle(table, row, at, x, s, c):
     """Write sine and cosine of an angle x; s and c are they if it is not too large."""
-    if not abs(x) < LARGEST:
+    if not abs(x) < LARGEST_ANGLE:
         s, c = math.sin(x), math.cos(x)
     put(table, row, at, s)
     put(table, row, at + 1, c)

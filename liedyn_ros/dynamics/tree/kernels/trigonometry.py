@@ -18,21 +18,21 @@ from liedyn_ros.jit.shuffles import by_bit
 HALF_PI_1 = 1.57079632673412561417e+00
 HALF_PI_2 = 6.07710050630396597660e-11
 HALF_PI_3 = 2.02226624879595063154e-21
-LARGEST = 1.0e5
+LARGEST_ANGLE = 1.0e5
 TO_INTEGER = 1.5 * 2.0**52  # adding and subtracting it rounds to the nearest integer
 
 
 @inlined
 def sine_cosine(x):
     """Return sin x and cos x to within 1e-16 of the true ones, or an ulp."""
-    if not abs(x) < LARGEST:
+    if not abs(x) < LARGEST_ANGLE:
         return math.sin(x), math.cos(x)
     return sine_cosine_within(x)
 
 
 @inlined
 def sine_cosine_within(x):
-    """Return sine and cosine of numbers below LARGEST, which may be Lanes."""
+    """Return sine and cosine of numbers below LARGEST_ANGLE, which may be Lanes."""
     t = x * (2.0 / math.pi) + TO_INTEGER  # its last bits count quarters of a turn
     k = t - TO_INTEGER
     y = ((x - k * HALF_PI_1) - k * HALF_PI_2) - k * HALF_PI_3  # within pi/4 of zero

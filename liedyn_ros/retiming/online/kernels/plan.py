@@ -20,7 +20,7 @@ PLAN = Bundle('Plan', spans=MATRIX, times=VECTOR, states=CUBE, rates=CUBE)
 plan_of = PLAN.view
 START_TIME, Z, DZ, DDZ, START_P = 0, 1, 2, 3, 4
 PLACES, HALF = 11, 5  # of an interval, both ends included; steps to its middle
-TERMS = 12  # of the series of an instant's place
+PLACE_TERMS = 12  # of the series of an instant's place
 
 
 @kernel
@@ -44,7 +44,7 @@ def place_in_interval(plan, interval, time):
     t, z = time - spans[interval, START_TIME], spans[interval, Z]
     dz, ddz = spans[interval, DZ], spans[interval, DDZ]
     x, odd, even = 0.5 * ddz * t * t, 1.0, 1.0
-    for k in range(TERMS, 0, -1):
+    for k in range(PLACE_TERMS, 0, -1):
         odd = 1.0 + x * odd / (2.0 * k * (2.0 * k + 1.0))
         even = 1.0 + x * even / ((2.0 * k + 1.0) * (2.0 * k + 2.0))
     p = t * (math.sqrt(z) * odd + 0.25 * dz * t * even)

@@ -26,19 +26,19 @@ from liedyn_ros.retiming.online.kernels.plan import (
 TIME, SPEED, SPEED_RATE, SPEED_ACCELERATION, P, P1, P2, P3 = range(8)
 # The scaling that was taken: time since, u and its rate then, level and duration. The largest
 # part of a limit that it uses, and the row.
-ELAPSED, START_SPEED, START_RATE, END_SPEED, DURATION, LIMIT_USE, LIMIT_ROW = range(8, 15)
+SINCE_SCALING, START_SPEED, START_RATE, END_SPEED, DURATION, LIMIT_USE, LIMIT_ROW = range(8, 15)
 # The highest level ahead, the instant that limits it, and the row there.
 SPEED_AHEAD, LIMIT_TIME, ROW_AHEAD = range(15, 18)
 # Whether limits have changed; the part of the work that comes next; the tries that come next.
-CHANGED, NEXT_STEP, DOUBLING, NEXT_TRIAL = range(18, 22)
+LIMITS_CHANGED, NEXT_STEP, DOUBLING, NEXT_TRIAL = range(18, 22)
 CHECK_SCALING, LOOK_AHEAD, TAKE_SCALING = 0.0, 1.0, 2.0
-NUMBERS = 22
-TOLERANCE = 1e-3  # of a limit
+SCALING_WIDTH = 22
+LIMIT_TOLERANCE = 1e-3  # of a limit
 # Cycles of the shortest cubic; each further one takes twice as long
 MIN_CYCLES, DOUBLINGS = 16.0, 8
 MAX_DURATIONS = 2.0  # times the plan's duration, up to which there are cubics of slow plans
 # Samples of a cubic, in an interval, and in a cycle
-MIN_SAMPLES, SAMPLES_PER_INTERVAL, SAMPLES_PER_CYCLE = 8, 4, 192
+MIN_CUBIC_SAMPLES, SAMPLES_PER_INTERVAL, SAMPLES_PER_CYCLE = 8, 4, 192
 TRIALS = 5  # of shorter cubics, one a cycle
 MIN_SPEED = -1e-9  # u below which a scaling runs backward
 HALVINGS = 20
@@ -66,7 +66,7 @@ def sample_count(plan, share, level, duration):
     """Return the samples of a cubic: SAMPLES_PER_INTERVAL in one of the plan (15.14)."""
     view = plan_of(plan)
     width = view.times[view.times.shape[0] - 1] / view.spans.shape[0]
-    return MIN_SAMPLES + int(SAMPLES_PER_INTERVAL * duration * max(share, level) / width)
+    return MIN_CUBIC_SAMPLES + int(SAMPLES_PER_INTERVAL * duration * max(share, level) / width)
 
 
 @kernel
@@ -128,7 +128,7 @@ def level_ahead(plan, raised, time):
     times = plan_of(plan).times
     level, until, row, begin = 1.0, math.inf, -1, time
     while level > 0.0:
-        _, found, place = level_used(plan, raised, begin, level, 1.0 + TOLERANCE)
+        _, found, place = level_used(plan, raised, begin, level, 1.0 + LIMIT_TOLERANCE)
         if place < 0:
             break
         row, until, begin = found, times[place], times[place]
@@ -151,7 +151,7 @@ def take_scaling(plan, raised, state, level, cycle):
     Where there is none, and what was taken exceeds them, take one that exceeds them less.
     """
     share, spent, rung = state[SPEED], 0, int(state[DOUBLING])
-    enough = max(state[LIMIT_USE] * (1.0 - TOLERANCE), 1.0 + TOLERANCE)
+    enough = max(state[LIMIT_USE] * (1.0 - LIMIT_TOLERANCE), 1.0 + LIMIT_TOLERANCE)
     times, duration = plan_of(plan).times, cycle * MIN_CYCLES * 2.0**rung
     while rung < DOUBLINGS or duration < MAX_DURATIONS * times[times.shape[0] - 1]:
         samples = sample_count(plan, share, level, duration)
@@ -174,7 +174,8 @@ def take_scaling(plan, raised, state, level, cycle):
 @inlined
 def write_scaling(state, level, duration, used, row):
     """Write a scaling that begins now (15.12)."""
-    state[ELAPSED], state[START_SPEED], state[START_RATE] = 0.0, state[SPEED], state[SPEED_RATE]
+    state[SINCE_SCALING] = 0.0
+    state[START_SPEED], state[START_RATE] = state[SPEED], state[SPEED_RATE]
     state[END_SPEED], state[DURATION] = level, duration
     state[LIMIT_USE], state[LIMIT_ROW] = used, row
 
@@ -184,8 +185,8 @@ def shorten_scaling(plan, raised, state, left):
     """Try one shorter cubic to the same level, and take it where it keeps the limits (15.14)."""
     state[NEXT_TRIAL] = (state[NEXT_TRIAL] + 1.0) % TRIALS
     level, duration = state[END_SPEED], left * (1.0 + state[NEXT_TRIAL]) / (1.0 + TRIALS)
-    used, row = scaling_used(plan, raised, state, level, duration, 1.0 + TOLERANCE)
-    if used <= 1.0 + TOLERANCE:
+    used, row = scaling_used(plan, raised, state, level, duration, 1.0 + LIMIT_TOLERANCE)
+    if used <= 1.0 + LIMIT_TOLERANCE:
         write_scaling(state, level, duration, used, row)
 
 
@@ -196,11 +197,11 @@ def choose_scaling(plan, raised, state, target, cycle):
 
     Each is the work of a cycle, so that none takes long.
     """
-    left = max(state[DURATION] - state[ELAPSED], 0.0)
-    if state[NEXT_STEP] == CHECK_SCALING and state[CHANGED] != 0.0:
+    left = max(state[DURATION] - state[SINCE_SCALING], 0.0)
+    if state[NEXT_STEP] == CHECK_SCALING and state[LIMITS_CHANGED] != 0.0:
         state[LIMIT_USE], state[LIMIT_ROW] = scaling_used(
             plan, raised, state, state[END_SPEED], max(left, cycle), math.inf)
-        state[LIMIT_TIME], state[CHANGED], state[DOUBLING] = -1.0, 0.0, 0.0
+        state[LIMIT_TIME], state[LIMITS_CHANGED], state[DOUBLING] = -1.0, 0.0, 0.0
         state[NEXT_STEP] = LOOK_AHEAD
         return
     if state[NEXT_STEP] != TAKE_SCALING and state[TIME] > state[LIMIT_TIME]:
@@ -210,7 +211,7 @@ def choose_scaling(plan, raised, state, target, cycle):
         return
     state[NEXT_STEP] = CHECK_SCALING
     level = min(target, state[SPEED_AHEAD])
-    if level != state[END_SPEED] or state[LIMIT_USE] > 1.0 + TOLERANCE:
+    if level != state[END_SPEED] or state[LIMIT_USE] > 1.0 + LIMIT_TOLERANCE:
         take_scaling(plan, raised, state, level, cycle)
     elif left > MIN_CYCLES * cycle:
         shorten_scaling(plan, raised, state, left)
@@ -221,9 +222,9 @@ def scale_plan(plan: VECTOR, raised: VECTOR, state: VECTOR, target: NUMBER, cycl
     """
     Go on by a cycle, and choose how to go on from there (15.11 to 15.14).
 
-    plan: PLAN. raised: the limits of the plan over the limits that hold, by rows. state (NUMBERS,)
-    is written. From the cycle after the end of the plan on it is at rest there. Returns the
-    largest part of a limit that is used now.
+    plan: PLAN. raised: the limits of the plan over the limits that hold, by rows. state
+    (SCALING_WIDTH,) is written. From the cycle after the end of the plan on it is at rest there.
+    Returns the largest part of a limit that is used now.
     """
     view = plan_of(plan)
     times, spans = view.times, view.spans
@@ -232,11 +233,12 @@ def scale_plan(plan: VECTOR, raised: VECTOR, state: VECTOR, target: NUMBER, cycl
         state[SPEED], state[SPEED_RATE], state[SPEED_ACCELERATION] = 0.0, 0.0, 0.0
         state[P1], state[P2], state[P3] = 0.0, 0.0, 0.0
         return 0.0
-    before = cubic_share(state[ELAPSED], state[START_SPEED], state[START_RATE], state[END_SPEED],
-                         state[DURATION])[0]
-    state[ELAPSED] += cycle
+    before = cubic_share(state[SINCE_SCALING], state[START_SPEED], state[START_RATE],
+                         state[END_SPEED], state[DURATION])[0]
+    state[SINCE_SCALING] += cycle
     passed, u, du, ddu = cubic_share(
-        state[ELAPSED], state[START_SPEED], state[START_RATE], state[END_SPEED], state[DURATION])
+        state[SINCE_SCALING], state[START_SPEED], state[START_RATE], state[END_SPEED],
+        state[DURATION])
     state[TIME] = min(state[TIME] + (passed - before), end)  # at rest it stays to the bit
     state[SPEED], state[SPEED_RATE], state[SPEED_ACCELERATION] = u, du, ddu
     interval = interval_at(plan, state[TIME])

@@ -28,13 +28,13 @@ from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 
 UNKNOWNS = 9
 LEGS = 6
-LEG = 32  # complex numbers of a leg
+LEG_NUMBERS = 32  # complex numbers of a leg
 HOMOTOPY_WORK = UNKNOWNS * UNKNOWNS + 5 * UNKNOWNS  # complex numbers in a workspace
 
-FIRST_STEP = 0.05
+FIRST_PATH_STEP = 0.05
 SMALLEST_STEP = 1e-6  # of t, or of END_ZONE where t is larger
 END_ZONE = 1e-5
-END = 1e-13  # t here is as good as zero, unless the end is singular
+PATH_END = 1e-13  # t here is as good as zero, unless the end is singular
 CORRECTED = 1e-8  # the last Newton step; the error is about its square
 CONTRACTION = 0.1  # of Newton steps, at least; at a singular solution it is one half
 CORRECTIONS = 3
@@ -104,7 +104,7 @@ def leg_parts(homotopy, x, t, i, jacobian):
     for j in range(4):
         au, bg = 0j, 0j
         for k in range(4):
-            at = LEG * i + 4 * j + k
+            at = LEG_NUMBERS * i + 4 * j + k
             b = from_target * target[at + 16] + from_start * start[at + 16]
             au += (from_target * target[at] + from_start * start[at]) * x[k]
             bg += b * x[4 + k]
@@ -123,7 +123,7 @@ def leg_rates(homotopy, x, i):
     for j in range(4):
         au, bg = 0j, 0j
         for k in range(4):
-            at = LEG * i + 4 * j + k
+            at = LEG_NUMBERS * i + 4 * j + k
             au += (gamma * start[at] - target[at]) * x[k]
             bg += (gamma * start[at + 16] - target[at + 16]) * x[4 + k]
         uau += x[j] * au
@@ -205,7 +205,7 @@ def track(homotopy, near, x, work):
     near: how far a prediction may be from its path; smaller is slower and safer.
     """
     trial = homotopy_views(work)[5]
-    t, dt, good = 1.0, FIRST_STEP, 0
+    t, dt, good = 1.0, FIRST_PATH_STEP, 0
     for _ in range(MAX_STEPS):
         dt = min(dt, t)
         predict(homotopy, x, t, dt, work)
@@ -217,13 +217,13 @@ def track(homotopy, near, x, work):
                 dt, good = 2.0 * dt, 0
         else:
             dt, good = 0.5 * dt, 0
-        if t <= END or dt < SMALLEST_STEP * min(t, END_ZONE):
+        if t <= PATH_END or dt < SMALLEST_STEP * min(t, END_ZONE):
             break
     if t > END_ZONE:
         return t
     copy_complex(x, trial)
     if not correct(homotopy, 0.0, near, FINAL_CORRECTIONS, work):
-        return max(t, END)
+        return max(t, PATH_END)
     copy_complex(trial, x)
     return 0.0
 

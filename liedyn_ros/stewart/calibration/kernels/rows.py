@@ -23,6 +23,6 @@ def values_and_jacobians(table: VECTOR, poses: CUBE, values: MATRIX, jacobians: 
     """
     for n in range(poses.shape[0]):
         r, p = split(poses[n])
-        leg_types.value_jacobian(table, r, p, legs.BODY, jacobians[n])
+        leg_types.value_jacobian(table, r, p, legs.BY_BODY_TWIST, jacobians[n])
         for i in range(values.shape[1]):
             values[n, i] = leg_types.leg_value(table, i, r, p)

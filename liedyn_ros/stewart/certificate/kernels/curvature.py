@@ -24,9 +24,10 @@ UNIT_ROUNDOFF = 2.0 ** -53
 
 # Parts of a workspace: Dg, its inverse A, and the ten numbers of H_i over L of each leg. Then, of
 # each leg: g, |l|, L, |a|, |b|, |c| and the norm of its column of A.
-DG, A, H, LEG = 0, 36, 72, 132
-G, LENGTH, MEASURED, INVERSE, BASE, PLATFORM, CENTRE, COLUMN = 0, 6, 12, 18, 24, 30, 36, 42
-CURVATURE_WORK = LEG + 48
+DG, A, H, LEG_PARTS = 0, 36, 72, 132
+G, LENGTH_PART, MEASURED_PART, INVERSE_PART, BASE_PART, PLATFORM_PART, CENTRE_PART, COLUMN_PART = (
+    0, 6, 12, 18, 24, 30, 36, 42)
+CURVATURE_WORK = LEG_PARTS + 48
 
 
 @kernel
@@ -36,13 +37,13 @@ def write_curvature(table, r, p, squared, work):
 
     Returns False where Dg has no inverse.
     """
-    part = work[LEG:CURVATURE_WORK]
+    part = work[LEG_PARTS:CURVATURE_WORK]
     for i in range(6):
         a, b = legs.base_joint(table, i), legs.platform_joint(table, i)
         measured, offset, other_offset = squared[i] ** 0.5, 0.0, 0.0
         if len(table) > leg_rows.ENDS and not is_wire(table, i):
             a = leg_types.leg_origin(table, i, r, p)
-            measured -= table[leg_rows.ENDS + leg_rows.ROW * i + leg_rows.SHIFT]
+            measured -= table[leg_rows.ENDS + leg_rows.ROW * i + leg_rows.END_SHIFT]
         c = mat3.apply_t(r, vec3.sub(p, a))
         d = vec3.add(c, b)  # the leg in the platform frame
         square = vec3.dot(d, d)
@@ -50,20 +51,20 @@ def write_curvature(table, r, p, squared, work):
         vec3.store(work, DG + 6 * i, vec3.scale(inverse, vec3.cross(b, d)))
         vec3.store(work, DG + 6 * i + 3, vec3.scale(inverse, d))
         part[G + i] = 0.5 * (square - measured * measured) * inverse
-        part[LENGTH + i] = square ** 0.5
+        part[LENGTH_PART + i] = square ** 0.5
         if len(table) > leg_rows.ENDS:  # the second derivatives are those of the joints (14.45)
             a, b, c, offset, other_offset = joints_of(table, i, r, p, a, b, c)
-        part[MEASURED + i], part[INVERSE + i] = measured, inverse
-        part[BASE + i] = vec3.dot(a, a) ** 0.5 + offset
-        part[PLATFORM + i] = vec3.dot(b, b) ** 0.5 + other_offset
-        part[CENTRE + i] = vec3.dot(c, c) ** 0.5
-        write_normal_curvature(b, c, inverse, work[H + i:LEG])
+        part[MEASURED_PART + i], part[INVERSE_PART + i] = measured, inverse
+        part[BASE_PART + i] = vec3.dot(a, a) ** 0.5 + offset
+        part[PLATFORM_PART + i] = vec3.dot(b, b) ** 0.5 + other_offset
+        part[CENTRE_PART + i] = vec3.dot(c, c) ** 0.5
+        write_normal_curvature(b, c, inverse, work[H + i:LEG_PARTS])
     _, regular = invert_6x6(work[DG:A], work[A:H])
     for i in range(6):
         total = 0.0
         for j in range(6):
             total += work[A + 6 * j + i] * work[A + 6 * j + i]
-        part[COLUMN + i] = total ** 0.5
+        part[COLUMN_PART + i] = total ** 0.5
     return regular
 
 

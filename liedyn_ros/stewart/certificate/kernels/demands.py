@@ -19,15 +19,18 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.stewart.certificate.kernels import curvature, sweeps as of_legs
-from liedyn_ros.stewart.certificate.kernels.curvature import A, COLUMN, DG, LEG, PLATFORM
-from liedyn_ros.stewart.certificate.kernels.sweeps import BENT, LARGEST, LEAST, SWEEP
+from liedyn_ros.stewart.certificate.kernels.curvature import (
+    A, COLUMN_PART, DG, LEG_PARTS, PLATFORM_PART)
+from liedyn_ros.stewart.certificate.kernels.sweeps import (
+    BENT, LARGEST_TRANSMISSION, LEAST_TRANSMISSION, SWEEP)
 from liedyn_ros.stewart.platform.kernels import leg_rows, legs
 
 # Parts of the demands: the limits of each drive's speed and force, in m or rad. Then the force, N,
 # in the base's axes and its point; what the twist (rad/s, 1/s) and the wrench (N, N) may have
 # besides. Then the bounds of each drive's speed and force in a ball, and the greatest so far.
-SPEEDS, FORCES, FORCE, POINT, TURNS, MOVES, PULLS, MOMENTS = 0, 6, 12, 15, 18, 19, 20, 21
-BOUNDS, GREATEST, DEMANDS = 22, 34, 46
+SPEEDS, FORCES, PLATFORM_FORCE, FORCE_POINT, TURNS, MOVES, PULLS, MOMENTS = (
+    0, 6, 12, 15, 18, 19, 20, 21)
+DRIVE_BOUNDS, GREATEST_DEMANDS, DEMANDS = 22, 34, 46
 
 
 @kernel
@@ -41,10 +44,11 @@ def first_exceeded(table, r, scale, w, v, hw, smallest, demands, work, sweeps):
     bound_speeds(table, scale, w, v, hw, demands, work, sweeps)
     bound_forces(table, r, scale, hw, smallest, demands, work, sweeps)
     for k in range(12):
-        if not demands[BOUNDS + k] <= demands[k]:
+        if not demands[DRIVE_BOUNDS + k] <= demands[k]:
             return k
     for k in range(12):
-        demands[GREATEST + k] = max(demands[GREATEST + k], demands[BOUNDS + k])
+        demands[GREATEST_DEMANDS + k] = max(
+            demands[GREATEST_DEMANDS + k], demands[DRIVE_BOUNDS + k])
     return -1
 
 
@@ -56,18 +60,19 @@ def bound_speeds(table, scale, w, v, hw, demands, work, sweeps):
         tip = vec3.add(v, vec3.cross(w, legs.platform_joint(table, i)))
         along = (vec3.dot(vec3.load(work, DG + 6 * i), w)
                  + vec3.dot(vec3.load(work, DG + 6 * i + 3), v))
-        bent, least = sweeps[SWEEP * i + BENT], sweeps[SWEEP * i + LEAST]
+        bent, least = sweeps[SWEEP * i + BENT], sweeps[SWEEP * i + LEAST_TRANSMISSION]
         rod = (abs(along) + vec3.dot(tip, tip) ** 0.5 * (bent + turned)
-               + demands[MOVES] + demands[TURNS] * work[LEG + PLATFORM + i])
+               + demands[MOVES] + demands[TURNS] * work[LEG_PARTS + PLATFORM_PART + i])
         arm = crank_of(table, i)
-        demands[BOUNDS + i] = rod / (least * arm) if arm > 0.0 else scale * rod / least
+        demands[DRIVE_BOUNDS + i] = rod / (least * arm) if arm > 0.0 else scale * rod / least
 
 
 @kernel
 def bound_forces(table, r, scale, hw, smallest, demands, work, sweeps):
     """Write the bounds of the drives' forces (14.49)."""
     turned = 2.0 * math.sin(0.5 * min(hw, math.pi))
-    force, point = mat3.apply_t(r, vec3.load(demands, FORCE)), vec3.load(demands, POINT)
+    force = mat3.apply_t(r, vec3.load(demands, PLATFORM_FORCE))
+    point = vec3.load(demands, FORCE_POINT)
     moment = vec3.cross(point, force)
     size = vec3.dot(force, force) ** 0.5
     lever = size * vec3.dot(point, point) ** 0.5
@@ -80,9 +85,9 @@ def bound_forces(table, r, scale, hw, smallest, demands, work, sweeps):
         rod = 0.0
         for k in range(3):
             rod += work[A + 6 * k + i] * moment[k] + work[A + 6 * (3 + k) + i] * force[k]
-        demands[BOUNDS + 6 + i] = abs(rod)
+        demands[DRIVE_BOUNDS + 6 + i] = abs(rod)
         squares += rod * rod
-        inverse += work[LEG + COLUMN + i] ** 2
+        inverse += work[LEG_PARTS + COLUMN_PART + i] ** 2
     inverse = inverse ** 0.5 / (1.0 - beta)
     turn = of_legs.swept_jacobian_change(hw, work, sweeps)
     rods = most / smallest  # a bound of all six forces together
@@ -90,10 +95,11 @@ def bound_forces(table, r, scale, hw, smallest, demands, work, sweeps):
         rods = min(rods, (squares ** 0.5 + inverse * change) / (1.0 - inverse * turn))
     change = (change + turn * rods) / (1.0 - beta)
     for i in range(6):
-        rod = demands[BOUNDS + 6 + i]
-        bound = (rod + work[LEG + COLUMN + i] * change) * sweeps[SWEEP * i + LARGEST]
+        rod = demands[DRIVE_BOUNDS + 6 + i]
+        transmission = sweeps[SWEEP * i + LARGEST_TRANSMISSION]
+        bound = (rod + work[LEG_PARTS + COLUMN_PART + i] * change) * transmission
         arm = crank_of(table, i)
-        demands[BOUNDS + 6 + i] = bound * arm * scale if arm > 0.0 else bound
+        demands[DRIVE_BOUNDS + 6 + i] = bound * arm * scale if arm > 0.0 else bound
 
 
 @kernel

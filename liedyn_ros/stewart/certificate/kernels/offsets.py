@@ -18,7 +18,8 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.stewart.certificate.kernels import wires
 from liedyn_ros.stewart.platform.kernels.leg_rows import (
-    BASE, ENDS, FIRST, KIND, LENGTH, OFFSET, OTHER, PITCH, PLATFORM, ROW, SECOND, WIRE)
+    BASE, ENDS, FIRST_UNIT, KIND, LENGTH, OFFSET, OTHER, PLATFORM, ROW, SCREW_PITCH, SECOND_UNIT,
+    WIRE)
 
 SHARE = 0.15  # of the distances of joints from axes, which the legs may move
 TERMS = 3  # of a leg: its curvature, change of its derivative, error of its length
@@ -52,8 +53,8 @@ def distances(row, r, p):
     a, b = vec3.load(row, BASE), vec3.load(row, PLATFORM)
     c = mat3.apply_t(r, vec3.sub(p, a))
     w = vec3.add(b, c)
-    far = vec3.cross(w, mat3.apply_t(r, vec3.load(row, FIRST)))
-    other = vec3.cross(w, vec3.load(row, SECOND))
+    far = vec3.cross(w, mat3.apply_t(r, vec3.load(row, FIRST_UNIT)))
+    other = vec3.cross(w, vec3.load(row, SECOND_UNIT))
     return (vec3.dot(b, b) ** 0.5, vec3.dot(c, c) ** 0.5, vec3.dot(far, far) ** 0.5,
             vec3.dot(other, other) ** 0.5)
 
@@ -105,7 +106,7 @@ def write_leg_terms(row, r, p, length, error, radius, out):
             + other_along * e / determinant)
     by_m = (other_along / (other_across + other_e - e * other_e / (across + e))
             + along * other_e / determinant)
-    pitch = abs(row[PITCH])
+    pitch = abs(row[SCREW_PITCH])
     slope = pitch * (1.0 + by_m * most + (by_n + by_m) * end_arm)
     out[1] += slope * (length + slope * radius)
     out[2] = pitch * (by_n + by_m) * error

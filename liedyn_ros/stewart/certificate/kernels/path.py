@@ -21,21 +21,22 @@ from liedyn_ros.lie.kernels import mat3, motion, vec3
 from liedyn_ros.stewart.certificate.kernels import (
     curvature, demands as of_drives, sweeps as of_legs)
 from liedyn_ros.stewart.certificate.kernels.curvature import (
-    A, CENTRE, COLUMN, CURVATURE_WORK, LEG, LENGTH, PLATFORM)
+    A, CENTRE_PART, COLUMN_PART, CURVATURE_WORK, LEG_PARTS, LENGTH_PART, PLATFORM_PART)
 from liedyn_ros.stewart.certificate.kernels.pose import SKEW
 from liedyn_ros.stewart.certificate.kernels.sweeps import (
-    OTHER_TURN, SWEEP, TURN, VALUE, WAY)
+    DIRECTION_TURN, END_WAY, OTHER_TURN, SWEEP, VALUE_CHANGE)
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs, limits
 
 PROVED = -1
-# Faults: the index of a margin, or these; the last three are of each leg.
-ANGLES, CLEARANCES, BASE_CONES, PLATFORM_CONES, DISTANCES = (  # of six legs
+# Faults: the index of a margin, or these; the last three are of each of six legs.
+ANGLE_FAULTS, CLEARANCE_FAULTS, BASE_CONE_FAULTS, PLATFORM_CONE_FAULTS, DISTANCE_FAULTS = (
     6 * each for each in (limits.ANGLES, limits.CLEARANCES, limits.BASE_CONES,
                           limits.PLATFORM_CONES, limits.DISTANCES))
-SINGULAR, DEAD_CENTRE, DEMAND = limits.COUNT, limits.COUNT + 1, limits.COUNT + 7
-TWIST = CURVATURE_WORK + 6 + limits.COUNT
-SWEEPS = TWIST + 6
-WORKSPACE_SIZE = SWEEPS + 6 * SWEEP  # numbers in a workspace
+SINGULAR_FAULT, DEAD_CENTRE_FAULTS, DEMAND_FAULTS = (
+    limits.MARGIN_COUNT, limits.MARGIN_COUNT + 1, limits.MARGIN_COUNT + 7)
+TWIST_AT = CURVATURE_WORK + 6 + limits.MARGIN_COUNT
+SWEEPS_AT = TWIST_AT + 6
+WORKSPACE_SIZE = SWEEPS_AT + 6 * SWEEP  # numbers in a workspace
 MIN_MARGIN = 1e-12  # of a margin, m and rad: a pose nearer to a limit is not proved
 
 
@@ -47,11 +48,11 @@ def smallest_singular_value(table, r, p, scale, hw, hv, work):
     J is regular, with one sign of the determinant, where the bound is above 0. Writes how far the
     legs go too.
     """
-    sweeps = work[SWEEPS:WORKSPACE_SIZE]
+    sweeps = work[SWEEPS_AT:WORKSPACE_SIZE]
     if len(table) > leg_rows.ENDS and not leg_types.write_leg_ends(table, r, p):
         for i in range(6):  # a rod that does not reach is beyond its dead centre
             reaches = leg_types.leg_value(table, i, r, p) < math.inf
-            sweeps[SWEEP * i + VALUE] = 0.0 if reaches else math.inf
+            sweeps[SWEEP * i + VALUE_CHANGE] = 0.0 if reaches else math.inf
         return 0.0
     squared = work[CURVATURE_WORK:CURVATURE_WORK + 6]
     for i in range(6):
@@ -66,9 +67,9 @@ def smallest_singular_value(table, r, p, scale, hw, hv, work):
     turning, mixed, moving = curvature.squares(work)
     k3, k4, shrink = 0.0, 0.0, 1.0
     for i in range(6):
-        length, b = work[LEG + LENGTH + i], work[LEG + PLATFORM + i]
-        share = work[LEG + COLUMN + i] / length
-        k3 += share * b * (work[LEG + CENTRE + i] + SKEW)
+        length, b = work[LEG_PARTS + LENGTH_PART + i], work[LEG_PARTS + PLATFORM_PART + i]
+        share = work[LEG_PARTS + COLUMN_PART + i] / length
+        k3 += share * b * (work[LEG_PARTS + CENTRE_PART + i] + SKEW)
         k4 += share * b
         shrink = min(shrink, length / (length + hw * b + hv))
     radius = (hw * hw + hv * hv) ** 0.5
@@ -92,20 +93,21 @@ def first_limit(real_table, bounds, pose, scale, margins, sweeps):
     limits.margins(real_table, bounds, pose, margins)
     for i in range(6):
         leg = sweeps[SWEEP * i:SWEEP * (i + 1)]
-        if not margins[i] > leg[VALUE] + MIN_MARGIN:
+        if not margins[i] > leg[VALUE_CHANGE] + MIN_MARGIN:
             return i
-        for k, turn in ((ANGLES + i, leg[TURN]), (ANGLES + 6 + i, leg[OTHER_TURN])):
+        for k, turn in ((ANGLE_FAULTS + i, leg[DIRECTION_TURN]),
+                        (ANGLE_FAULTS + 6 + i, leg[OTHER_TURN])):
             if not margins[k] > turn + MIN_MARGIN:
                 # A cone that is open all round is no limit.
-                free = bounds[(BASE_CONES if k < ANGLES + 6 else
-                               PLATFORM_CONES) + 4 * i + 3] >= math.pi
+                free = bounds[(BASE_CONE_FAULTS if k < ANGLE_FAULTS + 6 else
+                               PLATFORM_CONE_FAULTS) + 4 * i + 3] >= math.pi
                 if not free:
                     return k
-    k = CLEARANCES
+    k = CLEARANCE_FAULTS
     for i in range(6):
         for j in range(i + 1, 6):
-            both = sweeps[SWEEP * i + WAY] + sweeps[SWEEP * j + WAY]
-            if bounds[DISTANCES + k - CLEARANCES] > 0.0 and not (
+            both = sweeps[SWEEP * i + END_WAY] + sweeps[SWEEP * j + END_WAY]
+            if bounds[DISTANCE_FAULTS + k - CLEARANCE_FAULTS] > 0.0 and not (
                     margins[k] > scale * both + MIN_MARGIN):
                 return k
             k += 1
@@ -124,7 +126,7 @@ def prove_path(
     each screw, which takes it at a constant twist. The rest as for prove_screw; ends are counted
     from the first pose.
     """
-    twist, least, tests = work[TWIST:WORKSPACE_SIZE], math.inf, 0
+    twist, least, tests = work[TWIST_AT:WORKSPACE_SIZE], math.inf, 0
     for k in range(poses.shape[0] - 1):
         motion.mean_twist(poses[k], poses[k + 1], 1.0, twist)
         fault, smallest, tried = prove_screw(
@@ -152,7 +154,7 @@ def prove_screw(
     (2,), where the first piece begins and ends that is not proved. Returns (what is not proved
     there, or PROVED; the least bound of the smallest singular value; tests).
     """
-    margins = work[CURVATURE_WORK + 6:TWIST]
+    margins = work[CURVATURE_WORK + 6:TWIST_AT]
     w = vec3.load(twist, 0)
     v = vec3.add(vec3.load(twist, 3), vec3.cross(w, vec3.load(centre, 0)))
     speed_w, speed_v = vec3.dot(w, w) ** 0.5, vec3.dot(v, v) ** 0.5 / scale
@@ -162,11 +164,11 @@ def prove_screw(
         r, p = pose_at(start, twist, begin + half, pose)
         hw, hv = speed_w * half + tube[0], speed_v * half + tube[1] / scale
         p = vec3.scale(1.0 / scale, vec3.add(mat3.apply(r, vec3.load(centre, 0)), p))
-        smallest, fault = smallest_singular_value(table, r, p, scale, hw, hv, work), SINGULAR
+        smallest, fault = smallest_singular_value(table, r, p, scale, hw, hv, work), SINGULAR_FAULT
         tests += 1
         if smallest > threshold:
             fault = first_limit(real_table, bounds, pose, scale, margins,
-                                work[SWEEPS:WORKSPACE_SIZE])
+                                work[SWEEPS_AT:WORKSPACE_SIZE])
         if fault == PROVED and len(demands) > 0:
             fault = first_demand(
                 table, r, scale, vec3.scale(1.0 / duration, w),
@@ -179,7 +181,7 @@ def prove_screw(
                 size *= 2.0
         elif half < shortest:
             ends[0], ends[1] = begin, begin + size
-            return near_dead_centre(work[SWEEPS:WORKSPACE_SIZE], fault), least, tests
+            return near_dead_centre(work[SWEEPS_AT:WORKSPACE_SIZE], fault), least, tests
         else:
             size = half
     return PROVED, least, tests
@@ -187,18 +189,18 @@ def prove_screw(
 
 @kernel
 def first_demand(table, r, scale, w, v, hw, smallest, demands, work):
-    """Return the first demand, from DEMAND on, not proved to be kept in a ball, or PROVED."""
+    """Return the first of DEMAND_FAULTS that a ball is not proved to be free of, or PROVED."""
     k = of_drives.first_exceeded(
-        table, r, scale, w, v, hw, smallest, demands, work, work[SWEEPS:WORKSPACE_SIZE])
-    return PROVED if k < 0 else DEMAND + k
+        table, r, scale, w, v, hw, smallest, demands, work, work[SWEEPS_AT:WORKSPACE_SIZE])
+    return PROVED if k < 0 else DEMAND_FAULTS + k
 
 
 @kernel
 def near_dead_centre(sweeps, fault):
-    """Return the first leg, from DEAD_CENTRE on, that may reach its dead centre, or the fault."""
+    """Return the first of DEAD_CENTRE_FAULTS that a leg may have in a ball, or the given fault."""
     for i in range(6):
-        if fault == SINGULAR and sweeps[SWEEP * i + VALUE] == math.inf:
-            return DEAD_CENTRE + i
+        if fault == SINGULAR_FAULT and sweeps[SWEEP * i + VALUE_CHANGE] == math.inf:
+            return DEAD_CENTRE_FAULTS + i
     return fault
 
 

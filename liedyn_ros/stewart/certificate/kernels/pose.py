@@ -15,8 +15,8 @@ from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.lie.kernels import mat3, motion, vec3
 from liedyn_ros.stewart.certificate.kernels import curvature, offsets
 from liedyn_ros.stewart.certificate.kernels.curvature import (
-    A, BASE, CENTRE, COLUMN, CURVATURE_WORK, DG, G, INVERSE, LEG, LENGTH, MEASURED, PLATFORM,
-    UNIT_ROUNDOFF)
+    A, BASE_PART, CENTRE_PART, COLUMN_PART, CURVATURE_WORK, DG, G, INVERSE_PART, LEG_PARTS,
+    LENGTH_PART, MEASURED_PART, PLATFORM_PART, UNIT_ROUNDOFF)
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types
 
 SKEW = 2.0 / 3.0 ** 0.5
@@ -24,49 +24,52 @@ SKEW = 2.0 / 3.0 ** 0.5
 # Parts of the constants of a platform: rho, m; centre of its joints in its frame, m; bounds in
 # units of rho; centred table. The bounds are those of lengths, joint centres on base and
 # platform, travel of driven ends and its curvature.
-SCALE, MIDDLE, BOUNDS, TABLE = 0, 1, 4, 34
+SCALE, MIDDLE, LEG_BOUNDS, CENTRED_TABLE = 0, 1, 4, 34
 # Parts of a workspace besides those of curvature. Proved are the radii r_minus, r_plus, r_reg, m,
 # and the half widths of the box, rad and m.
-SQUARED, ERROR, OFFSETS, PROVED, WORKSPACE_SIZE = (CURVATURE_WORK + k for k in (0, 6, 12, 30, 39))
+SQUARED, LENGTH_ERRORS, OFFSETS, PROVED_RADII, CERTIFICATE_WORK = (
+    CURVATURE_WORK + k for k in (0, 6, 12, 30, 39))
 
 
 @kernel
 def certify(known: VECTOR, values: VECTOR, pose: MATRIX, work: VECTOR) -> None:
     """Certify a pose (4 by 4, m) for drive coordinates (14.6, 14.7); NaN if it is not proved."""
-    proved, scale = work[PROVED:WORKSPACE_SIZE], known[SCALE]
+    proved, scale = work[PROVED_RADII:CERTIFICATE_WORK], known[SCALE]
     if prove(known, values, pose, work):
         for k in (0, 1, 2, 6, 7, 8):
             proved[k] *= scale
     else:
-        for k in range(WORKSPACE_SIZE - PROVED):
+        for k in range(CERTIFICATE_WORK - PROVED_RADII):
             proved[k] = math.nan
 
 
 @kernel
 def prove(known, values, pose, work):
     """Certify a pose in units of rho; return whether anything is proved."""
-    scale, centre, bounds = known[SCALE], vec3.load(known, MIDDLE), known[BOUNDS:TABLE]
-    table, squared, error = known[TABLE:], work[SQUARED:ERROR], work[ERROR:OFFSETS]
+    scale, centre, bounds = known[SCALE], vec3.load(known, MIDDLE), known[LEG_BOUNDS:CENTRED_TABLE]
+    table = known[CENTRED_TABLE:]
+    squared, error = work[SQUARED:LENGTH_ERRORS], work[LENGTH_ERRORS:OFFSETS]
     write_squared_lengths(table, values, scale, squared)
     r, p = motion.split(pose)
     p = vec3.scale(1.0 / scale, vec3.add(p, mat3.apply(r, centre)))
     leg_types.write_all_ends(table, r, p)
     if not curvature.write_curvature(table, r, p, squared, work):
         return False
-    leg, terms, trusted = work[LEG:CURVATURE_WORK], work[OFFSETS:PROVED], 1e300
+    leg, terms, trusted = work[LEG_PARTS:CURVATURE_WORK], work[OFFSETS:PROVED_RADII], 1e300
     if len(table) > leg_rows.ENDS:
         trusted = offsets.trusted_radius(table, r, p)
-        if not offsets.write_terms(table, r, p, leg[LENGTH:], bounds, trusted, terms):
+        if not offsets.write_terms(table, r, p, leg[LENGTH_PART:], bounds, trusted, terms):
             return False
     uneven = curvature.not_orthonormal(r)
     position = vec3.dot(p, p) ** 0.5
     beta = curvature.inverse_error(work)
     eta, plain, extra, k3, k4, curved = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(6):
-        length, share, inverse = leg[LENGTH + i], leg[COLUMN + i], leg[INVERSE + i]
-        b, c, delta = leg[PLATFORM + i], leg[CENTRE + i], bounds[i]
+        length, share, inverse = leg[LENGTH_PART + i], leg[COLUMN_PART + i], leg[INVERSE_PART + i]
+        b, c, delta = leg[PLATFORM_PART + i], leg[CENTRE_PART + i], bounds[i]
         along, of_base, of_platform = displacements(table, work, bounds, r, i)
-        of_joints, size, turn = of_base + of_platform, leg[BASE + i] + b + position, 1.0 + b * b
+        of_joints, turn = of_base + of_platform, 1.0 + b * b
+        size = leg[BASE_PART + i] + b + position
         bent, further = 0.0, 0.0
         if len(table) > leg_rows.ENDS:
             bent, delta = terms[offsets.TERMS * i], delta + terms[offsets.TERMS * i + 2]
@@ -102,8 +105,8 @@ def displacements(table, work, bounds, r, i):
 @inlined
 def residual_bound(leg, i, delta, along, of_joints, uneven, size):
     """Return the bound of residual i (14.2), |l_i| eps_i being the way along the leg."""
-    length, measured, inverse = leg[LENGTH + i], leg[MEASURED + i], leg[INVERSE + i]
-    rounding = (length * inverse * (uneven * leg[PLATFORM + i] + 6.0 * UNIT_ROUNDOFF * size)
+    length, measured, inverse = leg[LENGTH_PART + i], leg[MEASURED_PART + i], leg[INVERSE_PART + i]
+    rounding = (length * inverse * (uneven * leg[PLATFORM_PART + i] + 6.0 * UNIT_ROUNDOFF * size)
                 + 4.0 * UNIT_ROUNDOFF * (length * length + measured * measured) * inverse)
     return (delta + 0.5 * delta * delta * inverse
             + (along * length + 0.5 * of_joints * of_joints) * inverse
@@ -123,20 +126,21 @@ def write_squared_lengths(table, values, scale, squared):
 @inlined
 def travel_along_leg(table, work, r, i, travel):
     """Return the part along a leg of its driven end's travel, which is along its way alone."""
-    leg = work[LEG:CURVATURE_WORK]
+    leg = work[LEG_PARTS:CURVATURE_WORK]
     way = mat3.apply_t(r, leg_types.drive_direction(table, i))
-    cosine = vec3.dot(vec3.load(work, DG + 6 * i + 3), way) * leg[MEASURED + i] / leg[LENGTH + i]
+    cosine = vec3.dot(vec3.load(work, DG + 6 * i + 3), way) * (
+        leg[MEASURED_PART + i]) / leg[LENGTH_PART + i]
     return abs(cosine) * travel
 
 
 @kernel
 def conclude(eta, beta, k, r0, error, work):
     """Write radii and box, where the test (14.6) holds; return whether it does."""
-    proved, shift = work[PROVED:WORKSPACE_SIZE], 0.0
+    proved, shift = work[PROVED_RADII:CERTIFICATE_WORK], 0.0
     for j in range(6):
         total, width = 0.0, 0.0
         for i in range(6):
-            total += work[A + 6 * j + i] * work[LEG + G + i]
+            total += work[A + 6 * j + i] * work[LEG_PARTS + G + i]
             width += abs(work[A + 6 * j + i]) * error[i]
         shift += total * total
         proved[3 + j] = abs(total) + width

@@ -17,13 +17,15 @@ import math
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.certificate.kernels import curvature
-from liedyn_ros.stewart.certificate.kernels.curvature import A, CENTRE, LEG, LENGTH, PLATFORM
+from liedyn_ros.stewart.certificate.kernels.curvature import (
+    A, CENTRE_PART, LEG_PARTS, LENGTH_PART, PLATFORM_PART)
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types
 
 # Of a leg: change of its value (m or rad), turns of its direction seen from base and platform
 # (rad). Then the way of either end, the change of its unit vector, and the least and the greatest
 # of the drive's transmission.
-VALUE, TURN, OTHER_TURN, WAY, BENT, LEAST, LARGEST = 0, 1, 2, 3, 4, 5, 6
+(VALUE_CHANGE, DIRECTION_TURN, OTHER_TURN, END_WAY, BENT, LEAST_TRANSMISSION,
+ LARGEST_TRANSMISSION) = 0, 1, 2, 3, 4, 5, 6
 SWEEP = 7  # numbers of a leg
 
 
@@ -37,7 +39,8 @@ def write_sweeps(table, r, p, scale, hw, hv, work, sweeps):
     """
     bounded = True
     for i in range(6):
-        length, b, c = (work[LEG + LENGTH + i], work[LEG + PLATFORM + i], work[LEG + CENTRE + i])
+        length, b, c = (work[LEG_PARTS + LENGTH_PART + i], work[LEG_PARTS + PLATFORM_PART + i],
+                        work[LEG_PARTS + CENTRE_PART + i])
         out = sweeps[SWEEP * i:SWEEP * (i + 1)]
         tip, kind = hw * b + hv, leg_rows.STRUT
         if len(table) > leg_rows.ENDS:
@@ -45,11 +48,12 @@ def write_sweeps(table, r, p, scale, hw, hv, work, sweeps):
         if kind == leg_rows.RAIL or kind == leg_rows.CRANK:
             bounded &= write_driven_sweep(table, i, r, p, scale, length, tip, hw, out)
         else:
-            out[VALUE], out[WAY], out[LEAST], out[LARGEST] = scale * tip, tip, 1.0, 1.0
-            out[TURN] = math.asin(tip / length) if tip < length else math.pi
+            out[VALUE_CHANGE], out[END_WAY] = scale * tip, tip
+            out[LEAST_TRANSMISSION], out[LARGEST_TRANSMISSION] = 1.0, 1.0
+            out[DIRECTION_TURN] = math.asin(tip / length) if tip < length else math.pi
             across = hw * c + hv
             out[OTHER_TURN] = math.asin(across / length) if across < length else math.pi
-            out[BENT] = 2.0 * math.sin(0.5 * out[TURN])
+            out[BENT] = 2.0 * math.sin(0.5 * out[DIRECTION_TURN])
     return bounded
 
 
@@ -62,15 +66,15 @@ def write_driven_sweep(table, i, r, p, scale, length, tip, hw, out):
     curvatures = 1.0 / length + (1.0 / row[leg_rows.OTHER] if is_crank else 0.0)
     lost = tip * curvatures / (cosine * cosine)  # theta (1 - theta) of (14.47)
     if not (cosine > 0.0 and lost < 0.25):
-        out[VALUE] = math.inf
+        out[VALUE_CHANGE] = math.inf
         return False
-    out[LEAST] = cosine * (0.5 + (0.25 - lost) ** 0.5)
-    way = tip / out[LEAST]
-    out[LARGEST] = min(cosine + way * curvatures, 1.0)
-    out[VALUE] = way / row[leg_rows.OTHER] if is_crank else scale * way
-    out[WAY], out[BENT] = max(tip, way), way / length
-    out[TURN] = 2.0 * math.asin(min(0.5 * out[BENT], 1.0))
-    out[OTHER_TURN] = out[TURN] + hw
+    out[LEAST_TRANSMISSION] = cosine * (0.5 + (0.25 - lost) ** 0.5)
+    way = tip / out[LEAST_TRANSMISSION]
+    out[LARGEST_TRANSMISSION] = min(cosine + way * curvatures, 1.0)
+    out[VALUE_CHANGE] = way / row[leg_rows.OTHER] if is_crank else scale * way
+    out[END_WAY], out[BENT] = max(tip, way), way / length
+    out[DIRECTION_TURN] = 2.0 * math.asin(min(0.5 * out[BENT], 1.0))
+    out[OTHER_TURN] = out[DIRECTION_TURN] + hw
     return True
 
 
@@ -94,6 +98,6 @@ def swept_jacobian_change(hw, work, sweeps):
     """Return a bound of the change of J in a ball, of swept legs, in these axes (14.10)."""
     turned, change = 2.0 * math.sin(0.5 * min(hw, math.pi)), 0.0
     for i in range(6):
-        bent, b = sweeps[SWEEP * i + BENT], work[LEG + PLATFORM + i]
+        bent, b = sweeps[SWEEP * i + BENT], work[LEG_PARTS + PLATFORM_PART + i]
         change += bent * bent + (b * (turned + bent)) ** 2
     return change ** 0.5

@@ -15,9 +15,9 @@ derivative is that of a distance but for a part that is small as the pulley is.
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
-from liedyn_ros.stewart.platform.kernels.leg_rows import BASE, FIRST, LENGTH, PLATFORM
+from liedyn_ros.stewart.platform.kernels.leg_rows import BASE, FIRST_UNIT, LENGTH, PLATFORM
 
-ROUNDING = 2.0 ** -48  # of the length of a wire, by its angles
+WIRE_ROUNDING = 2.0 ** -48  # of the length of a wire, by its angles
 
 
 @kernel
@@ -25,7 +25,7 @@ def place_at_pulley(row, r, p):
     """Return how far a wire's platform joint is from the axis and from the pulley's middle."""
     tip = vec3.add(mat3.apply(r, vec3.load(row, PLATFORM)), p)
     w = vec3.sub(tip, vec3.load(row, BASE))
-    height = vec3.dot(w, vec3.load(row, FIRST))
+    height = vec3.dot(w, vec3.load(row, FIRST_UNIT))
     far = max(vec3.dot(w, w) - height * height, 0.0) ** 0.5
     return far, ((far - row[LENGTH]) ** 2 + height * height) ** 0.5
 
@@ -53,5 +53,5 @@ def write_wire_terms(row, r, p, length, error, radius, out):
     bent = max(most / free - 1.0, 2.0 * pulley * most / (free * (far - moved)))
     out[0] = bent * arm * (arm + square ** 0.5 * radius)
     out[1] = bent * error * arm
-    out[2] = 0.5 * bent * error * error / length + ROUNDING * length
+    out[2] = 0.5 * bent * error * error / length + WIRE_ROUNDING * length
     return True

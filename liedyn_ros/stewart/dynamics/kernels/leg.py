@@ -36,44 +36,46 @@ from liedyn_ros.stewart.dynamics.kernels.series import (
     cross_coefficient, get, inner, power, product, put, times)
 
 # Constants of a leg: base joint, platform joint and first axis; m2, f, h, e and J.
-BASE, TIP, AXIS, ROD, MOMENT, EXCESS, ABOUT_JOINTS, AXIAL, LEG = 0, 3, 6, 9, 10, 11, 12, 13, 14
+BASE_POINT, TIP, AXIS, ROD, MOMENT, EXCESS, ABOUT_JOINTS, AXIAL, LEG_CONSTANTS = (
+    0, 3, 6, 9, 10, 11, 12, 13, 14)
 
 # Rows of the series that all legs share: twist and gravity.
-W, V, GRAVITY = np.int64(0), np.int64(3), np.int64(6)
+W, V, GRAVITY_SERIES = np.int64(0), np.int64(3), np.int64(6)
 # Rows of a leg. Vectors: from base to platform joint, u, V, A; then e1, n, U.
 (D, U, TIP_V, TIP_A, E1, N, U_RATE) = (np.int64(3 * k) for k in range(7))
 # Numbers: L^2, 1 / L, 1 / L^2, L' = u.V, L'^2, u.A, u.g, kappa / L, kappa L' / L, |V|^2 - L'^2, z.
-(SQUARE, NEAR, NEAR2, SPEED, SPEED2, U_A, U_G, KAPPA, KAPPA_V, ACROSS2, ALONG) = (
+(LENGTH_SQUARE, NEAR, NEAR2, LENGTH_SPEED, LENGTH_SPEED2, U_A, U_G, KAPPA, KAPPA_V, ACROSS2,
+ ALONG) = (
     np.int64(k) for k in range(21, 32))
 # s, cos^2, 1 / cos^2, s', s s', s s' / cos^2, n.U, n.A, 1 / (L cos^2), L' / L, q, q'. Then
 # t = q' s^2 + 2 q s s', t / (L cos^2), q^2, q^2 s, q^2 s / L, q^2 s^2 / L.
 (SIN, COS2, SEC2, SIN_RATE, SS, SSC, N_U, N_A, NEAR_SEC2, NEAR_V, Q, Q_RATE, T, T_NEAR, Q2, Q2S,
  Q2S_NEAR, Q2SS_NEAR) = (np.int64(k) for k in range(32, 50))
-WIDTH = 50
+LEG_SERIES_WIDTH = 50
 
 
 @kernel
 def advance_leg(leg, series, o, k):
     """Write coefficient k of a leg that does not turn about itself; its tip moves as written."""
     moment, about = leg[MOMENT], leg[ABOUT_JOINTS]
-    series[o + SQUARE, k] = inner(series, o + D, o + D, k)
-    power(series, o + SQUARE, o + NEAR, -0.5, k)
+    series[o + LENGTH_SQUARE, k] = inner(series, o + D, o + D, k)
+    power(series, o + LENGTH_SQUARE, o + NEAR, -0.5, k)
     series[o + NEAR2, k] = product(series, o + NEAR, o + NEAR, k)
     put(series, o + U, k, times(series, o + NEAR, o + D, k))
-    series[o + SPEED, k] = inner(series, o + U, o + TIP_V, k)
-    series[o + SPEED2, k] = product(series, o + SPEED, o + SPEED, k)
+    series[o + LENGTH_SPEED, k] = inner(series, o + U, o + TIP_V, k)
+    series[o + LENGTH_SPEED2, k] = product(series, o + LENGTH_SPEED, o + LENGTH_SPEED, k)
     series[o + U_A, k] = inner(series, o + U, o + TIP_A, k)
-    series[o + U_G, k] = inner(series, o + U, GRAVITY, k)
+    series[o + U_G, k] = inner(series, o + U, GRAVITY_SERIES, k)
     series[o + KAPPA, k] = (moment * series[o + NEAR2, k]
                             - about * product(series, o + NEAR, o + NEAR2, k))
-    series[o + KAPPA_V, k] = product(series, o + KAPPA, o + SPEED, k)
-    series[o + ACROSS2, k] = inner(series, o + TIP_V, o + TIP_V, k) - series[o + SPEED2, k]
+    series[o + KAPPA_V, k] = product(series, o + KAPPA, o + LENGTH_SPEED, k)
+    series[o + ACROSS2, k] = inner(series, o + TIP_V, o + TIP_V, k) - series[o + LENGTH_SPEED2, k]
     z = moment * product(series, o + NEAR2, o + ACROSS2, k)
     for h in range(k + 1):
         near, near2 = series[o + NEAR, h], series[o + NEAR2, h]
         z += ((2.0 * moment * near - about * near2) * series[o + U_A, k - h]
               + leg[EXCESS] * near * series[o + U_G, k - h]
-              - 2.0 * series[o + KAPPA_V, h] * series[o + SPEED, k - h])
+              - 2.0 * series[o + KAPPA_V, h] * series[o + LENGTH_SPEED, k - h])
     series[o + ALONG, k] = z
 
 
@@ -82,7 +84,7 @@ def advance_spin(series, o, k):
     """Write coefficient k of how a leg turns about itself, which its universal joint makes."""
     if k > 0:
         put(series, o + E1, k, vec3.scale(-1.0 / k, cross_coefficient(series, W, o + E1, k - 1)))
-    series[o + NEAR_V, k] = product(series, o + NEAR, o + SPEED, k)
+    series[o + NEAR_V, k] = product(series, o + NEAR, o + LENGTH_SPEED, k)
     put(series, o + U_RATE, k, vec3.sub(times(series, o + NEAR, o + TIP_V, k),
                                         times(series, o + NEAR_V, o + U, k)))
     put(series, o + N, k, cross_coefficient(series, o + U, o + E1, k))
@@ -112,12 +114,13 @@ def advance_spin(series, o, k):
 @kernel
 def force(leg, series, o, k):
     """Return coefficient k of the force."""
-    total = vec3.scale(leg[ROD], vec3.sub(get(series, o + TIP_A, k), get(series, GRAVITY, k)))
+    total = vec3.scale(leg[ROD], vec3.sub(get(series, o + TIP_A, k),
+                                          get(series, GRAVITY_SERIES, k)))
     for h in range(k + 1):
         near, near2 = series[o + NEAR, h], series[o + NEAR2, h]
         total = vec3.axpy(leg[ABOUT_JOINTS] * near2 - 2.0 * leg[MOMENT] * near,
                           get(series, o + TIP_A, k - h), total)
-        total = vec3.axpy(-leg[EXCESS] * near, get(series, GRAVITY, k - h), total)
+        total = vec3.axpy(-leg[EXCESS] * near, get(series, GRAVITY_SERIES, k - h), total)
         total = vec3.axpy(2.0 * series[o + KAPPA_V, h], get(series, o + TIP_V, k - h), total)
         total = vec3.axpy(series[o + ALONG, h], get(series, o + U, k - h), total)
     if leg[AXIAL] > 0.0:

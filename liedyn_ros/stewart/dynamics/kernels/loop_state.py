@@ -23,8 +23,8 @@ MIN_TRANSMISSION = 1e-6  # of a drive: the cosine of the angle between a rod and
 # Columns of a leg: its kind, the scale of its drive (m), the radius of a crank, the direction of a
 # rail. Then axes, as columns: of the frame at its base joint, that of a crank at zero, and of its
 # universal joint there. Then base joint, and platform joint in the platform.
-LEG_KIND, DRIVE_SCALE, RADIUS, DIRECTION, FRAME, JOINT_AXES, BASE_JOINT, TIP, LEG_WIDTH = (
-    0, 1, 2, 3, 6, 15, 24, 27, 30)
+(LEG_KIND, DRIVE_SCALE, RADIUS, DIRECTION, FRAME, JOINT_AXES, BASE_JOINT, PLATFORM_JOINT,
+ LOOP_LEG_WIDTH) = 0, 1, 2, 3, 6, 15, 24, 27, 30
 
 
 @kernel
@@ -35,8 +35,9 @@ def write_loop_state(
     Write q (25,), v and a (24,) of platform_model.
 
     They are those at a pose (4, 4), a body twist (6,) and its rate (6,), the acceleration. legs is
-    (6, LEG_WIDTH); table is that of leg_types. Returns UNREACHED where a rod is too short. Returns
-    DEAD_CENTRE plus the index of a leg whose drive does not move its rod's end along the rod.
+    (6, LOOP_LEG_WIDTH); table is that of leg_types. Returns UNREACHED where a rod is too short.
+    Returns DEAD_CENTRE plus the index of a leg whose drive does not move its rod's end along the
+    rod.
     """
     r, p = split(pose)
     if len(table) > ENDS and not write_leg_ends(table, r, p):
@@ -49,7 +50,7 @@ def write_loop_state(
     turn, slide = vec3.load(twist, 0), vec3.load(twist, 3)
     for i in range(6):
         leg = legs[i]
-        frame, tip = mat3.load(leg, FRAME), vec3.load(leg, TIP)
+        frame, tip = mat3.load(leg, FRAME), vec3.load(leg, PLATFORM_JOINT)
         place = vec3.sub(vec3.add(mat3.apply(r, tip), p), vec3.load(leg, BASE_JOINT))
         speed = vec3.add(vec3.cross(turn, tip), slide)
         push = vec3.add(vec3.cross(vec3.load(acceleration, 0), tip), vec3.add(

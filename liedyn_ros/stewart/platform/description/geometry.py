@@ -32,7 +32,8 @@ from liedyn_ros.stewart.platform.description.leg_checks import (
 from liedyn_ros.stewart.platform.description.leg_types import (
     Crank, LegType, OffsetStrut, Rail, row, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.description.masses import LegMasses, PlatformMasses
-from liedyn_ros.stewart.platform.kernels.leg_rows import END, PITCH, ROW, SHIFT, TURN
+from liedyn_ros.stewart.platform.kernels.leg_rows import (
+    END, END_SHIFT, ROW, SCREW_PITCH, SCREW_TURN)
 from liedyn_ros.stewart.platform.kernels.leg_types import write_leg_ends
 
 NO_LIMITS = np.empty(0)  # the usual ones
@@ -424,6 +425,6 @@ def table_of(
         write_leg_ends(table, *split(np.array(
             se3.from_rotation_translation(home[:3, :3], home[:3, 3] / unit))))
         for screw in table[END * len(base):].reshape(-1, ROW):
-            if screw[PITCH]:
-                screw[TURN] = -screw[SHIFT] / screw[PITCH]
+            if screw[SCREW_PITCH]:
+                screw[SCREW_TURN] = -screw[END_SHIFT] / screw[SCREW_PITCH]
     return table

@@ -263,13 +263,13 @@ def row(leg_type: LegType, base: Array, platform: Array, unit: float) -> Array:
     numbers[kernels.BASE:kernels.BASE + 3] = base / unit
     numbers[kernels.PLATFORM:kernels.PLATFORM + 3] = platform / unit
     numbers[kernels.UNIT] = numbers[kernels.SIZE] = unit
-    first, second = numbers[kernels.FIRST:][:3], numbers[kernels.SECOND:][:3]
+    first, second = numbers[kernels.FIRST_UNIT:][:3], numbers[kernels.SECOND_UNIT:][:3]
     if isinstance(leg_type, OffsetStrut):
         first[:], second[:] = leg_type.base_axis, leg_type.platform_axis
         numbers[kernels.LENGTH] = leg_type.base_offset / unit
         numbers[kernels.OTHER] = leg_type.platform_offset / unit
-        numbers[kernels.PITCH] = leg_type.lead / (2.0 * math.pi * unit)
-        numbers[kernels.PHASE] = leg_type.lead_zero
+        numbers[kernels.SCREW_PITCH] = leg_type.lead / (2.0 * math.pi * unit)
+        numbers[kernels.SCREW_PHASE] = leg_type.lead_zero
     elif isinstance(leg_type, Rail):
         first[:] = leg_type.direction
         numbers[kernels.LENGTH] = leg_type.rod / unit

@@ -20,7 +20,8 @@ from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels import inverse_rates, leg_types, legs
 
-WORK = 72 + 36 + 36 + 12 + 12 * 48  # numbers: J and inverse, J kept, d(J twist), values, the map
+# Numbers: J and inverse, J kept, d(J twist), values, the map
+GEOMETRY_WORK = 72 + 36 + 36 + 12 + 12 * 48
 
 
 @kernel
@@ -66,7 +67,7 @@ def write_effects(joints, pose, twist, width, effects, work):
         return False
     inverse_rates.jacobian_change(joints, pose, twist, change, jacobian)
     r, p = split(pose)
-    leg_types.value_jacobian(joints, r, p, legs.BODY, jacobian)
+    leg_types.value_jacobian(joints, r, p, legs.BY_BODY_TWIST, jacobian)
     for i in range(6):
         values[i] = leg_types.leg_value(joints, i, r, p)
         values[6 + i] = 0.0

@@ -64,13 +64,13 @@ def direction_change(row, u, length, tip, velocity):
     It rolls on its pulley in the plane of the two. The plane turns about the axis of the swivel.
     length: of all the wire. All are in the base frame.
     """
-    s = vec3.load(row, leg_rows.FIRST)
+    s = vec3.load(row, leg_rows.FIRST_UNIT)
     w = vec3.sub(tip, vec3.load(row, leg_rows.BASE))
     side = vec3.axpy(-vec3.dot(w, s), s, w)
     far = vec3.dot(side, side) ** 0.5
     b = vec3.scale(1.0 / far, vec3.cross(s, side))
     n, out = vec3.cross(u, b), vec3.dot(u, side) / far
-    return vec3.axpy(vec3.dot(n, velocity) / (length - row[leg_rows.SHIFT]), n,
+    return vec3.axpy(vec3.dot(n, velocity) / (length - row[leg_rows.END_SHIFT]), n,
                      vec3.scale(out * vec3.dot(b, velocity) / far, b))
 
 
@@ -86,7 +86,7 @@ def rates_change(joints, r, p, twist, change, jacobian):
             w = (step * (k == 0), step * (k == 1), step * (k == 2))
             v = (step * (k == 3), step * (k == 4), step * (k == 5))
             moved_r, moved_p = se3.compose(r, p, *se3.exp(w, v))
-            leg_types.value_jacobian(joints, moved_r, moved_p, legs.BODY, jacobian)
+            leg_types.value_jacobian(joints, moved_r, moved_p, legs.BY_BODY_TWIST, jacobian)
             for i in range(n):
                 for j in range(6):
                     change[6 * i + k] += 0.5 / step * jacobian[6 * i + j] * twist[j]
@@ -96,6 +96,6 @@ def rates_change(joints, r, p, twist, change, jacobian):
 def inverse_jacobian(joints, pose, work):
     """Write the inverse of J into the workspace's second half; return False without one."""
     r, p = split(pose)
-    leg_types.value_jacobian(joints, r, p, legs.BODY, work[0:36])
+    leg_types.value_jacobian(joints, r, p, legs.BY_BODY_TWIST, work[0:36])
     _, regular = invert_6x6(work[0:36], work[36:72])
     return regular

@@ -27,27 +27,29 @@ STRUT, OFFSET, RAIL, CRANK, WIRE, STAGE, CARRIED_STAGE = 0, 1, 2, 3, 4, 5, 6
 # offset on the platform or the crank's radius; and the side. The unit vectors are the axes of the
 # offset joints, the rail, the crank at 0 and 90 degrees, or the axis of a pulley. Of a stage they
 # are the dual of its direction and the normal of its plane; GUIDE is its guide. The drive
-# coordinate and the ratio (m per m or rad) at the last pose follow. PITCH (m per rad) and PHASE
-# are those of a leg's screw. SHIFT is by how much the ends are further apart than the leg is long.
+# coordinate and the ratio (m per m or rad) at the last pose follow. SCREW_PITCH (m per rad) and
+# SCREW_PHASE are those of a leg's screw. END_SHIFT is by how much the ends are further apart than
+# the leg is long.
 # TARGET is the value that a stage is to have.
-KIND, BASE, PLATFORM, UNIT, SIZE, FIRST, SECOND, LENGTH, OTHER, SIDE, VALUE, RATIO = (
-    0, 1, 4, 7, 8, 9, 12, 15, 16, 17, 18, 19)
-GUIDE, PITCH, PHASE, SHIFT, TARGET = 20, 23, 24, 25, 26
-TURN = GUIDE  # rad, of a screw at home from PHASE on: it turns by less than half a turn from there
+(KIND, BASE, PLATFORM, UNIT, SIZE, FIRST_UNIT, SECOND_UNIT, LENGTH, OTHER, SIDE, DRIVE_VALUE,
+ RATIO) = 0, 1, 4, 7, 8, 9, 12, 15, 16, 17, 18, 19
+GUIDE, SCREW_PITCH, SCREW_PHASE, END_SHIFT, TARGET = 20, 23, 24, 25, 26
+# Rad, of a screw at home from SCREW_PHASE on: it turns by less than half a turn from there
+SCREW_TURN = GUIDE
 ROW = 27
-SMALLEST = MIN_LEGS * (END + ROW)  # table with rows
+SMALLEST_TABLE = MIN_LEGS * (END + ROW)  # table with rows
 
 
 @kernel
 def count_legs(table):
     """Return the number of legs of a table."""
-    return len(table) // END if len(table) < SMALLEST else len(table) // (END + ROW)
+    return len(table) // END if len(table) < SMALLEST_TABLE else len(table) // (END + ROW)
 
 
 @kernel
 def has_rows(table):
     """Return whether there are legs that are more than struts."""
-    return len(table) >= SMALLEST
+    return len(table) >= SMALLEST_TABLE
 
 
 @kernel

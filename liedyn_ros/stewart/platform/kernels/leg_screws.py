@@ -19,7 +19,8 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.stewart.platform.kernels import legs
 from liedyn_ros.stewart.platform.kernels.leg_rows import (
-    count_legs, FIRST, has_rows, LENGTH, OTHER, PHASE, PITCH, ROW, row_at, SECOND, SHIFT, TURN)
+    count_legs, END_SHIFT, FIRST_UNIT, has_rows, LENGTH, OTHER, ROW, row_at, SCREW_PHASE,
+    SCREW_PITCH, SCREW_TURN, SECOND_UNIT)
 
 
 @kernel
@@ -28,12 +29,12 @@ def turn_screw(table, row, i, r, p):
     leg = legs.leg_vector(table, i, r, p)
     size = vec3.dot(leg, leg) ** 0.5
     u = vec3.scale(1.0 / size, leg)
-    n = vec3.cross(vec3.load(row, FIRST), u)
-    m = vec3.cross(mat3.apply(r, vec3.load(row, SECOND)), u)
-    angle = math.atan2(vec3.dot(u, vec3.cross(n, m)), vec3.dot(n, m)) - row[PHASE]
-    angle -= 2.0 * math.pi * math.floor((angle - row[TURN]) / (2.0 * math.pi) + 0.5)
-    row[SHIFT] = -row[PITCH] * angle
-    vec3.store(table, 3 * i, vec3.axpy(-row[SHIFT], u, legs.base_joint(table, i)))
+    n = vec3.cross(vec3.load(row, FIRST_UNIT), u)
+    m = vec3.cross(mat3.apply(r, vec3.load(row, SECOND_UNIT)), u)
+    angle = math.atan2(vec3.dot(u, vec3.cross(n, m)), vec3.dot(n, m)) - row[SCREW_PHASE]
+    angle -= 2.0 * math.pi * math.floor((angle - row[SCREW_TURN]) / (2.0 * math.pi) + 0.5)
+    row[END_SHIFT] = -row[SCREW_PITCH] * angle
+    vec3.store(table, 3 * i, vec3.axpy(-row[END_SHIFT], u, legs.base_joint(table, i)))
 
 
 @kernel
@@ -46,8 +47,8 @@ def turn_wrench(table, row, i, r, p):
     """
     leg = legs.leg_vector(table, i, r, p)
     size = vec3.dot(leg, leg) ** 0.5
-    u, length = mat3.apply_t(r, vec3.scale(1.0 / size, leg)), size - row[SHIFT]
-    s, t = mat3.apply_t(r, vec3.load(row, FIRST)), vec3.load(row, SECOND)
+    u, length = mat3.apply_t(r, vec3.scale(1.0 / size, leg)), size - row[END_SHIFT]
+    s, t = mat3.apply_t(r, vec3.load(row, FIRST_UNIT)), vec3.load(row, SECOND_UNIT)
     n, m = vec3.cross(s, u), vec3.cross(t, u)
     sine, other_sine = vec3.dot(n, n) ** 0.5, vec3.dot(m, m) ** 0.5
     n, m = vec3.scale(1.0 / sine, n), vec3.scale(1.0 / other_sine, m)
@@ -60,7 +61,7 @@ def turn_wrench(table, row, i, r, p):
     force = vec3.axpy(by_n, n, vec3.scale(by_m, m))
     moment = vec3.add(vec3.cross(legs.platform_joint(table, i), force),
                       vec3.axpy(-by_m * length, vec3.cross(u, m), u))
-    return vec3.scale(-row[PITCH], moment), vec3.scale(-row[PITCH], force)
+    return vec3.scale(-row[SCREW_PITCH], moment), vec3.scale(-row[SCREW_PITCH], force)
 
 
 @kernel
@@ -71,9 +72,9 @@ def add_turns(table, r, p, trivialization, squared, out):
     for i in range(count_legs(table)):
         at = row_at(table, i)
         row = table[at:at + ROW]
-        if row[PITCH] != 0.0:
+        if row[SCREW_PITCH] != 0.0:
             m, f = turn_wrench(table, row, i, r, p)
-            if trivialization == legs.SPATIAL:
+            if trivialization == legs.BY_SPATIAL_TWIST:
                 f = mat3.apply(r, f)
                 m = vec3.add(mat3.apply(r, m), vec3.cross(p, f))
             scale = twice_length(table, i, r, p) if squared else 1.0

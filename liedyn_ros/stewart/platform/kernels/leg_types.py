@@ -27,8 +27,9 @@ from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels import leg_screws, legs, stages, wires
 from liedyn_ros.stewart.platform.kernels.leg_rows import (
-    BASE, count_legs, CRANK, FIRST, has_rows, KIND, LENGTH, OFFSET, OTHER, PITCH, PLATFORM, RAIL,
-    RATIO, ROW, row_at, SECOND, SHIFT, SIDE, SIZE, STAGE, TARGET, UNIT, VALUE, WIRE)
+    BASE, count_legs, CRANK, DRIVE_VALUE, END_SHIFT, FIRST_UNIT, has_rows, KIND, LENGTH, OFFSET,
+    OTHER, PLATFORM, RAIL, RATIO, ROW, row_at, SCREW_PITCH, SECOND_UNIT, SIDE, SIZE, STAGE, TARGET,
+    UNIT, WIRE)
 
 MAX_TURNS = 40  # of the iteration for offset joints, whose error falls by e e' / l^2 each
 # Of the square of a leg's length, by which its ends move in the last
@@ -53,7 +54,7 @@ def write_leg_ends(table: VECTOR, r: ROTATION, p: TRIPLE):
         else:
             reached &= write_strut_ends(table, row, i, r, p)
             leg = legs.leg_vector(table, i, r, p)
-            row[VALUE], row[RATIO] = vec3.dot(leg, leg) ** 0.5, 1.0
+            row[DRIVE_VALUE], row[RATIO] = vec3.dot(leg, leg) ** 0.5, 1.0
     return reached
 
 
@@ -64,7 +65,7 @@ def write_strut_ends(table, row, i, r, p):
         return wires.wind_wire(table, row, i, r, p)
     if row[KIND] == OFFSET:
         write_offset_axes(table, row, i, r, p)
-        if row[PITCH] != 0.0:
+        if row[SCREW_PITCH] != 0.0:
             leg_screws.turn_screw(table, row, i, r, p)
     return True
 
@@ -73,7 +74,7 @@ def write_strut_ends(table, row, i, r, p):
 def write_offset_axes(table, row, i, r, p):
     """Write the second axes of offset joints (14.38): each lies towards the other one."""
     a, b = vec3.load(row, BASE), vec3.load(row, PLATFORM)
-    s, t = vec3.load(row, FIRST), vec3.load(row, SECOND)
+    s, t = vec3.load(row, FIRST_UNIT), vec3.load(row, SECOND_UNIT)
     foot, tip = a, vec3.add(mat3.apply(r, b), p)
     for _ in range(MAX_TURNS):
         m = perpendicular_unit(vec3.sub(tip, a), s)
@@ -101,13 +102,13 @@ def perpendicular_unit(d, axis):
 @kernel
 def place_carriage(table, row, i, r, p):
     """Write where a pose puts the carriage of a rail (14.36)."""
-    a, s, rod = vec3.load(row, BASE), vec3.load(row, FIRST), row[LENGTH]
+    a, s, rod = vec3.load(row, BASE), vec3.load(row, FIRST_UNIT), row[LENGTH]
     w = vec3.sub(vec3.add(mat3.apply(r, vec3.load(row, PLATFORM)), p), a)
     along = vec3.dot(w, s)
     square = rod * rod - vec3.dot(w, w) + along * along
     ahead = row[SIDE] * (square ** 0.5 if square >= 0.0 else math.nan)
     vec3.store(table, 3 * i, vec3.axpy(along - ahead, s, a))
-    row[VALUE], row[RATIO] = along - ahead, ahead / rod
+    row[DRIVE_VALUE], row[RATIO] = along - ahead, ahead / rod
     return square >= 0.0
 
 
@@ -115,7 +116,7 @@ def place_carriage(table, row, i, r, p):
 def turn_crank(table, row, i, r, p):
     """Write where a pose turns a crank (14.37), within half a turn of its zero."""
     rod, radius = row[LENGTH], row[OTHER]
-    e1, e2 = vec3.load(row, FIRST), vec3.load(row, SECOND)
+    e1, e2 = vec3.load(row, FIRST_UNIT), vec3.load(row, SECOND_UNIT)
     w = vec3.sub(vec3.add(mat3.apply(r, vec3.load(row, PLATFORM)), p), vec3.load(row, BASE))
     x, y = 2.0 * radius * vec3.dot(w, e1), 2.0 * radius * vec3.dot(w, e2)
     cosine = (vec3.dot(w, w) + radius * radius - rod * rod) / (x * x + y * y) ** 0.5
@@ -123,7 +124,7 @@ def turn_crank(table, row, i, r, p):
         cosine = math.nan
     angle = math.atan2(y, x) - row[SIDE] * math.acos(cosine)
     angle -= 2.0 * math.pi * math.floor(angle / (2.0 * math.pi) + 0.5)
-    row[VALUE] = angle
+    row[DRIVE_VALUE] = angle
     put_pin(table, row, i, angle)
     leg = vec3.sub(w, vec3.sub(legs.base_joint(table, i), vec3.load(row, BASE)))
     tangent = vec3.axpy(math.cos(angle), e2, vec3.scale(-math.sin(angle), e1))
@@ -134,7 +135,7 @@ def turn_crank(table, row, i, r, p):
 @kernel
 def put_pin(table, row, i, angle):
     """Write the end of a crank."""
-    e1, e2, radius = vec3.load(row, FIRST), vec3.load(row, SECOND), row[OTHER]
+    e1, e2, radius = vec3.load(row, FIRST_UNIT), vec3.load(row, SECOND_UNIT), row[OTHER]
     vec3.store(table, 3 * i, vec3.axpy(
         radius * math.cos(angle), e1,
         vec3.axpy(radius * math.sin(angle), e2, vec3.load(row, BASE))))
@@ -148,14 +149,15 @@ def write_driven_ends(table: VECTOR, values: VECTOR, squared: VECTOR):
         row = table[at:at + ROW]
         value = values[i] / row[UNIT]
         if row[KIND] == RAIL:
-            vec3.store(table, 3 * i, vec3.axpy(value, vec3.load(row, FIRST), vec3.load(row, BASE)))
+            vec3.store(table, 3 * i, vec3.axpy(
+                value, vec3.load(row, FIRST_UNIT), vec3.load(row, BASE)))
         elif row[KIND] == CRANK:
             put_pin(table, row, i, value)
         if row[KIND] == RAIL or row[KIND] == CRANK:
             squared[i] = row[LENGTH] * row[LENGTH] if abs(value) < np.inf else math.nan
         elif row[KIND] >= STAGE:
             row[TARGET] = value
-            squared[i] = stages.SPAN * stages.SPAN if abs(value) < np.inf else math.nan
+            squared[i] = stages.STAGE_ROD * stages.STAGE_ROD if abs(value) < np.inf else math.nan
         else:
             squared[i] = value * value if value > 0.0 else math.nan
 
@@ -231,10 +233,10 @@ def drive_direction(table, i):
     """Return the unit vector along which the drive of a rail or a crank moves its end now."""
     at = row_at(table, i)
     row = table[at:at + ROW]
-    e1, side = vec3.load(row, FIRST), row[SIDE]
+    e1, side = vec3.load(row, FIRST_UNIT), row[SIDE]
     if row[KIND] == RAIL:
         return vec3.scale(side, e1)
-    e2, arm = vec3.load(row, SECOND), vec3.sub(
+    e2, arm = vec3.load(row, SECOND_UNIT), vec3.sub(
         legs.base_joint(table, i), vec3.load(row, BASE))
     side /= row[OTHER]
     return vec3.axpy(side * vec3.dot(arm, e1), e2, vec3.scale(-side * vec3.dot(arm, e2), e1))
@@ -246,7 +248,7 @@ def leg_value(table, i, r, p):
     if not has_rows(table):
         leg = legs.leg_vector(table, i, r, p)
         return vec3.dot(leg, leg) ** 0.5
-    return table[row_at(table, i) + VALUE]
+    return table[row_at(table, i) + DRIVE_VALUE]
 
 
 @kernel
@@ -259,10 +261,10 @@ def ratio(table: VECTOR, i: WHOLE):
 def leg_origin(table: VECTOR, i: WHOLE, r: ROTATION, p: TRIPLE):
     """Return where a leg begins on the base, beside the end of a rod as long as its reading."""
     end = legs.base_joint(table, i)
-    if not has_rows(table) or table[row_at(table, i) + SHIFT] == 0.0:
+    if not has_rows(table) or table[row_at(table, i) + END_SHIFT] == 0.0:
         return end
     leg = legs.leg_vector(table, i, r, p)
-    return vec3.axpy(table[row_at(table, i) + SHIFT] / vec3.dot(leg, leg) ** 0.5, leg, end)
+    return vec3.axpy(table[row_at(table, i) + END_SHIFT] / vec3.dot(leg, leg) ** 0.5, leg, end)
 
 
 @kernel

@@ -20,8 +20,8 @@ from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.stewart.platform.kernels.leg_rows import count_legs
 
-BODY = 0  # T <- T exp(s), twist in the platform frame
-SPATIAL = 1  # T <- exp(s) T, twist in the base frame
+BY_BODY_TWIST = 0  # T <- T exp(s), twist in the platform frame
+BY_SPATIAL_TWIST = 1  # T <- exp(s) T, twist in the base frame
 
 
 @kernel
@@ -51,7 +51,7 @@ def leg_screw(joints, i, r, d, trivialization):
     With d in the platform frame, b x d_b is the moment part of (Stewart 22, 24). With d in the
     base frame, a x d = a x (R b + p) is that of (Stewart 23).
     """
-    if trivialization == BODY:
+    if trivialization == BY_BODY_TWIST:
         d_b = mat3.apply_t(r, d)
         return vec3.cross(platform_joint(joints, i), d_b), d_b  # (11.2)
     return vec3.cross(base_joint(joints, i), d), d  # (11.3)
@@ -77,7 +77,7 @@ def squared_residual(joints, squared, r, p, out):
 def squared_jacobian(joints, r, p, out):
     """Write the n by 6 derivative of the squared lengths by the body twist, row by row."""
     for i in range(count_legs(joints)):
-        m, f = leg_screw(joints, i, r, leg_vector(joints, i, r, p), BODY)
+        m, f = leg_screw(joints, i, r, leg_vector(joints, i, r, p), BY_BODY_TWIST)
         vec3.store(out, 6 * i, vec3.scale(2.0, m))
         vec3.store(out, 6 * i + 3, vec3.scale(2.0, f))
 

@@ -25,7 +25,7 @@ from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 
-COUNT = 33  # of margins of one pose of six legs
+MARGIN_COUNT = 33  # of margins of one pose of six legs
 ANGLES, CLEARANCES = 1, 3  # where their margins begin, in numbers of legs
 BASE_CONES, PLATFORM_CONES, DISTANCES = 2, 6, 10  # where these limits begin, likewise
 PLAUSIBLE = 10.0 ** 2.5  # times a platform's sizes in m: readings beyond are nearer to mm
@@ -87,7 +87,7 @@ def legs_fill_rods(joints):
     filled = True
     if leg_rows.has_rows(joints):
         for i in range(leg_rows.count_legs(joints)):
-            filled &= joints[leg_rows.row_at(joints, i) + leg_rows.SHIFT] == 0.0
+            filled &= joints[leg_rows.row_at(joints, i) + leg_rows.END_SHIFT] == 0.0
     return filled
 
 

@@ -17,9 +17,10 @@ with two coordinates.
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.stewart.platform.kernels.leg_rows import (
-    BASE, CARRIED_STAGE, count_legs, FIRST, GUIDE, KIND, PLATFORM, RATIO, SECOND, TARGET, VALUE)
+    BASE, CARRIED_STAGE, count_legs, DRIVE_VALUE, FIRST_UNIT, GUIDE, KIND, PLATFORM, RATIO,
+    SECOND_UNIT, TARGET)
 
-SPAN = 8.0  # of the rod that stands for a stage, in units of the table
+STAGE_ROD = 8.0  # of the rod that stands for a stage, in units of the table
 
 
 @kernel
@@ -27,11 +28,12 @@ def place_stage(table, row, i, r, p, solving):
     """
     Write the ends of a rod along the force of a stage's drive (14.44).
 
-    Where values are given (solving), the rod is longer than SPAN by their error, else it is
-    SPAN. Returns whether there are such ends, else they are NaN.
+    Where values are given (solving), the rod is longer than STAGE_ROD by their error, else it is
+    STAGE_ROD. Returns whether there are such ends, else they are NaN.
     """
     a, b = vec3.load(row, BASE), vec3.load(row, PLATFORM)
-    dual, normal, guide = vec3.load(row, FIRST), vec3.load(row, SECOND), vec3.load(row, GUIDE)
+    dual, normal = vec3.load(row, FIRST_UNIT), vec3.load(row, SECOND_UNIT)
+    guide = vec3.load(row, GUIDE)
     tip = vec3.add(mat3.apply(r, b), p)
     if row[KIND] == CARRIED_STAGE:
         along = mat3.apply(r, guide)
@@ -40,19 +42,19 @@ def place_stage(table, row, i, r, p, solving):
         tip, guide = vec3.axpy(slide, along, tip), along
     n = vec3.axpy(-vec3.dot(dual, guide) / vec3.dot(normal, guide), normal, dual)
     size = vec3.dot(n, n) ** 0.5
-    value, length = vec3.dot(n, vec3.sub(tip, a)), SPAN
+    value, length = vec3.dot(n, vec3.sub(tip, a)), STAGE_ROD
     if solving:
         length = rod_length((value - row[TARGET]) / size)
     else:
-        row[VALUE], row[RATIO] = value, 1.0 / size
+        row[DRIVE_VALUE], row[RATIO] = value, 1.0 / size
     vec3.store(table, 3 * i, vec3.axpy(-length / size, n, tip))
     return size > 0.0
 
 
 @kernel
 def rod_length(error):
-    """Return SPAN and an error, which however large leaves a rod of another length above zero."""
-    half = 0.5 * SPAN
+    """Return STAGE_ROD plus an error, limited so that a rod of another length stays above zero."""
+    half = 0.5 * STAGE_ROD
     if error > -half:
-        return SPAN + error
+        return STAGE_ROD + error
     return half * half / -error

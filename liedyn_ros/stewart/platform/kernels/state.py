@@ -21,7 +21,7 @@ from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs, singu
 from liedyn_ros.stewart.platform.kernels.singular_value import SINGULAR_VALUE_WORK
 
 # Where the parts of a state begin: J, J^-1, null twist, leg errors it makes, value, slope.
-INVERSE, NULL, LEFT, VALUE, SLOPE, COUNT = 36, 72, 78, 84, 85, 86
+INVERSE_AT, NULL_TWIST_AT, LEFT_VECTOR_AT, VALUE_AT, SLOPE_AT, STATE_SIZE = 36, 72, 78, 84, 85, 86
 SINGULARITY_WARNING = 0.05  # smallest singular value at which a pose is near a singularity
 STATE_WORK = 36 + SINGULAR_VALUE_WORK + 48  # numbers in a workspace: J, J^-1, vectors nearby
 SLOPE_DIFFERENCE = 1e-6  # of a difference, rad and characteristic lengths
@@ -29,17 +29,17 @@ SLOPE_DIFFERENCE = 1e-6  # of a difference, rad and characteristic lengths
 
 @kernel
 def write_platform_state(joints, r, p, state, work):
-    """Write the state (COUNT numbers) of a pose, joints and p in characteristic lengths."""
+    """Write the state (STATE_SIZE numbers) of a pose, joints and p in characteristic lengths."""
     jacobian = state[0:36]
     leg_types.write_leg_ends(joints, r, p)
-    leg_types.rod_jacobian(joints, r, p, legs.BODY, jacobian)
-    null, left = state[NULL:LEFT], state[LEFT:VALUE]
-    state[VALUE] = singular_value.signed_smallest(
-        jacobian, state[INVERSE:NULL], null, left, work)
+    leg_types.rod_jacobian(joints, r, p, legs.BY_BODY_TWIST, jacobian)
+    null, left = state[NULL_TWIST_AT:LEFT_VECTOR_AT], state[LEFT_VECTOR_AT:VALUE_AT]
+    state[VALUE_AT] = singular_value.signed_smallest(
+        jacobian, state[INVERSE_AT:NULL_TWIST_AT], null, left, work)
     if not leg_rows.has_rows(joints):
-        state[SLOPE] = 0.0
+        state[SLOPE_AT] = 0.0
         for i in range(6):
-            state[SLOPE] += left[i] * second_rate(joints, i, r, p, null)
+            state[SLOPE_AT] += left[i] * second_rate(joints, i, r, p, null)
     else:
         finish_moving_ends(joints, r, p, state, work)
 
@@ -48,20 +48,20 @@ def write_platform_state(joints, r, p, state, work):
 def finish_moving_ends(joints, r, p, state, work):
     """Write the slope by a difference; scale J and J^-1 from rods to drive coordinates (14.34)."""
     moved_r, moved_p = se3.compose(r, p, *se3.exp(
-        vec3.scale(SLOPE_DIFFERENCE, vec3.load(state, NULL)),
-        vec3.scale(SLOPE_DIFFERENCE, vec3.load(state, NULL + 3))))
+        vec3.scale(SLOPE_DIFFERENCE, vec3.load(state, NULL_TWIST_AT)),
+        vec3.scale(SLOPE_DIFFERENCE, vec3.load(state, NULL_TWIST_AT + 3))))
     jacobian, spare = work[0:36], work[36 + SINGULAR_VALUE_WORK:STATE_WORK]
     leg_types.write_leg_ends(joints, moved_r, moved_p)
-    leg_types.rod_jacobian(joints, moved_r, moved_p, legs.BODY, jacobian)
+    leg_types.rod_jacobian(joints, moved_r, moved_p, legs.BY_BODY_TWIST, jacobian)
     value = singular_value.signed_smallest(
         jacobian, spare[0:36], spare[36:42], spare[42:48], work[36:36 + SINGULAR_VALUE_WORK])
-    state[SLOPE] = (value - state[VALUE]) / SLOPE_DIFFERENCE
+    state[SLOPE_AT] = (value - state[VALUE_AT]) / SLOPE_DIFFERENCE
     leg_types.write_leg_ends(joints, r, p)
     for i in range(6):
         ratio = leg_types.ratio(joints, i)
         for k in range(6):
             state[6 * i + k] /= ratio
-            state[INVERSE + 6 * k + i] *= ratio
+            state[INVERSE_AT + 6 * k + i] *= ratio
 
 
 @kernel
@@ -93,7 +93,7 @@ def twist(state: VECTOR, scale: NUMBER, rates: VECTOR, out: VECTOR):
     for k in range(6):
         total = 0.0
         for i in range(6):
-            total += state[INVERSE + 6 * k + i] * rates[i]
+            total += state[INVERSE_AT + 6 * k + i] * rates[i]
         out[k] = total / scale if k < 3 else total
 
 
@@ -103,4 +103,4 @@ def signed_values(
     """Write the signed value of each of n poses (4, 4), m."""
     for n in range(poses.shape[0]):
         examine_pose(joints, scale, poses[n], state, work)
-        values[n] = state[VALUE]
+        values[n] = state[VALUE_AT]

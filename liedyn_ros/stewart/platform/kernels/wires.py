@@ -13,7 +13,7 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.stewart.platform.kernels.leg_rows import (
-    BASE, FIRST, LENGTH, PLATFORM, SHIFT)
+    BASE, END_SHIFT, FIRST_UNIT, LENGTH, PLATFORM)
 
 
 @kernel
@@ -24,7 +24,7 @@ def wind_wire(table, row, i, r, p):
     The wire arrives along the axis at the base joint, on the far side of the pulley. Returns
     whether the platform joint is outside the pulley, else NaN.
     """
-    a, s, radius = vec3.load(row, BASE), vec3.load(row, FIRST), row[LENGTH]
+    a, s, radius = vec3.load(row, BASE), vec3.load(row, FIRST_UNIT), row[LENGTH]
     tip = vec3.add(mat3.apply(r, vec3.load(row, PLATFORM)), p)
     w = vec3.sub(tip, a)
     height = vec3.dot(w, s)
@@ -40,5 +40,5 @@ def wind_wire(table, row, i, r, p):
                       vec3.axpy(radius * math.sin(angle), s, a))
     along = vec3.scale(1.0 / free, vec3.sub(tip, touch))
     vec3.store(table, 3 * i, vec3.axpy(-free - wound, along, tip))
-    row[SHIFT] = wound
+    row[END_SHIFT] = wound
     return outside

@@ -19,19 +19,19 @@ import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, TRUTH, VECTOR, WHOLE
-from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
+from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, SIX, solve_cholesky_negated
 from liedyn_ros.stewart.solver.kernels import least_squares
 from liedyn_ros.stewart.solver.kernels.least_squares import (
-    SIX, SMALLEST_PIVOT, system_parts, weighted_normal_equations)
+    RANK_PIVOT, system_parts, weighted_normal_equations)
 from liedyn_ros.stewart.solver.kernels.problem import CONVERGED, SINGULAR
 
 # Of a leg: sum w e^2 of the others at their pose, its own error there, its variance's inverse.
-SQUARE, ERROR, WEIGHT = 0, 1, 2
+OTHERS_SQUARE, OWN_ERROR, OWN_WEIGHT = 0, 1, 2
 NUMBERS_OF_LEG = 3  # numbers of a leg
-# Sums of a leg over a path: those of SQUARE, WEIGHT, WEIGHT ERROR and WEIGHT ERROR^2, and of the
-# samples in which it was judged.
-SQUARES, WEIGHTS, FIRST, SECOND, JUDGED = 0, 1, 2, 3, 4
-SUMS = 5
+# Sums of a leg over a path: those of OTHERS_SQUARE, OWN_WEIGHT, OWN_WEIGHT OWN_ERROR and
+# OWN_WEIGHT OWN_ERROR^2, and of the samples in which it was judged.
+SQUARE_SUM, WEIGHT_SUM, ERROR_SUM, ERROR_SQUARE_SUM, JUDGED_SAMPLES = 0, 1, 2, 3, 4
+SUM_COUNT = 5
 LEAST_REDUNDANCY = 0.01  # of a leg that the pose of the others judges
 LINEAR = 0.1  # of its deviation, that the second order of a pose's noise may be in an error
 REPEATED = 1e-16  # of the residuals, below which their change is rounding
@@ -49,7 +49,7 @@ def write_residuals(
     """
     a, factor, g, step = system_parts(system)
     largest = weighted_normal_equations(weights, rows, errors, a, g)
-    if not factor_cholesky(SIX, a, 0.0, SMALLEST_PIVOT * largest, factor):
+    if not factor_cholesky(SIX, a, 0.0, RANK_PIVOT * largest, factor):
         return -1.0
     solve_cholesky_negated(SIX, factor, g, step)
     square = 0.0
@@ -118,20 +118,20 @@ def leave_one_out(
             status, _, square = least_squares.weighted_levenberg_marquardt(
                 table, scale, units, turns, lengths, used, begin, twist, 0.0, limit, tolerance,
                 poses[i], values, rows, errors, system)
-        others[i, SQUARE], others[i, ERROR], others[i, WEIGHT] = 0.0, 0.0, 0.0
+        others[i, OTHERS_SQUARE], others[i, OWN_ERROR], others[i, OWN_WEIGHT] = 0.0, 0.0, 0.0
         largest = weighted_normal_equations(used, rows, errors, a, g)
         if status != CONVERGED or not factor_cholesky(
-                SIX, a, 0.0, SMALLEST_PIVOT * largest, factor):
+                SIX, a, 0.0, RANK_PIVOT * largest, factor):
             copy_pose(pose, poses[i])
         else:
-            others[i, SQUARE], others[i, ERROR] = square, errors[i]
+            others[i, OTHERS_SQUARE], others[i, OWN_ERROR] = square, errors[i]
             variance = reading_variance(rows, i, factor, g, step)
             total, moved = variance + 1.0 / weights[i], 0.0
             for j in range(6):
                 moved += step[j] * step[j]
             if weights[i] * total * LEAST_REDUNDANCY < 1.0 and (
                     scale * moved < LINEAR * variance * total ** 0.5):
-                others[i, WEIGHT] = 1.0 / total
+                others[i, OWN_WEIGHT] = 1.0 / total
 
 
 @kernel
@@ -149,38 +149,39 @@ def add_sample(
     Add a sample to the sums of each memory (14.72).
 
     keeps: (m,), the shares that are kept of former sums; share: of the sample. square: of all
-    legs. sums: (m, n, SUMS). tallies: (m, 2), the squares of all legs and the shares. A leg that
-    cannot be judged counts as if its error were a usual one.
+    legs. sums: (m, n, SUM_COUNT). tallies: (m, 2), the squares of all legs and the shares. A leg
+    that cannot be judged counts as if its error were a usual one.
     """
     for m in range(len(keeps)):
         keep = keeps[m]
         tallies[m, 0] = keep * tallies[m, 0] + share * square
         tallies[m, 1] = keep * tallies[m, 1] + share
         for i in range(others.shape[0]):
-            error, weight = others[i, ERROR], others[i, WEIGHT]
+            error, weight = others[i, OWN_ERROR], others[i, OWN_WEIGHT]
             judged = share if weight > 0.0 else 0.0
-            sums[m, i, SQUARES] = keep * sums[m, i, SQUARES] + (
-                share * others[i, SQUARE] + share - judged)
-            sums[m, i, JUDGED] = keep * sums[m, i, JUDGED] + judged
-            sums[m, i, WEIGHTS] = keep * sums[m, i, WEIGHTS] + share * weight
-            sums[m, i, FIRST] = keep * sums[m, i, FIRST] + share * weight * error
-            sums[m, i, SECOND] = keep * sums[m, i, SECOND] + share * weight * error * error
+            sums[m, i, SQUARE_SUM] = keep * sums[m, i, SQUARE_SUM] + (
+                share * others[i, OTHERS_SQUARE] + share - judged)
+            sums[m, i, JUDGED_SAMPLES] = keep * sums[m, i, JUDGED_SAMPLES] + judged
+            sums[m, i, WEIGHT_SUM] = keep * sums[m, i, WEIGHT_SUM] + share * weight
+            sums[m, i, ERROR_SUM] = keep * sums[m, i, ERROR_SUM] + share * weight * error
+            sums[m, i, ERROR_SQUARE_SUM] = (
+                keep * sums[m, i, ERROR_SQUARE_SUM] + share * weight * error * error)
 
 
 @kernel
 def best_leg(sums: MATRIX):
     """
-    Return the leg whose bias best explains the sums (n, SUMS) of a memory.
+    Return the leg whose bias best explains the sums (n, SUM_COUNT) of a memory.
 
     Returns (the leg, the square that its constant bias leaves, the least that one of another leg
     leaves, the bias).
     """
     best, least, second, bias = 0, math.inf, math.inf, 0.0
     for i in range(sums.shape[0]):
-        weight, first = sums[i, WEIGHTS], sums[i, FIRST]
-        left = sums[i, SQUARES]
+        weight, first = sums[i, WEIGHT_SUM], sums[i, ERROR_SUM]
+        left = sums[i, SQUARE_SUM]
         if weight > 0.0:
-            left += max(0.0, sums[i, SECOND] - first * first / weight)
+            left += max(0.0, sums[i, ERROR_SQUARE_SUM] - first * first / weight)
         if left < least:
             best, least, second = i, left, least
             bias = first / weight if weight > 0.0 else np.nan

@@ -18,24 +18,24 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import FITTED, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import motion, se3, so3, vec3
-from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
+from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, SIX, solve_cholesky_negated
 from liedyn_ros.stewart.platform.kernels import leg_types, legs
 from liedyn_ros.stewart.solver.kernels.problem import (
     CONVERGED, INVALID, MAX_ITERATIONS, SINGULAR)
 from liedyn_ros.stewart.solver.kernels.solve import store_solution
 
-SIX = (0, 1, 2, 3, 4, 5)
-DAMPING = 1e-3  # of the largest entry of A, the first where an undamped step does not descend
+# Of the largest entry of A, the first where an undamped step does not descend
+INITIAL_DAMPING = 1e-3
 UNDAMPED = 1e-8  # of it, below which the damping is left out
-SMALLEST_PIVOT = 1e-24  # of the largest entry of A: J has lost rank to rounding
-MIN_STEP = 1e-8  # of a step, rad and scales, whose descent is lost in rounding
+RANK_PIVOT = 1e-24  # of the largest entry of A: J has lost rank to rounding
+MIN_POSE_STEP = 1e-8  # of a step, rad and scales, whose descent is lost in rounding
 SYSTEM = 36 + 36 + 6 + 6  # numbers in a workspace: A, its factor, g, step
 
 
 @kernel
 def write_reading_rows(table, scale, units, r, p, values, rows):
     """Write the readings (n,) and J (6 n,) of a pose; NaN where a rod does not reach."""
-    leg_types.value_jacobian(table, r, p, legs.BODY, rows)
+    leg_types.value_jacobian(table, r, p, legs.BY_BODY_TWIST, rows)
     for i in range(len(values)):
         values[i] = leg_types.leg_value(table, i, r, p) * units[i]
         for j in range(6 * i, 6 * i + 6):
@@ -111,7 +111,7 @@ def weighted_levenberg_marquardt(
     largest = weighted_normal_equations(weights, rows, errors, a, g)
     while count < limit:
         count += 1
-        if not factor_cholesky(SIX, a, damping * largest, SMALLEST_PIVOT * largest, factor):
+        if not factor_cholesky(SIX, a, damping * largest, RANK_PIVOT * largest, factor):
             status = SINGULAR
             break
         solve_cholesky_negated(SIX, factor, g, step)
@@ -123,7 +123,7 @@ def weighted_levenberg_marquardt(
         write_reading_rows(table, scale, units, new_r, new_p, values, rows)
         write_errors(lengths, turns, values, errors)
         new_square = weighted_square(weights, errors)
-        if new_square <= square or size <= MIN_STEP:
+        if new_square <= square or size <= MIN_POSE_STEP:
             r, p, square = so3.normalize(new_r), new_p, new_square
             if size <= tolerance:
                 status = CONVERGED
@@ -131,7 +131,7 @@ def weighted_levenberg_marquardt(
             largest = weighted_normal_equations(weights, rows, errors, a, g)
             damping = 0.1 * damping if damping > UNDAMPED else 0.0
         else:
-            damping = max(DAMPING, 10.0 * damping)
+            damping = max(INITIAL_DAMPING, 10.0 * damping)
             write_reading_rows(table, scale, units, r, p, values, rows)
             write_errors(lengths, turns, values, errors)
     store_solution(r, p, scale, pose)
@@ -144,7 +144,7 @@ def write_covariance(
     """Write A^-1 (6, 6), in rad and m; return whether A has one (14.70)."""
     a, factor, g, step = system_parts(system)
     largest = weighted_normal_equations(weights, rows, errors, a, g)
-    if not factor_cholesky(SIX, a, 0.0, SMALLEST_PIVOT * largest, factor):
+    if not factor_cholesky(SIX, a, 0.0, RANK_PIVOT * largest, factor):
         return False
     for k in range(6):
         for j in range(6):

@@ -9,11 +9,9 @@
 """Levenberg-Marquardt by body twists: Algorithm A2 of the Stewart paper, corrected (11.5)."""
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.linear_algebra.kernels.cholesky import (
-    factor_cholesky, solve_cholesky_negated)
+from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, SIX, solve_cholesky_negated
 from liedyn_ros.stewart.solver.kernels import problem
 
-SIX = (0, 1, 2, 3, 4, 5)  # order of the matrices, see factor_cholesky
 
 
 @kernel

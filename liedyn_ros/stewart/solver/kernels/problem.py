@@ -42,7 +42,7 @@ class Settings(NamedTuple):
     singular: NUMBER
 
 
-class Equations(NamedTuple):
+class LegEquations(NamedTuple):
     """Joints (36 numbers) and squared lengths."""
 
     joints: Any
@@ -101,7 +101,7 @@ def residual_jacobian(equations, x, out):
     r, p = state_pose(x)
     leg_types.write_all_ends(equations.joints, r, p)
     legs.squared_jacobian(equations.joints, r, p, out)
-    leg_screws.add_turns(equations.joints, r, p, legs.BODY, True, out)
+    leg_screws.add_turns(equations.joints, r, p, legs.BY_BODY_TWIST, True, out)
 
 
 @kernel

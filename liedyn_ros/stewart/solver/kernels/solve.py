@@ -21,7 +21,7 @@ from liedyn_ros.stewart.solver.kernels.levenberg_marquardt import levenberg_marq
 SOLVER_WORK = problem.PROBLEM_WORK + platform.STATE_WORK  # numbers in a workspace
 
 ORTHONORMAL = 1e-6  # by how much a guess may differ from a pose
-MAX_MISS = 3.0  # times the residual of a guess, for that of where it is moved on
+MAX_GUESS_MISS = 3.0  # times the residual of a guess, for that of where it is moved on
 
 
 @kernel
@@ -55,12 +55,12 @@ def misses_lengths(joints, scale, lengths, guess, moved, work):
     So it is where a reading has jumped, and the twist is that of the jump.
     """
     x, squared = problem.state(work)
-    equations, residuals = problem.Equations(joints, squared), problem.solver_views(work)[3]
+    equations, residuals = problem.LegEquations(joints, squared), problem.solver_views(work)[3]
     if not load_problem(joints, lengths, guess, scale, x, squared):
         return False
     before = problem.length_residuals(equations, x, residuals)
     load_problem(joints, lengths, moved, scale, x, squared)
-    return problem.length_residuals(equations, x, residuals) > MAX_MISS ** 2 * before
+    return problem.length_residuals(equations, x, residuals) > MAX_GUESS_MISS ** 2 * before
 
 
 @kernel
@@ -76,14 +76,14 @@ def solve_pose(joints, scale, lengths, guess, settings, pose, state, work):
     x, squared = problem.state(work)
     if not load_problem(joints, lengths, guess, scale, x, squared):
         return problem.INVALID, 0, np.nan, np.nan
-    equations = problem.Equations(joints, squared)
+    equations = problem.LegEquations(joints, squared)
     status, iterations = levenberg_marquardt(
         equations, x, work, settings.damping, settings.iterations,
         settings.tolerance * problem.rounding_scale(equations), settings.step_tolerance)
     r, p = problem.state_pose(x)
     residual, transmission = length_error(joints, squared, r, p, work)
     platform.write_platform_state(joints, r, p, state, work[problem.PROBLEM_WORK:])
-    smallest = min(abs(state[platform.VALUE]), transmission)
+    smallest = min(abs(state[platform.VALUE_AT]), transmission)
     if not smallest > settings.singular:
         status = problem.SINGULAR
     store_solution(r, p, scale, pose)

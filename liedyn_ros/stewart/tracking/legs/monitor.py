@@ -97,8 +97,8 @@ class LegMotion(NamedTuple):
         mixture = np.empty(kernels.mixture_size(n))
         kernels.mix_members(bank, self.period, self.samples, seconds,
                             np.empty(bank.shape[1] + kernels.SPECTRA), mixture)
-        variances = mixture[:kernels.LEG_WIDTH]
-        lengths, rates = mixture[kernels.LEG_WIDTH:].reshape(2, n)
+        variances = mixture[:kernels.MIXED_WIDTH]
+        lengths, rates = mixture[kernels.MIXED_WIDTH:].reshape(2, n)
         variances *= max(self.caution, 1.0) ** 2  # they were filtered with `noise`
         of_length, shared, of_rate = variances.tolist()
         return LegEstimate(lengths / self.scales, rates / self.scales, self.scales,
@@ -261,7 +261,7 @@ class LegMonitor:
             moved)
         if findings:
             self._learn(findings)
-        motion = LegMotion(noise, jitter, period, int(self._now[motion_bank.COUNT]),
+        motion = LegMotion(noise, jitter, period, int(self._now[motion_bank.FRESH_COUNT]),
                            self._scales, moved, self.noise.caution,
                            self._unit * self.noise.excess,
                            self.noise.shares) if period else None
@@ -275,7 +275,7 @@ class LegMonitor:
         of the acceleration (m/s^2), at the drives' ends.
         """
         noise = self.noise
-        return (float(self._mixture[motion_bank.RATES + 1]), self._unit * noise.likely,
+        return (float(self._mixture[motion_bank.MIXED_RATES + 1]), self._unit * noise.likely,
                 noise.spread, self._unit * noise.acceleration)
 
     def restart_prediction(self) -> None:
@@ -329,15 +329,17 @@ def _empty_buffer(geometry: StewartGeometry) -> Array:
     scales, n = geometry.drive_scales, len(geometry.leg_names)
     return leg_monitor.LEG_MONITOR.pack(
         faults=tables.FAULTS.pack(
-            history=np.zeros((n, tables.HISTORY_SAMPLES, 2)), legs=np.zeros((n, tables.LEG_WIDTH)),
-            since=np.zeros((2, n, n)), numbers=np.zeros(tables.PLATFORM_WIDTH),
-            tally=np.zeros(tables.TALLY_WIDTH), settings=np.zeros(tables.SETTINGS)),
+            history=np.zeros((n, tables.HISTORY_SAMPLES, 2)),
+            legs=np.zeros((n, tables.FAULT_LEG_WIDTH)), since=np.zeros((2, n, n)),
+            numbers=np.zeros(tables.PLATFORM_WIDTH), tally=np.zeros(tables.TALLY_WIDTH),
+            settings=np.zeros(tables.SETTINGS_WIDTH)),
         noise=noises.NOISE.pack(
             stamps=np.zeros(noises.WINDOW_SAMPLES),
             window=np.zeros((n, noises.WINDOW_SAMPLES, 2)),
-            squares=np.zeros((noises.ORDERS, n)), medians=np.zeros((noises.ORDERS, n)),
-            legs=np.zeros((n, noises.LEG_WIDTH)), numbers=np.zeros(noises.NUMBERS),
-            weights=np.zeros((noises.ORDERS, noises.WINDOW_SAMPLES)),
+            squares=np.zeros((noises.DIFFERENCE_ORDERS, n)),
+            medians=np.zeros((noises.DIFFERENCE_ORDERS, n)),
+            legs=np.zeros((n, noises.NOISE_LEG_WIDTH)), numbers=np.zeros(noises.NOISE_WIDTH),
+            weights=np.zeros((noises.DIFFERENCE_ORDERS, noises.WINDOW_SAMPLES)),
             work=np.zeros(noises.WINDOW_SAMPLES + n)),
         motion=motion_bank.empty_filter(scales),
         relative=scales / unit, readings=np.zeros(n))

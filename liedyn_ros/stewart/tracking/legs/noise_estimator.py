@@ -225,7 +225,7 @@ class NoiseEstimator:
         numbers = self._latest = self._numbers.tolist()
         self._taken, self._period = numbers[tables.TAKEN], numbers[tables.PERIOD]
         self._sigma, self._coarsest = numbers[tables.VARIANCE] ** 0.5, numbers[tables.COARSEST]
-        self._measured_acceleration = numbers[tables.ACCELERATION]
+        self._measured_acceleration = numbers[tables.MEASURED_ACCELERATION]
         self._learnt *= 1.0 - min(kernels.SETTLE_EVERY * self._period / kernels.MEMORY_TIME, 1.0)
         self.acceleration = max(
             self._given_acceleration or
@@ -310,7 +310,7 @@ class NoiseEstimator:
         if not (self._given and self.identified):
             return False
         error = 4.0 * (1.25 / min(self._taken, kernels.averaged_samples(self._period))) ** 0.5
-        by_stamps = self.spread * self._latest[tables.SPEED] ** 0.5
+        by_stamps = self.spread * self._latest[tables.SQUARED_SPEED] ** 0.5
         held = self._latest[tables.TIMED] ** 0.5
         least = math.hypot(by_stamps, held, 0.5 * self._step())
         self._wrong_leg = self._find_wrong_leg(error, least)

@@ -38,10 +38,10 @@ class RateMonitor:
     def __init__(self, geometry: StewartGeometry) -> None:
         """Take a geometry."""
         n = len(geometry.leg_names)
-        self._buffer = kernels.RATES.pack(
-            legs=np.zeros((n, kernels.LEG_WIDTH)), cross=np.zeros((n, n)),
-            numbers=np.zeros(kernels.NUMBERS), scales=geometry.drive_scales.copy())
-        self._legs = kernels.RATES.array(self._buffer, 'legs')
+        self._buffer = kernels.LEG_RATES.pack(
+            legs=np.zeros((n, kernels.RATE_LEG_WIDTH)), cross=np.zeros((n, n)),
+            numbers=np.zeros(kernels.RATE_NUMBERS), scales=geometry.drive_scales.copy())
+        self._legs = kernels.LEG_RATES.array(self._buffer, 'legs')
         self._rates = np.zeros(n)
         self._judge = BoundKernel(kernels.judge_rates, self._buffer)
         zeros = np.zeros(n)  # compiled before the first sample
@@ -76,13 +76,13 @@ class RateMonitor:
 
 def _described(row: Sequence[float], names: Sequence[str]) -> str:
     """Return a sentence on the fault of a rate."""
-    fault, factor = int(row[kernels.FAULT]), row[kernels.FACTOR]
-    if fault == kernels.SCALED:
+    fault, factor = int(row[kernels.FAULT]), row[kernels.RATE_FACTOR]
+    if fault == kernels.RATE_SCALED:
         unit = ' (mm/s for m/s)' if MILLIMETRES[0] < abs(factor) < MILLIMETRES[1] else ''
         return f'reads {factor:.3g} times its rate{unit}'
     return {
-        kernels.ZERO: 'reads zero', kernels.REPEATS: 'repeats one rate',
-        kernels.REVERSED: 'is reversed',
-        kernels.EXCHANGED: f'reads as {names[int(row[kernels.OTHER])]}',
-        kernels.LATE: f'is {1e3 * factor:.0f} ms late',
-        kernels.UNEXPLAINED: f'is off by {100.0 * factor:.0f} % of its rate'}[fault]
+        kernels.RATE_ZERO: 'reads zero', kernels.RATE_REPEATS: 'repeats one rate',
+        kernels.RATE_REVERSED: 'is reversed',
+        kernels.RATE_EXCHANGED: f'reads as {names[int(row[kernels.OTHER_LEG])]}',
+        kernels.RATE_LATE: f'is {1e3 * factor:.0f} ms late',
+        kernels.RATE_UNEXPLAINED: f'is off by {100.0 * factor:.0f} % of its rate'}[fault]

@@ -25,16 +25,16 @@ from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR, WHOLE
 from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 from liedyn_ros.model.kernels import configuration
 
-ITERATIONS = 200  # of one start
+MAX_TRIALS = 200  # of one start
 FIRST_DAMPING, LEAST_DAMPING, LARGEST_DAMPING = 1e-3, 1e-15, 1e8  # of the largest diagonal entry
 LEAST_SCALE = 1e-12  # of that entry
 LEAST_GAIN = 1e-6  # part of the cost, below which a minimum is one
 CLOSED, EVALUATE = 0, 1  # how a call ends: it has come to an end, or wants residuals of the trial
-DAMPING, COST, COUNT, NUMBERS = range(4)  # columns of numbers
+STEP_DAMPING, COST, TRIAL_COUNT, CLOSING_WIDTH = range(4)  # columns of numbers
 
 CLOSING = Bundle(
     'Closing',
-    numbers=VECTOR,  # (NUMBERS,)
+    numbers=VECTOR,  # (CLOSING_WIDTH,)
     free=INTEGERS,  # (nv,) 1 where a coordinate moves
     lower=VECTOR, upper=VECTOR,  # (nv,) position limits of those that move, rad or m
     size=VECTOR,  # (m,) of the rows
@@ -50,7 +50,7 @@ closing_of = CLOSING.view
 def begin_closing(workspace: VECTOR, tables: VECTOR, q: VECTOR):
     """Take a configuration q (nq,), within limits: the first trial."""
     machine, t = workspace_of(workspace).machine, closing_of(tables)
-    t.numbers[DAMPING], t.numbers[COST], t.numbers[COUNT] = FIRST_DAMPING, math.inf, 0.0
+    t.numbers[STEP_DAMPING], t.numbers[COST], t.numbers[TRIAL_COUNT] = FIRST_DAMPING, math.inf, 0.0
     for i in range(len(q)):
         t.q[i] = t.trial[i] = q[i]
     for j in range(len(t.step)):
@@ -69,21 +69,22 @@ def continue_closing(workspace: VECTOR, tables: VECTOR) -> WHOLE:
         cost += t.trial_f[r] * t.trial_f[r]
         for j in range(len(t.step)):
             t.trial_rows[r, j] /= t.size[r]
-    if numbers[COUNT] == 0.0:
+    if numbers[TRIAL_COUNT] == 0.0:
         accept_trial(t, cost)
     elif cost < numbers[COST]:
         gain = 1.0 - cost / numbers[COST]
         accept_trial(t, cost)
-        numbers[DAMPING] = max(0.1 * numbers[DAMPING], LEAST_DAMPING)
+        numbers[STEP_DAMPING] = max(0.1 * numbers[STEP_DAMPING], LEAST_DAMPING)
         if gain < LEAST_GAIN and cost > STALLED_RESIDUAL * STALLED_RESIDUAL:
             return CLOSED  # a minimum that is not closed
     else:
-        numbers[DAMPING] *= 10.0
-        if numbers[DAMPING] > LARGEST_DAMPING:
+        numbers[STEP_DAMPING] *= 10.0
+        if numbers[STEP_DAMPING] > LARGEST_DAMPING:
             return CLOSED
-    if position.largest_magnitude(t.f) <= CLOSED_CONFIGURATION or numbers[COUNT] >= ITERATIONS:
+    if position.largest_magnitude(t.f) <= CLOSED_CONFIGURATION or (
+            numbers[TRIAL_COUNT] >= MAX_TRIALS):
         return CLOSED
-    numbers[COUNT] += 1.0
+    numbers[TRIAL_COUNT] += 1.0
     write_damped_step(machine, t)
     write_trial(machine, t)
     return EVALUATE
@@ -117,7 +118,7 @@ def write_damped_step(machine, t):
     count = write_moving(machine, t)
     most = write_normal_matrix(t, count)
     for i in range(count):
-        t.normal[(count + 1) * i] += t.numbers[DAMPING] * max(most, LEAST_SCALE)
+        t.normal[(count + 1) * i] += t.numbers[STEP_DAMPING] * max(most, LEAST_SCALE)
         t.right[i] = slope_along(t, t.moving[i])
     solve_by_elimination(t.normal[:count * count], t.right[:count])
     longest = max(1.0, position.largest_magnitude(t.right[:count]) / math.pi)

@@ -27,11 +27,11 @@ from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 from liedyn_ros.model.kernels import configuration
 
 POSTURE_STEPS = 60  # steps towards a rest posture
-LONGEST, SHORTEST = 0.3, 1e-5  # of such a step, rad or m; a shorter one ends them
+LONGEST_STEP, SHORTEST_STEP = 0.3, 1e-5  # of such a step, rad or m; a shorter one ends them
 # Of loops beside targets out of reach, a weight w leaves 1 / w^2 of what is least, and rounding in
 # the normal matrix w^2 eps: least together at eps^-1/4. It grows to that in so many steps.
 LOOPS_FIRST, STEPS_TO_LOOPS = 2.0**13, 4
-LEAST_DAMPING = 1e-10  # of the largest diagonal entry: what is free is free beside it
+POSTURE_DAMPING = 1e-10  # of the largest diagonal entry: what is free is free beside it
 
 
 @long_kernel
@@ -83,14 +83,14 @@ def approach_rest(
     Its distance from rest (nq,) falls with each step along the motions that rows leave free. away
     and free (nv,) and start (nq,) are scratch buffers.
     """
-    machine, t, longest = workspace_of(workspace).machine, closing_of(tables), LONGEST
+    machine, t, longest = workspace_of(workspace).machine, closing_of(tables), LONGEST_STEP
     descend(workspace, tables, q, turns)
     for _ in range(POSTURE_STEPS):
         configuration.difference(machine.kind, machine.qi, machine.vi, q, rest, away)
         before = distance_from_rest(t, away)
         write_free_part(machine, t, away, free)
         most = largest_magnitude(free)
-        if not most > SHORTEST:
+        if not most > SHORTEST_STEP:
             break
         for j in range(len(free)):
             t.step[j] = free[j] * min(1.0, longest / most)
@@ -102,7 +102,7 @@ def approach_rest(
             copy_to(t.q, q)
         else:
             longest *= 0.25
-            if longest < SHORTEST:
+            if longest < SHORTEST_STEP:
                 break
             descend(workspace, tables, q, turns)
 
@@ -130,7 +130,7 @@ def write_free_part(machine, t, away, free):
     count = write_moving_freely(machine, t, away)
     most = write_normal_matrix(t, count)
     for i in range(count):
-        t.normal[(count + 1) * i] += LEAST_DAMPING * max(most, LEAST_DAMPING)
+        t.normal[(count + 1) * i] += POSTURE_DAMPING * max(most, POSTURE_DAMPING)
         t.right[i] = 0.0
     for r in range(len(t.f)):
         total = 0.0

@@ -25,9 +25,10 @@ from liedyn_ros.linear_algebra.kernels.constrained_least_squares import (
 from liedyn_ros.model.kernels import configuration
 
 MAX_OPENING, MAX_OPENING_SHARE = 1e-5, 0.01  # of a step: of sizes of rows, of gaps left
-TRIALS = 30  # to find a step that opens loops by less
+STEP_TRIALS = 30  # to find a step that opens loops by less
 OPEN_LOOP_PRICE = 1e3  # of what frames miss, where limits do not let loops close at once
-FOUND, EVALUATE, NO_POSE, NONE, OPENS = range(5)  # how a call ends: EVALUATE wants residuals
+# How a call ends: EVALUATE wants residuals.
+FOUND, EVALUATE, NO_CONFIGURATION, NONE, OPENS = range(5)
 
 
 def scratch_size(m, tasks, n):
@@ -41,7 +42,7 @@ def lead(workspace: VECTOR, turns: VECTOR, size: VECTOR, q: VECTOR, dt: NUMBER, 
          back: VECTOR, trial: VECTOR, f: VECTOR, rows: MATRIX, scratch: MATRIX, v: VECTOR
          ) -> WHOLE:
     """
-    Write v (nv) and return FOUND, or why not: NO_POSE for q, NONE within bounds, OPENS loops.
+    Write v (nv); return FOUND, or NO_CONFIGURATION for q, NONE within bounds, OPENS loops.
 
     Arguments are those of continue_leading; turns (C,) is a scratch buffer.
     """
@@ -51,7 +52,7 @@ def lead(workspace: VECTOR, turns: VECTOR, size: VECTOR, q: VECTOR, dt: NUMBER, 
     while code == EVALUATE:
         turns[:] = math.nan
         if not closure_residuals(workspace, trial, turns, f, rows):
-            return NO_POSE
+            return NO_CONFIGURATION
         code = continue_leading(workspace, attempt, size, q, dt, gain, jacobian, wanted, damping,
                                 lower, upper, back, trial, f, rows, scratch, v)
         attempt += 1
@@ -113,7 +114,7 @@ def continue_leading(
             opened, most = max(opened, abs(f[r] - gaps[1, r])), max(most, abs(gaps[1, r]))
     if attempt > 0 and opened <= MAX_OPENING + MAX_OPENING_SHARE * most:
         return FOUND
-    if attempt == TRIALS:
+    if attempt == STEP_TRIALS:
         return OPENS
     corrects = attempt > 0 and opened < 0.5 * kept[1]
     kept[0] = 1.0 if attempt == 0 else kept[0] if corrects else 0.5 * kept[0]

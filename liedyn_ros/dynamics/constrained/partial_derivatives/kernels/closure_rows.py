@@ -18,7 +18,8 @@ link. params is a ParameterArrays, or None: its frames have displacements of the
 from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, row_wrench
 from liedyn_ros.dynamics.constrained.kernels.tables import AXES, get3, get6, ORIGIN, START
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import load_pair
-from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import CLOSURE_PITCH, LENGTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
+    CLOSURE_LENGTH, CLOSURE_PITCH)
 from liedyn_ros.dynamics.tree.kernels.tables import add3
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
@@ -33,7 +34,7 @@ FIELD, D_FIELD = 24, 30  # the twist at rates other than v, and its change
 BY_FIELD = 30
 VARIATION_WIDTH = 36
 
-ZERO = (vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO)
+NO_CHANGE = (vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO)
 
 
 @kernel
@@ -58,17 +59,17 @@ def row_jet(machine, motion, table, params, c, kind):
     a, b = frames_of(machine, c)
     if kind <= MOMENT_Z:
         return frame_vector_jet(machine, motion, table, params, b, AXES + 3
-                                * (kind - MOMENT_X)), ZERO
+                                * (kind - MOMENT_X)), NO_CHANGE
     if kind == MOMENT_CROSS:
         return jet_cross(frame_vector_jet(machine, motion, table, params, a, AXES),
-                         frame_vector_jet(machine, motion, table, params, b, AXES + 3)), ZERO
+                         frame_vector_jet(machine, motion, table, params, b, AXES + 3)), NO_CHANGE
     origin = frame_vector_jet(machine, motion, table, params, b, ORIGIN)
     if kind == ALONG_ROD:
         scale = 1.0 / machine.closure_size[c, 1]
         f = jet_axpy(-scale, frame_vector_jet(machine, motion, table, params, a, ORIGIN), jet_axpy(
-            scale, origin, ZERO))
+            scale, origin, NO_CHANGE))
         if params is not None:
-            factor = -scale * params.closures[c, LENGTH]
+            factor = -scale * params.closures[c, CLOSURE_LENGTH]
             f = (f[0], f[1], vec3.axpy(factor, f[0], f[2]), vec3.axpy(factor, f[1], f[3]))
         return jet_cross(origin, f), f
     f = frame_vector_jet(machine, motion, table, params, *row_axis(machine, c, kind))
@@ -151,7 +152,7 @@ def vjp_closure_size(machine, motion, params, c, r, by_row, by_rate):
     if machine.row_kind[r] == SCREW:
         params.closures[c, CLOSURE_PITCH] -= vec3.dot(by_row[0], f) + vec3.dot(by_rate[0], df)
     elif machine.row_kind[r] == ALONG_ROD:
-        params.closures[c, LENGTH] -= (
+        params.closures[c, CLOSURE_LENGTH] -= (
             vec3.dot(by_row[0], m) + vec3.dot(by_row[1], f) + vec3.dot(by_rate[0], dm)
             + vec3.dot(by_rate[1], df)) / machine.closure_size[c, 1]
 

@@ -34,8 +34,8 @@ from liedyn_ros.model.kernels.closure_kinds import ACROSS_X, ALONG_ROD, MOMENT_C
 # Columns of the scratch buffer, a row for each coefficient. First come the changes of a row, of a
 # point or axis, and of a field. Then come the wrench of a closure, its change, and that in the
 # moving frame.
-D_ROW, D_POINT, D_FIELD = 0, 6, 9
-WRENCH, D_WRENCH, D_MOVING_WRENCH, SCRATCH_WIDTH = 15, 21, 27, 33
+D_ROW, D_POINT, D_ROW_FIELD = 0, 6, 9
+CLOSURE_WRENCH, D_CLOSURE_WRENCH, D_MOVING_WRENCH, SCRATCH_WIDTH = 15, 21, 27, 33
 
 
 @kernel
@@ -116,7 +116,7 @@ def vary_row_series(workspace: VECTOR, field: CUBE, scratch: MATRIX, rates: MATR
                         out[k, r, j] += dot6(load_pair(scratch, h, D_ROW), relative_columns(
                             field[k - h], *links_of(machine, c), 0))
                         out[k, r, j] += dot6(closures.row_wrench(machine, motion, c, r, h),
-                                             load_pair(scratch, k - h, D_FIELD))
+                                             load_pair(scratch, k - h, D_ROW_FIELD))
 
 
 @kernel
@@ -140,7 +140,7 @@ def vary_constraint_forces(workspace: VECTOR, scratch: MATRIX, multipliers: MATR
                 for k in range(len(multipliers)):
                     for h in range(k + 1):
                         out[k, i, j] += sign * dot6(get6(motion.screw, i, h), load_pair(
-                            scratch, k - h, D_MOVING_WRENCH if along else D_WRENCH))
+                            scratch, k - h, D_MOVING_WRENCH if along else D_CLOSURE_WRENCH))
 
 
 @kernel
@@ -166,7 +166,7 @@ def vary_field(machine, motion, field, scratch, c, j):
         for h in range(k + 1):
             varied = axpy6(sign, twist_bracket(get6(motion.screw, j, h), relative_columns(
                 field[k - h], before, b if sign > 0.0 else a, 0)), varied)
-        store_pair(scratch, k, D_FIELD, varied[0], varied[1])
+        store_pair(scratch, k, D_ROW_FIELD, varied[0], varied[1])
 
 
 @kernel
@@ -245,23 +245,24 @@ def write_closure_wrench(machine, motion, scratch, multipliers, c):
             for h in range(k + 1):
                 row = closures.row_wrench(machine, motion, c, r, h)
                 total = axpy6(multipliers[k - h, r], row, total)
-        store_pair(scratch, k, WRENCH, total[0], total[1])
+        store_pair(scratch, k, CLOSURE_WRENCH, total[0], total[1])
 
 
 @kernel
 def vary_closure_wrench(machine, motion, scratch, multipliers, c, j):
     """Write the change of the wrench of closure c by j, and that in the frame moving with j."""
     for k in range(len(scratch)):
-        store_pair(scratch, k, D_WRENCH, vec3.ZERO, vec3.ZERO)
+        store_pair(scratch, k, D_CLOSURE_WRENCH, vec3.ZERO, vec3.ZERO)
     for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
         vary_row(machine, motion, scratch, c, r, j)
         for k in range(len(scratch)):
             for h in range(k + 1):
                 add_scaled_columns(
-                    scratch, k, D_WRENCH, multipliers[k - h, r], load_pair(scratch, h, D_ROW))
+                    scratch, k, D_CLOSURE_WRENCH, multipliers[k - h, r],
+                    load_pair(scratch, h, D_ROW))
     for k in range(len(scratch)):
-        seen = load_pair(scratch, k, D_WRENCH)
+        seen = load_pair(scratch, k, D_CLOSURE_WRENCH)
         for h in range(k + 1):
             seen = axpy6(1.0, dual(get6(motion.screw, j, h), load_pair(
-                scratch, k - h, WRENCH)), seen)
+                scratch, k - h, CLOSURE_WRENCH)), seen)
         store_pair(scratch, k, D_MOVING_WRENCH, seen[0], seen[1])

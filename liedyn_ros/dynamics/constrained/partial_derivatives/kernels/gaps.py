@@ -25,7 +25,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows im
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import product_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_scaled_columns, store_field, ZERO_MOTION)
-from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import CLOSURE_PITCH, LENGTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
+    CLOSURE_LENGTH, CLOSURE_PITCH)
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTHS, VECTOR
 from liedyn_ros.lie.kernels import vec3
@@ -71,7 +72,7 @@ def vjp_residuals(machine, motion, table, params, c, weights):
             z = vec3.dot(apart, get3(motion.frame, frame_b, START, AXES + 6))
             params.closures[c, CLOSURE_PITCH] -= weights[r] * z / machine.closure_size[c, 0]
         elif machine.row_kind[r] == ALONG_ROD:
-            params.closures[c, LENGTH] -= weights[r]
+            params.closures[c, CLOSURE_LENGTH] -= weights[r]
     for i, f, sign in ((a, frame_a, -1.0), (b, frame_b, 1.0)):
         add_scaled_columns(table, i, BY_POSE, sign, wrench)
         add_scaled_columns(params.frames, f, 0, sign, wrench)

@@ -19,12 +19,12 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
     function_rows, parameters as loop_parameters, reverse)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import FIELD
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
-    are_projected, begin_products, complete_rates, LEFT, MU, multiplier_range, product_of, SIDE,
-    VARIED, write_side_multipliers)
+    are_projected, begin_products, complete_rates, COORDINATE_CHANGE, LEFT, MU, multiplier_range,
+    product_of, VARIED, write_side_multipliers)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_force_response)
 from liedyn_ros.dynamics.constrained.solver.kernels import solution
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_FORCE
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID_TASK, LEAST_FORCE_TASK
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
@@ -42,9 +42,9 @@ def constrained_gradient(
     Write the gradient (nv,) of y . x + z . lam, x being a where it is unknown, and tau elsewhere.
 
     The rows of `found` are those by q, v and a, and weights (nv,) of the equations of forces. In
-    HYBRID these are the gradient by given forces, in other tasks y less this gradient. params, if
-    given, gets the gradient by parameters. functions is FunctionWeights, or None. Else it is as
-    in constrained_product.
+    HYBRID_TASK these are the gradient by given forces, in other tasks y less this gradient.
+    params, if given, gets the gradient by parameters. functions is FunctionWeights, or None. Else
+    it is as in constrained_product.
     """
     tables, work, task_table = workspace_of(workspace), product_of(product).work, task_of(task)
     begin_products(tables.machine, tables.motion, tables.space, work, task_table.kind[0],
@@ -63,10 +63,10 @@ def adjoint_pass(
     tables, work = workspace_of(workspace), product_of(product).work
     machine, motion, task_table = tables.machine, tables.motion, task_of(task)
     kind, table = task_table.kind[0], product_of(product).variations
-    scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
+    scratch = tables.by_column if kind == LEAST_FORCE_TASK else tables.by_row
     by_q, by_v, by_a, weights = found[0], found[1], found[2], found[3]
     rank, size, count = int(scratch.report[RANK]), len(y), len(z)
-    varied, sign = work[VARIED, :count], -1.0 if kind == HYBRID else 1.0
+    varied, sign = work[VARIED, :count], -1.0 if kind == HYBRID_TASK else 1.0
     reverse.clear_weights(machine, table, params)
     for r in range(count):
         varied[r] = z[r]
@@ -74,14 +74,14 @@ def adjoint_pass(
     vjp_reactions(machine, motion, table, params, functions, work,
                   *multiplier_range(kind, rank < count),
                   size, count)
-    if kind != HYBRID:
+    if kind != HYBRID_TASK:
         for r in range(count):  # no constraint on accelerations is solved
             varied[r] = 0.0
     reverse.vjp_equations(machine, motion, table, params, weights, varied)
     reverse.vjp_motion(machine, motion, table, params, weights, by_q, by_v, by_a)
     if functions is not None:
         for j in range(size):
-            by_q[j] += work[SIDE, j]
+            by_q[j] += work[COORDINATE_CHANGE, j]
         function_rows.vjp_change(motion, functions, count - len(functions.pushes), weights,
                                  varied, by_q, by_v)
     vjp_couplings(machine, varied, by_a)
@@ -99,13 +99,13 @@ def adjoint_pass(
 def vjp_solution(tables, task, scratch, table, work, rank, sign, y, varied, weights):
     """Replace weights of multipliers by those of the constraints; write the weights of forces."""
     machine, motion, kind = tables.machine, tables.motion, task.kind[0]
-    if kind == HYBRID:
+    if kind == HYBRID_TASK:
         vjp_known_accelerations(motion, task.free, y, weights, varied)
     if are_projected(kind, rank < len(varied)):
         project_weights(scratch, sign, varied, work[LEFT, :len(varied)])
-    if kind == HYBRID:
+    if kind == HYBRID_TASK:
         vjp_hybrid(machine, motion, scratch, table, work, task.free, y, weights)
-    elif kind == LEAST_FORCE:
+    elif kind == LEAST_FORCE_TASK:
         vjp_least_force(machine, motion, scratch, varied, task.chosen, task.weight, y, weights)
     else:
         vjp_least_torque(machine, motion, scratch, tables.space, work, task.free, task.chosen,
@@ -114,15 +114,16 @@ def vjp_solution(tables, task, scratch, table, work, rank, sign, y, varied, weig
 
 @kernel
 def vjp_reactions(machine, motion, table, params, functions, work, first, end, size, count):
-    """Pull the weights of the rows' reactions back, for each mu in use; functions' go to SIDE."""
+    """Pull back weights of the rows' reactions; those of functions go to COORDINATE_CHANGE."""
     for j in range(size):
-        work[SIDE, j] = 0.0
+        work[COORDINATE_CHANGE, j] = 0.0
     for k in range(first, end):
         mu, weights = work[MU + k, :size], work[VARIED + k, :count]
         reverse.vjp_rows(machine, motion, table, params, mu, weights)
         if functions is not None:
             function_rows.vjp_function_rows(
-                functions, count - len(functions.pushes), mu, weights, work[SIDE, :size])
+                functions, count - len(functions.pushes), mu, weights,
+                work[COORDINATE_CHANGE, :size])
 
 
 @kernel
@@ -156,7 +157,7 @@ def vjp_known_accelerations(motion, free, y, weights, varied):
 @kernel
 def vjp_hybrid(machine, motion, scratch, table, work, free, y, weights):
     """Write the weights of given forces, and of constraints (13.19)."""
-    size, count, x, side = len(y), len(scratch.gamma), scratch.x, work[SIDE, :len(y)]
+    size, count, x, side = len(y), len(scratch.gamma), scratch.x, work[COORDINATE_CHANGE, :len(y)]
     varied = work[VARIED, :count]
     for r in range(count):
         scratch.gamma[r], varied[r] = varied[r], 0.0
@@ -207,7 +208,7 @@ def vjp_least_force(machine, motion, scratch, varied, passive, weight, y, weight
 @kernel
 def vjp_least_torque(machine, motion, scratch, space, work, free, active, weight, y, weights):
     """Write the weights of forces, and of A mu = 0 (12.20)."""
-    size, count, side = len(y), len(scratch.gamma), work[SIDE, :len(y)]
+    size, count, side = len(y), len(scratch.gamma), work[COORDINATE_CHANGE, :len(y)]
     for j in range(size):
         side[j] = 0.0
     for j in active:

@@ -18,7 +18,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import sides
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import (
     add_products, force_rows, offset_rows, potential_rows,
     project_multiplier_rows, whole_lanes, write_blocks)
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE_TASK
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.simd import put
@@ -40,7 +40,7 @@ def inverse_changes(
     """
     tables, table = workspace_of(workspace), task_of(task)
     machine, free, weight = tables.machine, table.free, table.weight
-    n, m, least_force = len(free), rows.shape[1], table.kind[0] == LEAST_FORCE
+    n, m, least_force = len(free), rows.shape[1], table.kind[0] == LEAST_FORCE_TASK
     scratch = tables.by_column if least_force else tables.by_row
     redundant = not least_force and int(scratch.report[RANK]) < m
     for k in range(len(partials)):

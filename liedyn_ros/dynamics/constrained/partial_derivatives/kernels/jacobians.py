@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation impor
     dual, relative_columns, relative_motion, store_field, twist_bracket, ZERO_MOTION)
 from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
 from liedyn_ros.dynamics.constrained.solver.kernels.least_torque import add_free_motions
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE_TASK
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import store_pair
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, TRUTH, VECTOR
@@ -72,13 +72,13 @@ def inverse_loop_jacobians(
     """Write the Jacobians of inverse dynamics of order zero, as inverse_changes does."""
     tables, chosen, kind = workspace_of(workspace), task_of(task).chosen, task_of(task).kind[0]
     machine, motion, space = tables.machine, tables.motion, tables.space
-    scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
+    scratch = tables.by_column if kind == LEAST_FORCE_TASK else tables.by_row
     rows = motion.jacobian[:1]
     write_equations(machine, motion, table, by_q, by_v, partials[0])
     write_matrix(motion, mass, partials[0, 2])
     for j in range(len(scratch.x)):
         scratch.x[j] = 0.0
-    if kind == LEAST_FORCE:
+    if kind == LEAST_FORCE_TASK:
         for j in chosen:
             scratch.x[j] = motion.potential[START, j]
         store_field(machine, motion, table, scratch.x)

@@ -21,7 +21,8 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
-    CLOSURE_WIDTH, DISPLACEMENT, FRAME_A, FRAME_B, GRAVITY, LINK_PITCH, LINK_WRENCH, SHIFT)
+    BODY_SHIFT, CLOSURE_WIDTH, FRAME_A, FRAME_B, GRAVITY_COLUMN, LINK_DISPLACEMENT, LINK_PITCH,
+    LINK_WRENCH)
 from liedyn_ros.dynamics.tree.kernels import rigid
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, ORDER_CHANGE, TWIST
 from liedyn_ros.jit.decorators import kernel
@@ -92,7 +93,7 @@ def displace_link(machine, motion, params, i, moved, rate, push):
     r, p = link_pose(motion, machine.parent[i])
     x, j = pitch_change(motion, params, i), machine.vi[i]
     moved = axpy6(params.q[machine.qi[i]], x, sum_of(moved, se3.adjoint(
-        r, p, *load_pair(params.parts, i + 1, DISPLACEMENT))))
+        r, p, *load_pair(params.parts, i + 1, LINK_DISPLACEMENT))))
     return moved, axpy6(motion.rate[0, j], x, rate), axpy6(motion.rate[1, j], x, push)
 
 
@@ -100,7 +101,7 @@ def displace_link(machine, motion, params, i, moved, rate, push):
 def wrench_change(motion, params, i, body):
     """Return the change of the wrench of link i by gravity, its inertia and its applied wrench."""
     (r, p), x = link_pose(motion, i), load_pair(params.parts, i + 1, LINK_WRENCH)
-    pulled = rigid.apply(body, vec3.ZERO, vec3.neg(columns3(params.parts, 0, GRAVITY)))
+    pulled = rigid.apply(body, vec3.ZERO, vec3.neg(columns3(params.parts, 0, GRAVITY_COLUMN)))
     return sum_of(pulled, se3.adjoint_inverse_dual(r, p, x[0], x[1]))
 
 
@@ -108,7 +109,7 @@ def wrench_change(motion, params, i, body):
 def vjp_link(machine, motion, params, i, by_moved, by_twist, by_acceleration, weights):
     """Write the derivatives by displacement and pitch of link i."""
     r, p = link_pose(motion, machine.parent[i])
-    store_pair(params.parts, i + 1, DISPLACEMENT, *se3.adjoint_dual(r, p, *by_moved))
+    store_pair(params.parts, i + 1, LINK_DISPLACEMENT, *se3.adjoint_dual(r, p, *by_moved))
     j = machine.vi[i]
     total = axpy6(motion.rate[0, j], by_twist, axpy6(
         motion.rate[1, j], by_acceleration, axpy6(
@@ -125,7 +126,7 @@ def write_parameter_changes(machine, motion, params):
                         params.of_bodies, params.parts)
     params.frames[:] = 0.0
     count, width = len(machine.closure_kind), params.bodies.shape[1]
-    shifts = rows_of(params.bodies, SHIFT * width, width + 1, LANES)
+    shifts = rows_of(params.bodies, BODY_SHIFT * width, width + 1, LANES)
     for f in range(machine.moving_frames[0]):
         r, p = frame_pose(motion, f)
         at = FRAME_B if f < count else FRAME_A
@@ -167,7 +168,7 @@ def write_parameter_gradient(machine, motion, table, field, params, sign, weight
         store_pair(data, i + 1, ORDER_CHANGE, *se3.adjoint_inverse(r, p, yw, yu))
     parameters.vjp_shifts(data, params.bodies, params.external, sign, params.of_bodies)
     width = params.bodies.shape[1]
-    shifts = rows_of(params.bodies, SHIFT * width, width + 1, LANES)
+    shifts = rows_of(params.bodies, BODY_SHIFT * width, width + 1, LANES)
     for f in range(frames):
         (m, g), b = load_pair(params.frames, f, 0), params.frame_body[f]
         if b >= 0:

@@ -24,7 +24,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_force_response, vary_equations, vary_rows)
 from liedyn_ros.dynamics.constrained.solver.kernels import forward, inverse, least_torque, solution
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import (
+    HYBRID_TASK, LEAST_FORCE_TASK, LEAST_TORQUE_TASK)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
@@ -34,7 +35,7 @@ from liedyn_ros.model.kernels.acceptance import finite
 
 # Rows of the scratch buffer of vectors: mu of redundant forces, and of redundant multipliers. The
 # next are the change of A mu by each, or its weights. Two are of coordinates.
-MU, POTENTIAL, VARIED, LEFT, WEIGHT, SIDE, WORK_ROWS = range(7)
+MU, POTENTIAL, VARIED, LEFT, WEIGHT, COORDINATE_CHANGE, WORK_ROWS = range(7)
 
 PRODUCT = Bundle(
     'Product',
@@ -63,7 +64,7 @@ def constrained_product(
     tables, work = workspace_of(workspace), product_of(product).work
     machine, motion, task_table = tables.machine, tables.motion, task_of(task)
     kind, free, table = task_table.kind[0], task_table.free, product_of(product).variations
-    scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
+    scratch = tables.by_column if kind == LEAST_FORCE_TASK else tables.by_row
     rank, size = int(scratch.report[RANK]), len(xq)
     a, tau, multipliers = found[:size], found[size:2 * size], found[2 * size:]
     count = len(multipliers)
@@ -88,13 +89,13 @@ def constrained_product(
 @kernel
 def are_projected(kind, redundant):
     """Return whether the multipliers of a task are those of least norm, lam = A mu."""
-    return redundant and kind != LEAST_FORCE
+    return redundant and kind != LEAST_FORCE_TASK
 
 
 @kernel
 def multiplier_range(kind, redundant):
     """Return the rows of work, from MU to POTENTIAL, that a task depends on: first and end."""
-    return (POTENTIAL if kind == HYBRID else MU,
+    return (POTENTIAL if kind == HYBRID_TASK else MU,
             POTENTIAL + 1 if are_projected(kind, redundant) else POTENTIAL)
 
 
@@ -105,10 +106,10 @@ def begin_products(machine, motion, space, work, kind, free, chosen):
     for j in range(size):
         work[MU, j] = 0.0
         work[POTENTIAL, j] = motion.potential[START, j]
-    if kind == LEAST_FORCE:
+    if kind == LEAST_FORCE_TASK:
         for j in chosen:
             work[MU, j] = motion.potential[START, j]
-    elif kind == LEAST_TORQUE:
+    elif kind == LEAST_TORQUE_TASK:
         for g in range(count_groups(machine)):
             least_torque.add_free_motions(machine, space, g, space.size[:, START], work[MU])
         subtract_closure_changes(machine, motion)
@@ -142,9 +143,9 @@ def vary_reactions(machine, motion, table, params, functions, work, first, end, 
 def vary_solution(tables, task, scratch, work, count, xa, xtau, tau, a):
     """Write how accelerations and multipliers vary; tau is how the equations of forces do."""
     machine, motion, kind = tables.machine, tables.motion, task.kind[0]
-    if kind == HYBRID:
+    if kind == HYBRID_TASK:
         vary_hybrid(machine, motion, scratch, task.free, xa, xtau, tau, a)
-    elif kind == LEAST_FORCE:
+    elif kind == LEAST_FORCE_TASK:
         vary_least_force(
             machine, motion, scratch, work[VARIED, :count], task.weight, xa, xtau, tau, a)
     else:
@@ -171,14 +172,15 @@ def write_multipliers(motion, scratch, work, rank, kind, multipliers):
 def complete_forces(machine, motion, table, work, task, a, multipliers, xtau, tau):
     """Add the forces of the changes of a and of the multipliers; write the given forces."""
     kind, free, size = task.kind[0], task.free, len(a)
-    if kind == LEAST_FORCE or (kind == HYBRID and not forward.all_set(free)):
+    if kind == LEAST_FORCE_TASK or (kind == HYBRID_TASK and not forward.all_set(free)):
         for j in range(size):
-            work[SIDE, j] = a[j] if free[j] else 0.0
-        add_force_response(machine, motion, table, work[SIDE, :size], multipliers, tau)
-    if kind == LEAST_FORCE:
+            work[COORDINATE_CHANGE, j] = a[j] if free[j] else 0.0
+        add_force_response(machine, motion, table, work[COORDINATE_CHANGE, :size], multipliers,
+                           tau)
+    if kind == LEAST_FORCE_TASK:
         for j in task.chosen:
             tau[j] = xtau[j]
-    elif kind == HYBRID:
+    elif kind == HYBRID_TASK:
         for j in range(size):
             if free[j]:
                 tau[j] = xtau[j]
@@ -223,7 +225,7 @@ def vary_least_torque(machine, motion, scratch, space, work, free, active, weigh
                       a):
     """Write how forces and multipliers vary: tau_a = mu / Q, A mu = 0 (12.20)."""
     size, count = len(free), len(scratch.gamma)
-    side = work[SIDE, :size]
+    side = work[COORDINATE_CHANGE, :size]
     for r in range(count):
         work[VARIED, r] = -work[VARIED, r]
     for j in range(size):

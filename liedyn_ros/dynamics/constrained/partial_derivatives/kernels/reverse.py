@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation impor
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     load_pair, store_pair)
-from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import GRAVITY, LINK_PITCH
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import GRAVITY_COLUMN, LINK_PITCH
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import add3
 from liedyn_ros.jit.decorators import kernel
@@ -89,7 +89,7 @@ def vjp_equations(machine, motion, table, params, weights, by_rows):
         add_scaled_columns(table, i, BY_ACCELERATION, 1.0, by_acceleration)
         add_scaled_columns(table, i, BY_TWIST, 1.0, by_twist)
         if params is not None:
-            add3(params.parts, 0, GRAVITY, vec3.neg(by_acceleration[1]))
+            add3(params.parts, 0, GRAVITY_COLUMN, vec3.neg(by_acceleration[1]))
         add_scaled_columns(table, i, BY_POSE, 1.0, axpy6(1.0, dual(V, by_twist), dual(
             axpy6(-1.0, gravity, A), by_acceleration)))
     for c in range(len(machine.closure_kind)):

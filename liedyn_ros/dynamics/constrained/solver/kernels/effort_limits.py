@@ -22,10 +22,10 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 
 # Columns of the table of a group: efforts and their change by coordinate, the others by motion.
-DESIRED, CHANGE, NEED, SIZE, COLUMNS = range(5)
+DESIRED, CHANGE, NEED, MOTION_SIZE, COLUMNS = range(5)
 STEPS = 200  # of Newton's method
-FAR = 1e100  # part of a step that has no end: it names who stands at a limit
-EXACT, OPEN = 1e-12, 1e-6  # part of the need that may be open: where steps end, and at most
+ENDLESS_STEP = 1e100  # part of a step that has no end: it names who stands at a limit
+EXACT, OPEN_NEED = 1e-12, 1e-6  # part of the need that may be open: where steps end, and at most
 _ROUNDING = 1e-12  # part of the Hessian that is added where few actuators are free
 
 
@@ -58,7 +58,7 @@ def bound_efforts(machine, motion, scratch, space, weight, limit):
                 held += 1
                 scratch.x[j] = 1.0
                 motion.effort[0, j] = math.copysign(limit[j], table[j, DESIRED])
-    if most > OPEN:
+    if most > OPEN_NEED:
         scratch.report[DEFECT] = most
         return -1
     return held
@@ -74,7 +74,7 @@ def split_efforts(rows, active, weight, limit, table, step, curvature):
     """
     scale = need_magnitude(rows, active, limit, table)
     for i in range(len(step)):
-        table[i, SIZE] = 0.0
+        table[i, MOTION_SIZE] = 0.0
     for j in active:
         table[j, DESIRED] = 0.0
     for _ in range(STEPS):
@@ -93,13 +93,13 @@ def split_efforts(rows, active, weight, limit, table, step, curvature):
         part = best_part(active, weight, limit, table, gain)
         if not part > 0.0:
             break
-        far = min(part, FAR)
+        far = min(part, ENDLESS_STEP)
         for i in range(len(step)):
-            table[i, SIZE] += far * step[i]
+            table[i, MOTION_SIZE] += far * step[i]
         for j in active:
             table[j, DESIRED] = 0.0
             for i in range(len(step)):
-                table[j, DESIRED] += weight[j] * rows[i, j] * table[i, SIZE]
+                table[j, DESIRED] += weight[j] * rows[i, j] * table[i, MOTION_SIZE]
         if part == math.inf:
             break
     return write_left(rows, active, limit, table, step) / scale

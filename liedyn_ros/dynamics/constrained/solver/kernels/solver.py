@@ -27,7 +27,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.model.kernels.acceptance import finite
 
-HYBRID, LEAST_FORCE, LEAST_TORQUE = range(3)
+HYBRID_TASK, LEAST_FORCE_TASK, LEAST_TORQUE_TASK = range(3)
 DONE, REFUSED = 0, -1
 MOTION_UNDETERMINED = -2  # the actuators do not determine the motion
 OFF_CONSTRAINTS = -3  # the state is not on the constraints
@@ -84,35 +84,35 @@ def solve_state(
     """
     Write the solution of a task: a and tau (order + 1, nv), multipliers and wrenches.
 
-    closed is the largest residual of a constraint accepted; infinity skips the check. HYBRID reads
-    accelerations of prescribed and forces of free coordinates; other tasks read both. Wrenches
-    (order + 1, C, 6) act on bodies b, in frames b. Returns DONE; REFUSED for numbers that are not
-    finite or too large. OFF_CONSTRAINTS: the state is off the constraints. MOTION_UNDETERMINED:
-    the actuators do not determine the motion. LIMITS_INSUFFICIENT: their limits are not enough;
-    tau has the nearest efforts, and DEFECT is the part that they leave open. Else returns k + 1
-    for a coordinate k that moves no inertia by itself.
+    closed is the largest residual of a constraint accepted; infinity skips the check. HYBRID_TASK
+    reads accelerations of prescribed and forces of free coordinates; other tasks read both.
+    Wrenches (order + 1, C, 6) act on bodies b, in frames b. Returns DONE; REFUSED for numbers that
+    are not finite or too large. OFF_CONSTRAINTS: the state is off the constraints.
+    MOTION_UNDETERMINED: the actuators do not determine the motion. LIMITS_INSUFFICIENT: their
+    limits are not enough; tau has the nearest efforts, and DEFECT is the part that they leave
+    open. Else returns k + 1 for a coordinate k that moves no inertia by itself.
     """
     tables, task = workspace_of(workspace), task_of(task_array)
     kind, free, chosen = task.kind[0], task.free, task.chosen
     machine, motion, space = tables.machine, tables.motion, tables.space
-    scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
+    scratch = tables.by_column if kind == LEAST_FORCE_TASK else tables.by_row
     if not (is_configuration(machine, q) and finite(v) and finite(external)
-            and readable(kind == HYBRID, free, given_a, given_tau)):
+            and readable(kind == HYBRID_TASK, free, given_a, given_tau)):
         return REFUSED
     frames = len(machine.frame_link) if len(external) else machine.moving_frames[0]
     examined = 2 * len(machine.closure_kind) if closed < math.inf else 0
-    order.begin_state(machine, motion, kind == HYBRID, free, max(frames, examined), q, v, given_a,
-                      given_tau)
+    order.begin_state(machine, motion, kind == HYBRID_TASK, free, max(frames, examined), q, v,
+                      given_a, given_tau)
     if closed < math.inf and is_open(machine, motion, scratch.gamma, q, v, closed):
         return OFF_CONSTRAINTS
     code = factor_task(machine, motion, scratch, space, task)
     if code != DONE:
         return code
     rank, scale = int(scratch.report[RANK]), 1.0
-    if kind != HYBRID:
+    if kind != HYBRID_TASK:
         closures.write_rates(machine, motion, START, 1.0, scratch.gamma)
         order.note_defect(machine, motion, scratch, START)
-    if kind == LEAST_TORQUE:
+    if kind == LEAST_TORQUE_TASK:
         for j in chosen:
             motion.effort[:, j] = 0.0
     for k in range(len(a)):
@@ -121,8 +121,8 @@ def solve_state(
         if code != DONE:
             break
         scale *= max(k, 1)
-        order.write_order(machine, motion, kind == HYBRID, k, scale, given_a, a, tau, multipliers,
-                          wrenches)
+        order.write_order(machine, motion, kind == HYBRID_TASK, k, scale, given_a, a, tau,
+                          multipliers, wrenches)
     for k in range(REPORT_WIDTH):
         report[k] = scratch.report[k]
     if code != DONE:
@@ -141,16 +141,16 @@ def solve_order(machine, motion, scratch, space, task, external, frames, rank, k
     Returns as solve_state does.
     """
     kind, free, chosen, weight = task.kind[0], task.free, task.chosen, task.weight
-    need = scratch.x if kind == HYBRID else scratch.y
-    if kind == LEAST_TORQUE:
+    need = scratch.x if kind == HYBRID_TASK else scratch.y
+    if kind == LEAST_TORQUE_TASK:
         need = space.need[k]
-    order.advance_order(machine, motion, scratch, external, frames, kind != LEAST_TORQUE, k, need,
-                        last and k == 0)
-    if kind == HYBRID:
+    order.advance_order(machine, motion, scratch, external, frames, kind != LEAST_TORQUE_TASK, k,
+                        need, last and k == 0)
+    if kind == HYBRID_TASK:
         forward.solve_forward(machine, motion, scratch, free, rank, k, last)
         return DONE
     order.note_defect(machine, motion, scratch, k + 1)
-    if kind == LEAST_FORCE:
+    if kind == LEAST_FORCE_TASK:
         inverse.solve_least_force(machine, motion, scratch, free, chosen, weight, k, last)
         return DONE
     if k == 0 and len(task.limit) > 0 and scratch.report[DEFECT] <= CONSISTENT:
@@ -192,15 +192,15 @@ def factor_task(machine, motion, scratch, space, task):
     """Compute the factors common to all orders; return as solve_state does."""
     kind, free, chosen, weight = task.kind[0], task.free, task.chosen, task.weight
     scratch.report[DEFECT] = 0.0
-    scratch.report[ACTUATION] = 1.0  # of HYBRID: no actuator holds anything
-    if kind == LEAST_FORCE:
+    scratch.report[ACTUATION] = 1.0  # of HYBRID_TASK: no actuator holds anything
+    if kind == LEAST_FORCE_TASK:
         solution.write_inertia(machine, motion, scratch)
         if not inverse.factor_passive_columns(machine, motion, scratch, chosen, weight):
             return MOTION_UNDETERMINED
         return judge_actuation(scratch, inverse.force_actuation(machine, motion, scratch, weight))
     code = solution.factor_constraints(machine, motion, scratch, free, task.most[0],
-                                       kind != HYBRID)
-    if code != DONE or kind == HYBRID:
+                                       kind != HYBRID_TASK)
+    if code != DONE or kind == HYBRID_TASK:
         return code
     least_torque.write_null_space(machine, scratch, space, free)
     for j in range(len(scratch.x)):

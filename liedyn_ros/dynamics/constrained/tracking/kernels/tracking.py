@@ -33,15 +33,17 @@ MAX_STEP = 0.5  # rad or m that an unmeasured joint may move in one step
 MAX_CORRECTION = 0.3  # of that motion
 MIN_STEP = 1.0 / 1024  # of the motion between two samples
 NEGLIGIBLE = 1e-6  # correction that leads to no other branch, rad or m
-ITERATIONS = 50
+MAX_CORRECTIONS = 50
 DIFFERENCE = 1e-6  # s, for the rate of the inverse condition number
 
 FIRST, NEXT, LOOK, RESUME = range(4)  # requests to complete_sample
 DONE, EVALUATE, BLOCKED, DISAGREEING, UNDECIDED = range(5)  # how it ends
 ARRIVED, LOST, AGAIN = range(3)
 # Columns of a report
-INVERSE_CONDITION, EXCESS, TIME, PATH_FRACTION, WORST, ERROR, REPORT_WIDTH = range(7)
-COMMAND, PATH_DONE, STEP, LAST, COUNT, PROGRESS_WIDTH = range(6)  # columns of progress
+(CONDITION_OF_OTHERS, IS_REDUNDANT, TIME_TO_SINGULARITY, PATH_FRACTION, WORST_MEASURED,
+ MEASURED_ERROR, TRACKING_REPORT_WIDTH) = range(7)
+# Columns of progress
+COMMAND, PATH_DONE, PATH_STEP, LARGEST_CORRECTION, CORRECTION_COUNT, PROGRESS_WIDTH = range(6)
 
 # State of a tracker, and scratch buffers, for n measured coordinates and m constraints.
 TRACKER = Bundle(
@@ -65,7 +67,7 @@ TRACKING_STATE = Bundle(
     q=VECTOR, rows=MATRIX,  # (nq,), (m, nv) scaled
     slope=MATRIX, mix=MATRIX, size=VECTOR,  # (others, m), (others, others), (others,)
     excess=MATRIX, excess_mix=MATRIX, excess_size=VECTOR,  # (n, m), (n, n), (n,)
-    report=VECTOR)  # (REPORT_WIDTH,)
+    report=VECTOR)  # (TRACKING_REPORT_WIDTH,)
 
 tracker_of, point_of = TRACKER.view, TRACKING_STATE.view
 
@@ -96,7 +98,7 @@ def complete_sample(
             return EVALUATE
     while True:
         if command == LOOK:
-            report[TIME] = time_left(t, here, there, v)
+            report[TIME_TO_SINGULARITY] = time_left(t, here, there, v)
             return DONE
         if command == FIRST:
             write_identity(there.mix)
@@ -104,7 +106,8 @@ def complete_sample(
             copy_point(trial, near)
             progress[PATH_DONE], command = 1.0, NEXT
             progress[COMMAND] = NEXT
-            moving = there.report[EXCESS] == 0.0 or begin_path(machine, t, here, there, positions)
+            moving = there.report[IS_REDUNDANT] == 0.0 or begin_path(
+                machine, t, here, there, positions)
         else:
             moving = use_evaluation(machine, t, near, trial)
         if not moving:
@@ -152,7 +155,7 @@ def evaluate_loops(workspace, machine, t, there):
 def begin_path(machine, t, here, there, positions):
     """Start the way to positions; return whether there is a first step."""
     write_path(t, here, positions)
-    t.progress[PATH_DONE], t.progress[STEP] = 0.0, 1.0
+    t.progress[PATH_DONE], t.progress[PATH_STEP] = 0.0, 1.0
     return make_step(machine, t, here, there)
 
 
@@ -171,9 +174,9 @@ def make_step(machine, t, here, there):
     """Make a step, as long as it may be; return whether there is one."""
     progress = t.progress
     while True:
-        progress[STEP] = min(progress[STEP], 1.0 - progress[PATH_DONE])
+        progress[PATH_STEP] = min(progress[PATH_STEP], 1.0 - progress[PATH_DONE])
         for i in range(len(t.way)):
-            t.rates[i] = progress[STEP] * t.way[i]
+            t.rates[i] = progress[PATH_STEP] * t.way[i]
         complete_velocity(t, here, t.rates, t.step)
         size = 0.0
         for j in t.others:
@@ -181,11 +184,12 @@ def make_step(machine, t, here, there):
                 size = abs(t.step[j])
         if size <= MAX_STEP:
             configuration.integrate(machine.kind, machine.qi, machine.vi, here.q, t.step, there.q)
-            progress[LAST], progress[COUNT] = max(MAX_CORRECTION * size, NEGLIGIBLE), 0.0
+            progress[LARGEST_CORRECTION] = max(MAX_CORRECTION * size, NEGLIGIBLE)
+            progress[CORRECTION_COUNT] = 0.0
             return True
-        if not progress[STEP] > MIN_STEP:
+        if not progress[PATH_STEP] > MIN_STEP:
             return False
-        progress[STEP] *= 0.5
+        progress[PATH_STEP] *= 0.5
 
 
 @kernel
@@ -200,12 +204,12 @@ def use_evaluation(machine, t, near, trial):
             copy_point(here.mix[i], there.mix[i])
         linearize(t, there)
         copy_point(trial, near)
-        progress[PATH_DONE] += progress[STEP]
-        progress[STEP] *= 2.0
+        progress[PATH_DONE] += progress[PATH_STEP]
+        progress[PATH_STEP] *= 2.0
         return progress[PATH_DONE] >= 1.0 or make_step(machine, t, here, there)
-    if not progress[STEP] > MIN_STEP:
+    if not progress[PATH_STEP] > MIN_STEP:
         return False
-    progress[STEP] *= 0.5
+    progress[PATH_STEP] *= 0.5
     return make_step(machine, t, here, there)
 
 
@@ -218,16 +222,16 @@ def newton_step(machine, t, here, there):
     close_velocity(t, here, t.rates, t.step)
     size, progress = position.largest_magnitude(t.step), t.progress
     if size > CLOSED_STEP or math.isnan(size):
-        if not size <= progress[LAST]:  # no contraction
+        if not size <= progress[LARGEST_CORRECTION]:  # no contraction
             if not size <= STALLED_RESIDUAL:
                 return LOST
-        elif progress[COUNT] + 1.0 >= ITERATIONS:
+        elif progress[CORRECTION_COUNT] + 1.0 >= MAX_CORRECTIONS:
             return LOST
         else:
             configuration.integrate(machine.kind, machine.qi, machine.vi, there.q, t.step, t.q)
             copy_point(t.q, there.q)
-            progress[LAST] = 0.5 * size
-            progress[COUNT] += 1.0
+            progress[LARGEST_CORRECTION] = 0.5 * size
+            progress[CORRECTION_COUNT] += 1.0
             return AGAIN
     return ARRIVED if position.largest_magnitude(t.f) <= STALLED_RESIDUAL else LOST
 
@@ -248,7 +252,7 @@ def complete_velocity(t, point, rates, v):
 def close_velocity(t, point, rates, v):
     """Write the v (nv,) that closes left, with the rates (n,) or, where redundant, near them."""
     v[:] = 0.0
-    if point.report[EXCESS] > 0.0:
+    if point.report[IS_REDUNDANT] > 0.0:
         largest = position.largest_magnitude(point.excess_size)
         t.change[:] = 0.0
         for p in range(len(rates)):
@@ -290,10 +294,10 @@ def linearize(t, point):
     for size in point.size:
         smallest = min(smallest, size)
         rank += 1 if size > RANK_TOLERANCE * largest else 0
-    report[INVERSE_CONDITION] = 1.0 if len(others) == 0 else 0.0
+    report[CONDITION_OF_OTHERS] = 1.0 if len(others) == 0 else 0.0
     if 0 < len(others) <= len(t.scale) and largest > 0.0:
-        report[INVERSE_CONDITION] = smallest / largest
-    report[EXCESS] = 0.0
+        report[CONDITION_OF_OTHERS] = smallest / largest
+    report[IS_REDUNDANT] = 0.0
     if rank < len(t.scale):
         write_excess(t, point, largest)
 
@@ -314,7 +318,7 @@ def write_excess(t, point, largest):
                     part[r] -= along * point.slope[p, r]
         most = max(most, position.largest_magnitude(part))
     if most > REDUNDANT:
-        point.report[EXCESS] = 1.0
+        point.report[IS_REDUNDANT] = 1.0
         write_identity(point.excess_mix)
         orthogonalize_columns(point.excess, point.excess_mix, point.excess_size)
 
@@ -323,17 +327,17 @@ def write_excess(t, point, largest):
 def finish_sample(t, good, near, positions, rates, q, v, report):
     """Write the results of a sample and keep its point, unless they cannot be trusted."""
     here = point_of(near)
-    here.report[ERROR] = here.report[WORST] = 0.0
-    if here.report[EXCESS] > 0.0:
+    here.report[MEASURED_ERROR] = here.report[WORST_MEASURED] = 0.0
+    if here.report[IS_REDUNDANT] > 0.0:
         write_path(t, here, positions)
         for i in range(len(t.way)):
-            if not abs(t.way[i]) <= here.report[ERROR]:
-                here.report[ERROR], here.report[WORST] = abs(t.way[i]), i
-    for k in range(REPORT_WIDTH):
+            if not abs(t.way[i]) <= here.report[MEASURED_ERROR]:
+                here.report[MEASURED_ERROR], here.report[WORST_MEASURED] = abs(t.way[i]), i
+    for k in range(TRACKING_REPORT_WIDTH):
         report[k] = here.report[k]
-    if not report[ERROR] <= t.agreement[0]:
+    if not report[MEASURED_ERROR] <= t.agreement[0]:
         return DISAGREEING
-    if not report[INVERSE_CONDITION] >= MIN_INVERSE_CONDITION:
+    if not report[CONDITION_OF_OTHERS] >= MIN_INVERSE_CONDITION:
         return UNDECIDED
     copy_point(here.q, q)
     if len(rates) > 0:
@@ -345,7 +349,7 @@ def finish_sample(t, good, near, positions, rates, q, v, report):
 @kernel
 def blocked(t, near, report):
     """Tell how much of the way was free, and the inverse condition number there."""
-    report[INVERSE_CONDITION] = point_of(near).report[INVERSE_CONDITION]
+    report[CONDITION_OF_OTHERS] = point_of(near).report[CONDITION_OF_OTHERS]
     report[PATH_FRACTION] = t.progress[PATH_DONE]
     return BLOCKED
 

@@ -10,8 +10,8 @@
 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    ACCELERATION, CHANGE, FORCE, INERTIA, load_derivative, load_pair, P, POSITION, Q, R, ROTATION,
-    S, store_derivative, store_pair, sum_of, TWIST, twist_axpy)
+    ACCELERATION, INERTIA_CHANGE, LINK_FORCE, LINK_INERTIA, load_derivative, load_pair, P,
+    POSITION, Q, R, ROTATION, S, store_derivative, store_pair, sum_of, TWIST, twist_axpy)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, body_row, CARRIER, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS, load12, load3, load9,
@@ -55,13 +55,13 @@ def compute_motion(model, data, links, columns, q, v, a, external):
             m, f = on_link(model, b, external)
             m, f = se3.adjoint_inverse_dual(
                 load9(links, i, ROTATION), load3(links, i, POSITION), m, f)
-            add3(links, i, FORCE, vec3.neg(m))
-            add3(links, i, FORCE + 3, vec3.neg(f))
+            add3(links, i, LINK_FORCE, vec3.neg(m))
+            add3(links, i, LINK_FORCE + 3, vec3.neg(f))
     for i in range(count - 1, 0, -1):
         parent = get_int(model, i, PARENT)
         if parent > 0:
-            add3(links, parent, FORCE, load3(links, i, FORCE))
-            add3(links, parent, FORCE + 3, load3(links, i, FORCE + 3))
+            add3(links, parent, LINK_FORCE, load3(links, i, LINK_FORCE))
+            add3(links, parent, LINK_FORCE + 3, load3(links, i, LINK_FORCE + 3))
     return True
 
 
@@ -127,8 +127,8 @@ def store_motion(model, links, columns, i, kind, r, p, v, a):
     store_pair(links, i, TWIST, *twist)
     store_pair(links, i, ACCELERATION, *acceleration)
     body = rigid.transport(r, p, rigid.load(model, i, OWN_INERTIA))
-    rigid.store(links, i, INERTIA, body)
+    rigid.store(links, i, LINK_INERTIA, body)
     t, b = change.of_rigid(body, *twist)
-    store12(links, i, CHANGE, t, b)
+    store12(links, i, INERTIA_CHANGE, t, b)
     m, f = change.apply(t, b, vec3.scale(0.5, twist[0]))  # B V = -2 ad_V^T I V (13.9)
-    store_pair(links, i, FORCE, *sum_of(rigid.apply(body, *acceleration), (m, f)))  # (3.4)
+    store_pair(links, i, LINK_FORCE, *sum_of(rigid.apply(body, *acceleration), (m, f)))  # (3.4)

@@ -25,9 +25,9 @@ ROTATION = 0  # of the link in the ground
 POSITION = 9  # from the origin of the common frame
 TWIST = 12  # V
 ACCELERATION = 18  # V' less gravity
-FORCE = 24  # F from the parent
-INERTIA = 30  # I of the link, then of all that it carries
-CHANGE = 40  # B of the same: T (nine numbers, row by row) and b of [T 0; [b] 0]
+LINK_FORCE = 24  # F from the parent
+LINK_INERTIA = 30  # I of the link, then of all that it carries
+INERTIA_CHANGE = 40  # B of the same: T (nine numbers, row by row) and b of [T 0; [b] 0]
 LINK_WIDTH = 52
 
 # The derivatives of the twist and acceleration of a link by its coordinate k: four twists, side by

@@ -42,17 +42,17 @@ MONITOR = Bundle(
     jerks=VECTOR,  # (sharpnesses,) 1/s^5
     bins=MATRIX, tally=VECTOR,  # (bins, 3), (passage.BIN_WIDTH,)
     work=MATRIX, weights=MATRIX,  # (2, passage.FILTER_WIDTH), (sharpnesses, 3)
-    numbers=VECTOR, stamps=INTEGERS)  # (NUMBERS,), (STAMPS,)
+    numbers=VECTOR, stamps=INTEGERS)  # (BRANCH_WIDTH,), (BRANCH_STAMPS,)
 monitor_of = MONITOR.view
 
-# Numbers. LAST_VALUE: the smallest singular value of the last pose. FASTEST: 1/s, its greatest
+# Numbers. POSE_VALUE: the smallest singular value of the last pose. FASTEST: 1/s, its greatest
 # mean rate lately. BEST: index of the most likely filter; VALUE, VALUE_RATE: its own. REPORTED:
 # the reported sign. ENTERED: that before noise mixed the branches, 0 while it does not. OUTSIDE:
-# whether the value has come out of the noise. GAP, WRONG: of the last pose, as in Branch.
-(STARTED, LAST_VALUE, FASTEST, BEST, VALUE, VALUE_RATE, REPORTED, ENTERED, OUTSIDE, DOUBT, GAP,
- WRONG, NUMBERS) = range(13)
+# whether the value has come out of the noise. VALUE_GAP, WRONG: of the last pose, as in Branch.
+(STARTED, POSE_VALUE, FASTEST, BEST, VALUE, VALUE_RATE, REPORTED, ENTERED, OUTSIDE, DOUBT,
+ VALUE_GAP, WRONG, BRANCH_WIDTH) = range(13)
 # Stamps, ns: of the bank, of the last pose, of the entry, and of when the value came out.
-NOW, LAST_AT, ENTRY_AT, LEFT_AT, STAMPS = range(5)
+BANK_AT, POSE_AT, ENTRY_AT, OUTSIDE_AT, BRANCH_STAMPS = range(5)
 
 
 def empty_monitor():
@@ -61,15 +61,15 @@ def empty_monitor():
     return MONITOR.pack(
         bank=np.zeros(of_bank), entry=np.zeros(of_bank), jerks=JERKS, bins=np.zeros((BINS, 3)),
         tally=np.zeros(passage.BIN_WIDTH), work=np.zeros((2, passage.FILTER_WIDTH)),
-        weights=np.zeros((len(JERKS), 3)), numbers=np.zeros(NUMBERS),
-        stamps=np.zeros(STAMPS, dtype=np.int64))
+        weights=np.zeros((len(JERKS), 3)), numbers=np.zeros(BRANCH_WIDTH),
+        stamps=np.zeros(BRANCH_STAMPS, dtype=np.int64))
 
 
 @kernel
 def forget_value(buffer: VECTOR):
     """Forget the motion: the branch is that of the next pose."""
     monitor = monitor_of(buffer)
-    for k in range(NUMBERS):
+    for k in range(BRANCH_WIDTH):
         monitor.numbers[k] = 0.0
     monitor.numbers[FASTEST] = passage.UNKNOWN_RATE ** 0.5
 
@@ -88,7 +88,7 @@ def judge_branch(
     monitor = monitor_of(buffer)
     follow_value(monitor, stamp_ns, value, slope, noise, shortfall)
     numbers = monitor.numbers
-    return (1 if numbers[VALUE] > 0.0 else -1, numbers[VALUE_RATE], numbers[GAP],
+    return (1 if numbers[VALUE] > 0.0 else -1, numbers[VALUE_RATE], numbers[VALUE_GAP],
             is_unsure(monitor), numbers[WRONG] > 0.0)
 
 
@@ -97,7 +97,7 @@ def predict_branch(buffer: VECTOR, stamp_ns: WHOLE):
     """Predict the value at a time (ns) without a pose, up to PREDICTION_LIMIT after the last."""
     monitor = monitor_of(buffer)
     if monitor.numbers[STARTED] > 0.0 and (
-            1e-9 * (stamp_ns - monitor.stamps[LAST_AT]) <= PREDICTION_LIMIT):
+            1e-9 * (stamp_ns - monitor.stamps[POSE_AT]) <= PREDICTION_LIMIT):
         predict_filters(monitor, stamp_ns)
         report_sign(monitor)
 
@@ -115,27 +115,27 @@ def confirm_branch(buffer: VECTOR, sign: WHOLE):
 @kernel
 def follow_value(monitor, stamp_ns, value, slope, noise, shortfall):
     """
-    Judge the pose of a signed value measured at a time (ns); write GAP and WRONG.
+    Judge the pose of a signed value measured at a time (ns); write VALUE_GAP and WRONG.
 
     slope: of the value along the null twist. noise: standard deviation of a length. shortfall:
     norm of the error left in the lengths. Both are in characteristic lengths.
     """
     numbers, stamps = monitor.numbers, monitor.stamps
-    seen, dt = numbers[LAST_VALUE], 1e-9 * (stamp_ns - stamps[LAST_AT])
-    numbers[LAST_VALUE], stamps[LAST_AT] = abs(value), stamp_ns
+    seen, dt = numbers[POSE_VALUE], 1e-9 * (stamp_ns - stamps[POSE_AT])
+    numbers[POSE_VALUE], stamps[POSE_AT] = abs(value), stamp_ns
     slope = abs(slope)
     # Of a regular pose the value follows the lengths about one to one.
     variance = (2.0 * max(noise, MIN_NOISE)) ** 2 * (slope * slope + value * value)
     slope = max(slope, MIN_NOISE)
     if numbers[STARTED] == 0.0:
         start_filters(monitor, stamp_ns, value, variance, math.nan)
-        numbers[GAP] = 0.0
+        numbers[VALUE_GAP] = 0.0
     elif dt > PREDICTION_LIMIT:
         restart_filters(monitor, stamp_ns, abs(value), variance, dt)
-        numbers[GAP] = (value - numbers[VALUE]) / slope
+        numbers[VALUE_GAP] = (value - numbers[VALUE]) / slope
     else:
         before, near = numbers[VALUE], predict_filters(monitor, stamp_ns)
-        numbers[GAP] = (value - numbers[VALUE]) / slope
+        numbers[VALUE_GAP] = (value - numbers[VALUE]) / slope
         correct_value(monitor, stamp_ns, value, before, near, seen, dt, variance,
                       value * value - 2.0 * slope * shortfall)
     numbers[WRONG] = 1.0 if value * numbers[VALUE] < 0.0 else 0.0
@@ -176,7 +176,7 @@ def start_filters(monitor, stamp_ns, value, variance, rate):
             bank[m, 6] += 0.25 * (rate - numbers[VALUE_RATE]) ** 2
     numbers[STARTED], numbers[VALUE] = 1.0, value
     numbers[VALUE_RATE] = 0.0 if math.isnan(rate) else rate
-    monitor.stamps[NOW] = stamp_ns
+    monitor.stamps[BANK_AT] = stamp_ns
     keep_entry(monitor)
     numbers[REPORTED] = expected_sign(monitor)
 
@@ -207,8 +207,8 @@ def avoids_singularity(numbers, before, now, reach):
 @kernel
 def predict_filters(monitor, stamp_ns):
     """Predict all filters to a time (ns); return whether the value is near zero."""
-    dt = 1e-9 * (stamp_ns - monitor.stamps[NOW])
-    monitor.stamps[NOW] = stamp_ns
+    dt = 1e-9 * (stamp_ns - monitor.stamps[BANK_AT])
+    monitor.stamps[BANK_AT] = stamp_ns
     monitor.numbers[VALUE], near = passage.predict_bank(
         monitor.bank, monitor.jerks, dt, math.exp(-dt / SHARPNESS_TIME),
         int(monitor.numbers[BEST]))
@@ -231,11 +231,11 @@ def correct_filters(monitor, square, variance, near):
         keep_entry(monitor)
         return
     count = passage.collect_square(
-        monitor.bins, tally, 1e-9 * (stamps[NOW] - stamps[ENTRY_AT]), square, variance)
+        monitor.bins, tally, 1e-9 * (stamps[BANK_AT] - stamps[ENTRY_AT]), square, variance)
     if near or numbers[VALUE] * numbers[VALUE_RATE] < 0.0:
         numbers[OUTSIDE] = 0.0
     elif numbers[OUTSIDE] == 0.0:
-        numbers[OUTSIDE], stamps[LEFT_AT] = 1.0, stamps[NOW]
+        numbers[OUTSIDE], stamps[OUTSIDE_AT] = 1.0, stamps[BANK_AT]
     elif count > 0 and count % BINS_PER_LOOK == 0:
         weigh_branches(monitor, count)
 
@@ -248,8 +248,8 @@ def weigh_branches(monitor, count):
         monitor.entry, monitor.jerks, monitor.bins, count, monitor.work, monitor.weights)
     if odds * numbers[VALUE] < 0.0:
         mirror_filters(monitor, -expected_sign(monitor))
-    inside = 1e-9 * (stamps[LEFT_AT] - stamps[ENTRY_AT])
-    outside = 1e-9 * (stamps[NOW] - stamps[LEFT_AT])
+    inside = 1e-9 * (stamps[OUTSIDE_AT] - stamps[ENTRY_AT])
+    outside = 1e-9 * (stamps[BANK_AT] - stamps[OUTSIDE_AT])
     sure = abs(odds) > LOG_ODDS_LIMIT
     if sure or outside > 2.0 * inside + SHARPNESS_TIME:
         if not sure:
@@ -275,7 +275,7 @@ def keep_entry(monitor):
     for m in range(bank.shape[0]):
         for k in range(passage.FILTER_WIDTH):
             entry[m, k] = bank[m, k]
-    monitor.stamps[ENTRY_AT] = monitor.stamps[NOW]
+    monitor.stamps[ENTRY_AT] = monitor.stamps[BANK_AT]
 
 
 @kernel

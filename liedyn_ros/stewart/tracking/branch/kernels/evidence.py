@@ -42,9 +42,9 @@ SAME_POSE = 1e-3  # separation of two solves of one pose, at most
 # Rad, characteristic lengths: where a search for other poses starts, along each way (11.14).
 SEARCH_OFFSETS = (-2.0, -1.5, -1.0, -0.5, 0.5, 1.0, 1.5, 2.0)
 # Sources of the evidence of a branch, as in StewartStatus.
-UNSURE, HOME, MOTION, SENSOR, PROVED = range(5)
+UNSURE_CODE, HOME_CODE, MOTION_CODE, SENSOR_CODE, PROVED_CODE = range(5)
 # Reasons why a branch rests on nothing.
-NO_REASON, START, GAP, HOME_DISAGREES = range(4)
+NO_REASON, START_REASON, GAP_REASON, HOME_DISAGREES = range(4)
 
 EVIDENCE = Bundle(
     'BranchEvidence',
@@ -59,14 +59,15 @@ EVIDENCE = Bundle(
     numbers=VECTOR, stamps=INTEGERS)
 evidence_of = EVIDENCE.view
 
-# Numbers. STARTED: whether a pose was judged. RESTARTED: whether a motion was lost. GREATEST: rate
-# of this session, rad and characteristic lengths a second, over LOOKS looks. WIDEST: greatest way
-# of half a second: a vibration goes nowhere, however fast. SEEN: whether there was a look since
-# the start. REGULAR: looks away from any singularity. VALUE, SLOPE: of home and of the last pose.
-# APART, ODDS: of the likeliest other pose from the reference, and its odds.
-(SOURCE, REASON, STARTED, RESTARTED, GREATEST, WIDEST, LOOKS, SEEN, REGULAR, HOME_VALUE,
- HOME_SLOPE, LAST_VALUE, LAST_SLOPE, APART, ODDS, NUMBERS) = range(16)
-LAST_AT, SEEN_AT, LEFT_AT, SPAN, STAMPS = range(5)  # ns; SPAN: between the last two poses
+# Numbers. WAS_JUDGED: whether a pose was judged. RESTARTED: whether a motion was lost. GREATEST:
+# rate of this session, rad and characteristic lengths a second, over LOOKS looks. WIDEST: greatest
+# way of half a second: a vibration goes nowhere, however fast. SEEN: whether there was a look
+# since the start. REGULAR: looks away from any singularity. VALUE, SLOPE: of home and of the last
+# pose. APART, ODDS: of the likeliest other pose from the reference, and its odds.
+(SOURCE, REASON, WAS_JUDGED, RESTARTED, GREATEST, WIDEST, LOOKS, SEEN, REGULAR, HOME_VALUE,
+ HOME_SLOPE, LAST_VALUE, LAST_SLOPE, APART, ODDS, EVIDENCE_WIDTH) = range(16)
+# In ns; LAST_SPAN: between the last two poses
+LAST_AT, SEEN_AT, LEFT_AT, LAST_SPAN, EVIDENCE_STAMPS = range(5)
 
 
 def empty_evidence():
@@ -76,9 +77,9 @@ def empty_evidence():
         home=pose, last=pose, seen=pose, left=pose, second=pose, led=pose, guess=pose, found=pose,
         twist=np.zeros(6), columns=np.zeros((6, 6)), mix=np.zeros((6, 6)), size=np.zeros(6),
         ways=np.zeros((3, 6)),
-        values=np.zeros(platform.COUNT), other=np.zeros(platform.COUNT),
-        work=np.zeros(SOLVER_WORK), centre=np.zeros(3), numbers=np.zeros(NUMBERS),
-        stamps=np.zeros(STAMPS, dtype=np.int64))
+        values=np.zeros(platform.STATE_SIZE), other=np.zeros(platform.STATE_SIZE),
+        work=np.zeros(SOLVER_WORK), centre=np.zeros(3), numbers=np.zeros(EVIDENCE_WIDTH),
+        stamps=np.zeros(EVIDENCE_STAMPS, dtype=np.int64))
 
 
 @kernel
@@ -94,8 +95,8 @@ def set_home(buffer: VECTOR, legs: VECTOR, scale: NUMBER, home: MATRIX):
                 at = leg_rows.row_at(legs, i) + leg_rows.PLATFORM
             evidence.centre[k] += scale * legs[at + k] / 6.0
     platform.examine_pose(legs, scale, home, evidence.values, evidence.work)
-    evidence.numbers[HOME_VALUE] = evidence.values[platform.VALUE]
-    evidence.numbers[HOME_SLOPE] = evidence.values[platform.SLOPE]
+    evidence.numbers[HOME_VALUE] = evidence.values[platform.VALUE_AT]
+    evidence.numbers[HOME_SLOPE] = evidence.values[platform.SLOPE_AT]
     clear_motion(evidence)
 
 
@@ -138,13 +139,13 @@ def judge_evidence(
     evidence = evidence_of(buffer)
     numbers = evidence.numbers
     gap, chosen = stamp_ns - evidence.stamps[LAST_AT], False
-    if numbers[STARTED] == 0.0 or from_home:
-        if numbers[STARTED] > 0.0:
+    if numbers[WAS_JUDGED] == 0.0 or from_home:
+        if numbers[WAS_JUDGED] > 0.0:
             lose_evidence(buffer)
-        numbers[STARTED] = 1.0
+        numbers[WAS_JUDGED] = 1.0
         if not is_chosen_by_home(evidence, legs, scale, settings, lengths, pose, values):
-            numbers[REASON] = START
-    elif not is_predictable(1e-9 * gap, 1e-9 * evidence.stamps[SPAN]):
+            numbers[REASON] = START_REASON
+    elif not is_predictable(1e-9 * gap, 1e-9 * evidence.stamps[LAST_SPAN]):
         chosen = judge_gap(
             evidence, legs, scale, settings, 1e-9 * gap, lengths, pose, values, noise)
     else:
@@ -164,7 +165,7 @@ def clear_motion(evidence):
     """Forget everything but home."""
     for k in range(HOME_VALUE):
         evidence.numbers[k] = 0.0
-    evidence.numbers[SOURCE] = HOME
+    evidence.numbers[SOURCE] = HOME_CODE
 
 
 @kernel
@@ -173,9 +174,9 @@ def store_last_pose(evidence, stamp_ns, pose, values):
     copy_pose(pose, evidence.last)
     stamps = evidence.stamps
     if stamp_ns != stamps[LAST_AT]:  # no other pose of the same sample
-        stamps[SPAN], stamps[LAST_AT] = stamp_ns - stamps[LAST_AT], stamp_ns
-    evidence.numbers[LAST_VALUE] = values[platform.VALUE]
-    evidence.numbers[LAST_SLOPE] = values[platform.SLOPE]
+        stamps[LAST_SPAN], stamps[LAST_AT] = stamp_ns - stamps[LAST_AT], stamp_ns
+    evidence.numbers[LAST_VALUE] = values[platform.VALUE_AT]
+    evidence.numbers[LAST_SLOPE] = values[platform.SLOPE_AT]
 
 
 @kernel
@@ -189,7 +190,7 @@ def judge_gap(evidence, legs, scale, settings, gap, lengths, pose, values, noise
     """
     numbers = evidence.numbers
     apart = separation_of(evidence, scale, evidence.last, pose)
-    if (apart * values[platform.VALUE]) ** 2 <= STANDSTILL_CHI_SQUARE * noise * noise:
+    if (apart * values[platform.VALUE_AT]) ** 2 <= STANDSTILL_CHI_SQUARE * noise * noise:
         return False
     reach, numbers[SEEN] = math.inf, 0.0
     if numbers[LOOKS] > 0.0:
@@ -203,7 +204,7 @@ def judge_gap(evidence, legs, scale, settings, gap, lengths, pose, values, noise
     way = distance_through_singularity(numbers[LAST_VALUE], numbers[LAST_SLOPE], values)
     if min(way, numbers[APART]) >= reach:
         return False
-    numbers[REASON] = GAP
+    numbers[REASON] = GAP_REASON
     return look_at_home(evidence, legs, scale, settings, lengths, pose)
 
 
@@ -224,8 +225,8 @@ def follow(evidence, legs, scale, settings, stamp_ns, lengths, pose, values):
         copy_pose(pose, evidence.left)
     numbers[SEEN], evidence.stamps[SEEN_AT] = 1.0, stamp_ns
     copy_pose(pose, evidence.seen)
-    numbers[REGULAR] += 1.0 if abs(values[platform.VALUE]) > KEPT_BRANCH else 0.0
-    if first or (numbers[SOURCE] != HOME and numbers[REASON] == NO_REASON):
+    numbers[REGULAR] += 1.0 if abs(values[platform.VALUE_AT]) > KEPT_BRANCH else 0.0
+    if first or (numbers[SOURCE] != HOME_CODE and numbers[REASON] == NO_REASON):
         return False
     return look_at_home(evidence, legs, scale, settings, lengths, pose)
 
@@ -247,7 +248,7 @@ def look_at_home(evidence, legs, scale, settings, lengths, pose):
     if not is_chosen_by_home(evidence, legs, scale, settings, lengths, evidence.led, values):
         return False
     if same:
-        confirm_evidence(numbers, HOME)
+        confirm_evidence(numbers, HOME_CODE)
     else:
         numbers[REASON] = HOME_DISAGREES
     return same
@@ -329,8 +330,8 @@ def distance_through_singularity(value, slope, values):
     The signed value changes along the null twist by its slope. Along others it changes by about
     as much as the platform moves.
     """
-    steepest = max(1.0, abs(slope), abs(values[platform.SLOPE]))
-    return (abs(value) + abs(values[platform.VALUE])) / steepest
+    steepest = max(1.0, abs(slope), abs(values[platform.SLOPE_AT]))
+    return (abs(value) + abs(values[platform.VALUE_AT])) / steepest
 
 
 @kernel

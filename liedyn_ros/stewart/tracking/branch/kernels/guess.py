@@ -13,7 +13,8 @@ from liedyn_ros.jit.kinds import NUMBER, VECTOR
 from liedyn_ros.stewart.tracking.branch.kernels.branch import PREDICTION_LIMIT
 
 MAX_EXTRAPOLATION = 5.0  # times the span of a difference, over which its noise would grow
-MAX_MISS = 2.0  # times the lengths' change, by which measured rates may miss it to start a solve
+# Times the lengths' change, by which measured rates may miss it to start a solve
+MAX_RATE_MISS = 2.0
 
 
 @kernel
@@ -34,4 +35,4 @@ def lead_to_lengths(before: VECTOR, rates: VECTOR, gap: NUMBER, lengths: VECTOR)
         change = lengths[i] - before[i]
         missed += (change - gap * rates[i]) ** 2
         changed += change * change
-    return missed <= MAX_MISS ** 2 * changed
+    return missed <= MAX_RATE_MISS ** 2 * changed

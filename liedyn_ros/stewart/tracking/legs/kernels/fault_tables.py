@@ -52,14 +52,14 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
  LAST_ACCELERATION, ERROR, THRESHOLD, HISTORY, DEVIATIONS, SPAN_SQUARED, FOLLOWED_READING,
  CHANGE_TIME, HOLD_TIME, HOLD_COUNT, HELD_RUN, ENDED_RUN, CHANGE_COUNT, CHANGE_INTERVAL, STEADY,
  UNREPLACED, SINCE_OUTLIER, USUAL_SQUARE, SINCE_UNUSUAL, LINE_COUNT, KEPT_OUTLIER, LARGEST_UNUSUAL,
- TAIL_COUNT, BURST_COUNT, OUTLIER_SHARE, LEG_WIDTH) = range(40)
+ TAIL_COUNT, BURST_COUNT, OUTLIER_SHARE, FAULT_LEG_WIDTH) = range(40)
 # Settings. FACTOR: deviations of a threshold. ACCELERATION_BOUND: m/s^2, acceleration.
 # FROZEN_TIME: s. REPETITIONS: of all readings that are no fault. LEARNS_CHANGE: whether
 # SMALLEST_CHANGE is learnt. LEAST_DEVIATION, CAUTION_SHARE, READ_RESOLUTION: of
 # noise.write_thresholds. NOISE_UNDERSTATED: whether the given noise is too small. NOISE_CONFIRMED:
 # whether the readings confirm the noise.
 (FACTOR, ACCELERATION_BOUND, FROZEN_TIME, REPETITIONS, LEARNS_CHANGE, LEAST_DEVIATION,
- CAUTION_SHARE, READ_RESOLUTION, NOISE_UNDERSTATED, NOISE_CONFIRMED, SETTINGS) = range(11)
+ CAUTION_SHARE, READ_RESOLUTION, NOISE_UNDERSTATED, NOISE_CONFIRMED, SETTINGS_WIDTH) = range(11)
 # All samples. SHARED_OUTLIERS: share of samples with outliers that the legs share.
 # TOO_MANY_OUTLIERS: whether they are too many. OUTLIER_BITS: outliers of the last sample.
 # NEEDED_ACCELERATION: m/s^2, acceleration that would explain it, else 0. JUMP_SHARE: share of
@@ -74,5 +74,6 @@ FAULTY = (1 << HELD_LEGS) - 1 | 1 << JUMPED | 1 << DOUBTED  # bits of faults
 
 FAULTS = Bundle(
     'LegFaults',
-    history=CUBE, legs=MATRIX, since=CUBE,  # (n, HISTORY_SAMPLES, 2), (n, LEG_WIDTH), (2, n, n)
+    history=CUBE, legs=MATRIX,  # (n, HISTORY_SAMPLES, 2), (n, FAULT_LEG_WIDTH)
+    since=CUBE,  # (2, n, n)
     numbers=VECTOR, tally=VECTOR, settings=VECTOR)

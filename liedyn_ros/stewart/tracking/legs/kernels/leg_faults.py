@@ -19,11 +19,11 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     AMPLITUDE, ANCHOR, BURST_COUNT, CAUTION, COMMON_ERROR, DEVIATIONS, ENDED_RUN, ERROR,
-    FIRST_ERROR, FOLLOWED_READING, HISTORY, HISTORY_SAMPLES, HOLD_COUNT, HOLD_TIME, KEPT_OUTLIER,
-    LARGEST_UNUSUAL, LAST_ACCELERATION, LAST_ERROR, LAST_READING, LASTING_STEP, LEG_WIDTH,
-    LINE_COUNT, MEAN_COMMON, OUTLIER_TIME, RESOLUTION, SAMPLE_COUNT, SIGMA, SINCE_OUTLIER,
-    SINCE_UNUSUAL, SMALLEST_CHANGE, SPAN_SQUARED, STEADY, TAIL_COUNT, THRESHOLD, UNCONFIRMED,
-    UNREPLACED, USUAL_SQUARE)
+    FAULT_LEG_WIDTH, FIRST_ERROR, FOLLOWED_READING, HISTORY, HISTORY_SAMPLES, HOLD_COUNT,
+    HOLD_TIME, KEPT_OUTLIER, LARGEST_UNUSUAL, LAST_ACCELERATION, LAST_ERROR, LAST_READING,
+    LASTING_STEP, LINE_COUNT, MEAN_COMMON, OUTLIER_TIME, RESOLUTION, SAMPLE_COUNT, SIGMA,
+    SINCE_OUTLIER, SINCE_UNUSUAL, SMALLEST_CHANGE, SPAN_SQUARED, STEADY, TAIL_COUNT, THRESHOLD,
+    UNCONFIRMED, UNREPLACED, USUAL_SQUARE)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import detect_frozen_legs
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import (
     MAX_OUTLIERS, MIN_HOLDS, RUNAWAY_TIME)
@@ -46,7 +46,7 @@ REPLACEMENT_RATIO = 1.3
 # Times its threshold, for an outlier just after another one, or in unknown noise
 LARGE_OUTLIER = 5.0
 STEP_RATIO = 0.8  # times the threshold of noise as it is now: a smaller step may be none
-MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
+MIN_TELLING_ERROR = 0.3  # of a threshold, below which its error says nothing about noise
 # Ratio of the squared amplitude of a hum to its mean square; that of noise with its median is more
 SQUARED_CREST_FACTOR = 2.0
 MIN_ERRORS = 50.0  # in a mean
@@ -65,7 +65,7 @@ def forget_leg_motion(history: CUBE, legs: MATRIX, numbers: VECTOR, smallest: NU
     history[:] = 0.0
     numbers[:] = 0.0
     for i in range(len(legs)):
-        for k in range(LEG_WIDTH):
+        for k in range(FAULT_LEG_WIDTH):
             if k != AMPLITUDE and (k != SMALLEST_CHANGE or smallest > 0.0):
                 legs[i, k] = 0.0
         legs[i, ANCHOR], legs[i, SINCE_OUTLIER] = math.nan, HISTORY_SAMPLES
@@ -80,7 +80,7 @@ def detect_leg_faults(
     """
     Judge readings (n,), m, at a time (s), dt after the last ones.
 
-    fresh: of find_fresh_readings. legs: (n, LEG_WIDTH), of which SIGMA, STEP (m),
+    fresh: of find_fresh_readings. legs: (n, FAULT_LEG_WIDTH), of which SIGMA, STEP (m),
     LENGTH_RATE (m/s) are given. since: (2, n, n). settings: deviations of a threshold;
     acceleration (m/s^2); those of detect_frozen_legs. Writes plausible readings (n,): those of
     outliers are replaced by predictions. Returns three sets of legs as bits (outliers, stepped,
@@ -224,7 +224,7 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
         if leg[OUTLIER_TIME] == 0.0 and leg[SINCE_OUTLIER] < HISTORY_SAMPLES:
             leg[THRESHOLD] *= LARGE_OUTLIER  # its noise may have grown: no outlier, nor replaced
         threshold = noise / numbers[CAUTION] + motion
-        tail = leg[OUTLIER_TIME] == 0.0 and noise > MIN_NOISE * threshold and (
+        tail = leg[OUTLIER_TIME] == 0.0 and noise > MIN_TELLING_ERROR * threshold and (
             LOW_TAIL * threshold < abs(leg[ERROR]) < HIGH_TAIL * threshold)
         leg[TAIL_COUNT] += tail
         leg[BURST_COUNT] = leg[BURST_COUNT] * (1.0 - 1.0 / MIN_ERRORS) + tail

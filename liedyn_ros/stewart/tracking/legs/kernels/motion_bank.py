@@ -23,17 +23,17 @@ from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR, WHOLE
 
-COVARIANCE, EVIDENCE, MISFIT, LEGS = 0, 16, 17, 18
+COVARIANCE, MEMBER_EVIDENCE, MEMBER_MISFIT, MEMBER_LEGS = 0, 16, 17, 18
 SPECTRA = 11  # members: spectra of the fourth derivative, each SPECTRUM_RATIO times the one before
 FIRST_SPECTRUM, SPECTRUM_RATIO = 1e-2, 10.0 ** 1.5  # m^2/s^7
 EVIDENCE_TIME, EVIDENCE_SAMPLES = 0.3, 10.0  # s, or samples where they are longer, of the evidence
 # Variances of rate, acceleration and jerk before the first sample
 UNKNOWN_VARIANCES = (1e2, 1e4, 1e6)
 MISFIT_LIMIT = 4.0  # deviations of a mean misfit, beyond which a member does not fit
-MIN_WEIGHT = 1e-6  # of a member that counts in a mixture
+MIN_MEMBER_WEIGHT = 1e-6  # of a member that counts in a mixture
 MIN_LOG_WEIGHT = -700.0  # whose exponential is still a normal number
 # Of a mixture: p11, p12, p22 of each leg, then their lengths, and their rates.
-LENGTHS, RATES, LEG_WIDTH = 0, 1, 3
+MIXED_LENGTHS, MIXED_RATES, MIXED_WIDTH = 0, 1, 3
 MOTION_GAP = 0.5  # s without a sample, after which the motion is unknown
 MIN_NOISE = 1e-12  # m, of a drive's end: rounding
 
@@ -41,20 +41,21 @@ FILTER = Bundle(
     'MotionFilter',
     bank=MATRIX, scales=VECTOR,  # (SPECTRA, row_size), (n,) m at the end of a drive by its reading
     ends=VECTOR, mixture=VECTOR, work=VECTOR,  # (n,), (mixture_size,), (row_size + SPECTRA,)
-    now=INTEGERS)  # (NOW,)
-# STAMP, FRESH: of the last sample, and of the last fresh one, ns. SPAN: ns between the last two
-# fresh ones. COUNT: of fresh samples since the motion was unknown. HELD: whether one was stale.
-STAMP, FRESH, SPAN, COUNT, HELD, NOW = range(6)
+    now=INTEGERS)  # (CLOCK_WIDTH,)
+# STAMP, FRESH: of the last sample, and of the last fresh one, ns. FRESH_SPAN: ns between the last
+# two fresh ones. FRESH_COUNT: of fresh samples since the motion was unknown. WAS_STALE: whether
+# one was stale.
+STAMP, FRESH, FRESH_SPAN, FRESH_COUNT, WAS_STALE, CLOCK_WIDTH = range(6)
 
 
 def row_size(legs):
     """Return how many numbers a member has, for a number of legs."""
-    return LEGS + 4 * legs
+    return MEMBER_LEGS + 4 * legs
 
 
 def mixture_size(legs):
     """Return how many numbers a mixture has, for a number of legs."""
-    return LEG_WIDTH + 2 * legs
+    return MIXED_WIDTH + 2 * legs
 
 
 def motion_size(legs):
@@ -68,7 +69,7 @@ def empty_filter(scales):
     return FILTER.pack(
         bank=np.zeros((SPECTRA, row_size(n))), scales=scales, ends=np.zeros(n),
         mixture=np.zeros(mixture_size(n)), work=np.zeros(row_size(n) + SPECTRA),
-        now=np.zeros(NOW, dtype=np.int64))
+        now=np.zeros(CLOCK_WIDTH, dtype=np.int64))
 
 
 @kernel
@@ -86,21 +87,22 @@ def filter_motion(motion, stamp_ns, readings, noise, jitter, stale, moved):
     dt, now[STAMP] = 1e-9 * (stamp_ns - now[STAMP]), stamp_ns
     for i in range(n):
         ends[i] = readings[i] * motion.scales[i]
-    learnt = stale and now[HELD] == 0
-    if now[COUNT] == 0 or learnt or not 0.0 < dt <= MOTION_GAP:
+    learnt = stale and now[WAS_STALE] == 0
+    if now[FRESH_COUNT] == 0 or learnt or not 0.0 < dt <= MOTION_GAP:
         start_bank(bank, ends, variance)
-        now[FRESH], now[SPAN], now[COUNT], now[HELD] = stamp_ns, 0, 1, int(stale)
+        now[FRESH], now[FRESH_SPAN], now[FRESH_COUNT], now[WAS_STALE] = stamp_ns, 0, 1, int(stale)
         return 0.0
     if stale:
         predict_motion_bank(bank, dt)
     else:
-        now[SPAN], now[FRESH] = stamp_ns - now[FRESH], stamp_ns
-        now[COUNT] += 1
-        update_bank(bank, dt, 1e-9 * now[SPAN], ends, variance, jitter * jitter, now[COUNT])
-    span = 1e-9 * now[SPAN] if now[SPAN] > 0 else dt
-    mix_members(bank, span, now[COUNT], 0.0, motion.work, mixture)
+        now[FRESH_SPAN], now[FRESH] = stamp_ns - now[FRESH], stamp_ns
+        now[FRESH_COUNT] += 1
+        update_bank(bank, dt, 1e-9 * now[FRESH_SPAN], ends, variance, jitter * jitter,
+                    now[FRESH_COUNT])
+    span = 1e-9 * now[FRESH_SPAN] if now[FRESH_SPAN] > 0 else dt
+    mix_members(bank, span, now[FRESH_COUNT], 0.0, motion.work, mixture)
     for i in range(n):
-        moved[i] = mixture[LEG_WIDTH + n + i] / motion.scales[i]
+        moved[i] = mixture[MIXED_WIDTH + n + i] / motion.scales[i]
     size = bank.shape[1]
     for m in range(SPECTRA):
         for k in range(size):
@@ -116,7 +118,7 @@ def start_bank(bank, lengths, variance):
         for k in range(len(row)):
             row[k] = 0.0
         for i in range(len(lengths)):
-            row[LEGS + 4 * i] = lengths[i]
+            row[MEMBER_LEGS + 4 * i] = lengths[i]
         row[COVARIANCE] = variance
         for j in range(3):
             row[COVARIANCE + 5 * (j + 1)] = UNKNOWN_VARIANCES[j]
@@ -164,11 +166,11 @@ def predict_motion_bank(bank, dt):
 def predict_member(row, dt, spectrum):
     """Predict a member over a time, s, which may be negative (14.24)."""
     h2, h3 = 0.5 * dt * dt, dt * dt * dt / 6.0
-    for k in range(LEGS, len(row), 4):
+    for k in range(MEMBER_LEGS, len(row), 4):
         row[k] += dt * row[k + 1] + h2 * row[k + 2] + h3 * row[k + 3]
         row[k + 1] += dt * row[k + 2] + h2 * row[k + 3]
         row[k + 2] += dt * row[k + 3]
-    p = row[COVARIANCE:EVIDENCE]
+    p = row[COVARIANCE:MEMBER_EVIDENCE]
     for i in range(4):  # P F^T
         k = 4 * i
         p[k] += dt * p[k + 1] + h2 * p[k + 2] + h3 * p[k + 3]
@@ -195,16 +197,16 @@ def factorial(n):
 @kernel
 def correct_member(row, lengths, variance, jitter, kept, share):
     """Correct a member with lengths (n,); update its evidence (14.25)."""
-    p = row[COVARIANCE:EVIDENCE]
+    p = row[COVARIANCE:MEMBER_EVIDENCE]
     speed, n = 0.0, len(lengths)
     for i in range(n):
-        speed += row[LEGS + 4 * i + 1] ** 2 / n
+        speed += row[MEMBER_LEGS + 4 * i + 1] ** 2 / n
     noise = variance + jitter * speed
     total = p[0] + noise
     g0, g1, g2, g3 = p[0] / total, p[4] / total, p[8] / total, p[12] / total
     misfit = 0.0
     for i in range(n):
-        k = LEGS + 4 * i
+        k = MEMBER_LEGS + 4 * i
         error = lengths[i] - row[k]
         misfit += error * error / total
         row[k] += g0 * error
@@ -212,8 +214,8 @@ def correct_member(row, lengths, variance, jitter, kept, share):
         row[k + 2] += g2 * error
         row[k + 3] += g3 * error
     joseph_update(p, g0, g1, g2, g3, noise)
-    row[EVIDENCE] = kept * row[EVIDENCE] - 0.5 * (misfit + n * math.log(total))
-    row[MISFIT] += share * (misfit / n - row[MISFIT])
+    row[MEMBER_EVIDENCE] = kept * row[MEMBER_EVIDENCE] - 0.5 * (misfit + n * math.log(total))
+    row[MEMBER_MISFIT] += share * (misfit / n - row[MEMBER_MISFIT])
 
 
 @kernel
@@ -246,19 +248,20 @@ def mix_members(
     """
     size = bank.shape[1]
     row, weights = work[0:size], work[size:size + SPECTRA]
-    limit = 1.0 + MISFIT_LIMIT * (2.0 / ((size - LEGS) // 4 * samples_kept(dt, count))) ** 0.5
+    legs = (size - MEMBER_LEGS) // 4
+    limit = 1.0 + MISFIT_LIMIT * (2.0 / (legs * samples_kept(dt, count))) ** 0.5
     passing = False
     for m in range(SPECTRA):
-        passing |= bank[m, MISFIT] <= limit
+        passing |= bank[m, MEMBER_MISFIT] <= limit
     top = -math.inf
     for m in range(SPECTRA):
-        if not passing or bank[m, MISFIT] <= limit:
-            top = max(top, bank[m, EVIDENCE])
+        if not passing or bank[m, MEMBER_MISFIT] <= limit:
+            top = max(top, bank[m, MEMBER_EVIDENCE])
     total = 0.0
     for m in range(SPECTRA):
         weights[m] = 0.0
-        if not passing or bank[m, MISFIT] <= limit:
-            weights[m] = math.exp(max(bank[m, EVIDENCE] - top, MIN_LOG_WEIGHT))
+        if not passing or bank[m, MEMBER_MISFIT] <= limit:
+            weights[m] = math.exp(max(bank[m, MEMBER_EVIDENCE] - top, MIN_LOG_WEIGHT))
         total += weights[m]
     for k in range(len(out)):
         out[k] = 0.0
@@ -266,7 +269,7 @@ def mix_members(
         spectrum = FIRST_SPECTRUM
         for m in range(SPECTRA):
             weight = weights[m] / total
-            if weight > MIN_WEIGHT:
+            if weight > MIN_MEMBER_WEIGHT:
                 for k in range(size):
                     row[k] = bank[m, k]
                 if seconds != 0.0:
@@ -274,30 +277,30 @@ def mix_members(
                 if turn == 0:
                     add_means(row, weight, out)
                 else:
-                    add_spreads(row, weight, 1.0 if passing else row[MISFIT], out)
+                    add_spreads(row, weight, 1.0 if passing else row[MEMBER_MISFIT], out)
             spectrum *= SPECTRUM_RATIO
 
 
 @kernel
 def add_means(row, weight, out):
     """Add a member's lengths and rates to a mixture."""
-    n = (len(row) - LEGS) // 4
+    n = (len(row) - MEMBER_LEGS) // 4
     for i in range(n):
-        out[LEG_WIDTH + i] += weight * row[LEGS + 4 * i]
-        out[LEG_WIDTH + n + i] += weight * row[LEGS + 4 * i + 1]
+        out[MIXED_WIDTH + i] += weight * row[MEMBER_LEGS + 4 * i]
+        out[MIXED_WIDTH + n + i] += weight * row[MEMBER_LEGS + 4 * i + 1]
 
 
 @kernel
 def add_spreads(row, weight, scale, out):
     """Add a member's covariance times a scale, and the spread of its means about the mixture's."""
-    p = row[COVARIANCE:EVIDENCE]
-    p11, p12, p22, n = scale * p[0], scale * p[1], scale * p[5], (len(row) - LEGS) // 4
+    p = row[COVARIANCE:MEMBER_EVIDENCE]
+    p11, p12, p22, n = scale * p[0], scale * p[1], scale * p[5], (len(row) - MEMBER_LEGS) // 4
     for i in range(n):
-        k = LEGS + 4 * i
-        length, rate = row[k] - out[LEG_WIDTH + i], row[k + 1] - out[LEG_WIDTH + n + i]
+        k = MEMBER_LEGS + 4 * i
+        length, rate = row[k] - out[MIXED_WIDTH + i], row[k + 1] - out[MIXED_WIDTH + n + i]
         p11 += length * length / n
         p12 += length * rate / n
         p22 += rate * rate / n
-    out[LENGTHS] += weight * p11
-    out[LENGTHS + 1] += weight * p12
-    out[LENGTHS + 2] += weight * p22
+    out[MIXED_LENGTHS] += weight * p11
+    out[MIXED_LENGTHS + 1] += weight * p12
+    out[MIXED_LENGTHS + 2] += weight * p22

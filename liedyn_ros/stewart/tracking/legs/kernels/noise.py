@@ -19,10 +19,11 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import NUMBER
 from liedyn_ros.stewart.tracking.legs.kernels.noise_tables import (
-    ACCELERATION, ACROSS, ALIGNED, COARSEST, COUNT, CROSSED, EVIDENCE, FILLED, GAPS, GIVEN, HELD,
-    IDENTIFIED, JITTER, JITTER_SUM, JITTER_WEIGHT, LAST, LENGTH_RATE, MEAN_GAP, OFF_GRID, ORDERS,
-    PERIOD, QUIET, RARE, READ, RECENT, REPEATS, SIGMA, SPEED, SPREAD, STEP, STEP_COUNT, STEP_ERROR,
-    STEP_HITS, TAKEN, TIMED, TIMING, VARIANCE, WINDOW_SAMPLES)
+    ACROSS, ALIGNED, COARSEST, CROSSED, DIFFERENCE_ORDERS, FILLED, GAPS, GIVEN, HELD, IDENTIFIED,
+    JITTER, JITTER_SUM, JITTER_WEIGHT, LAST, LENGTH_RATE, MEAN_GAP, MEASURED_ACCELERATION,
+    NOISE_EVIDENCE, OFF_GRID, PERIOD, QUIET, RARE, READ, READING_COUNT, RECENT, REPEATS, SIGMA,
+    SPREAD, SQUARED_SPEED, STEP, STEP_COUNT, STEP_ERROR, STEP_HITS, TAKEN, TIMED, TIMING, VARIANCE,
+    WINDOW_SAMPLES)
 
 WINDOW_GAP = 0.5  # s without a sample, after which the window starts again
 LIMIT_SAMPLES = 40  # samples after which a square is limited
@@ -66,8 +67,8 @@ AGE_VARIANCE, MAX_AGE_VARIANCE = 1.0 / 12.0, 0.25
 def estimate_noise(noise, time, lengths, fresh):
     """Update all estimates with those of readings (n,), m, of a time (s) that are fresh."""
     stamps, legs, numbers = noise.stamps, noise.legs, noise.numbers
-    if numbers[COUNT] > 0.0 and not 0.0 < time - stamps[0] <= WINDOW_GAP:
-        numbers[COUNT] = 0.0
+    if numbers[READING_COUNT] > 0.0 and not 0.0 < time - stamps[0] <= WINDOW_GAP:
+        numbers[READING_COUNT] = 0.0
         for i in range(len(legs)):
             legs[i, FILLED] = legs[i, ALIGNED] = 0.0
     for k in range(WINDOW_SAMPLES - 1, 0, -1):
@@ -75,11 +76,11 @@ def estimate_noise(noise, time, lengths, fresh):
     stamps[0] = time
     for i in range(len(legs)):
         if fresh >> i & 1:
-            take_reading(noise.window[i], legs[i], time, lengths[i], numbers[COUNT] > 0.0)
+            take_reading(noise.window[i], legs[i], time, lengths[i], numbers[READING_COUNT] > 0.0)
         legs[i, ALIGNED] = legs[i, ALIGNED] + 1.0 if fresh >> i & 1 == fresh & 1 else 0.0
-    numbers[COUNT] = min(numbers[COUNT] + 1.0, float(WINDOW_SAMPLES))
+    numbers[READING_COUNT] = min(numbers[READING_COUNT] + 1.0, float(WINDOW_SAMPLES))
     numbers[QUIET] += 1.0
-    if numbers[COUNT] < WINDOW_SAMPLES:
+    if numbers[READING_COUNT] < WINDOW_SAMPLES:
         return
     estimate_period(stamps, numbers, noise.work)
     if numbers[RARE] > 0.0 and numbers[QUIET] <= WINDOW_SAMPLES:
@@ -188,7 +189,7 @@ def update_differences(noise, fresh):
             update_recent(leg, abs(found[i]))
             timing = MAX_AGE_VARIANCE * leg[HELD] * (numbers[PERIOD] * leg[LENGTH_RATE]) ** 2
             leg[TIMING] += share * (timing - leg[TIMING])
-            numbers[SPEED] += share / n * (leg[LENGTH_RATE] ** 2 - numbers[SPEED])
+            numbers[SQUARED_SPEED] += share / n * (leg[LENGTH_RATE] ** 2 - numbers[SQUARED_SPEED])
             leg[READ] += 1.0
         taken = min(taken, leg[READ])
     if together and numbers[TAKEN] >= LIMIT_SAMPLES:
@@ -198,8 +199,8 @@ def update_differences(noise, fresh):
 
 @kernel
 def weigh_differences(window, period, weights):
-    """Write the weights of differences of unit length, (ORDERS, WINDOW_SAMPLES) (14.13)."""
-    row = weights[ORDERS - 1]
+    """Write weights (DIFFERENCE_ORDERS, WINDOW_SAMPLES) of differences of unit length (14.13)."""
+    row = weights[DIFFERENCE_ORDERS - 1]
     row[0] = 1.0
     for m in range(1, WINDOW_SAMPLES):
         row[m] = 1.0
@@ -291,14 +292,14 @@ def estimate_jitter(found, legs, numbers, share, certainty):
     weight, limit = variance ** -2.0, SQUARE_LIMIT * variance * speed
     numbers[JITTER_SUM] += weight * min(max(along * along - own, -limit), limit)
     numbers[JITTER_WEIGHT] += weight * pairs
-    numbers[EVIDENCE] += pairs * pairs / max(noises * noises - alone, 1e-60)
+    numbers[NOISE_EVIDENCE] += pairs * pairs / max(noises * noises - alone, 1e-60)
     fade = 1.0 - 0.25 * share
     numbers[JITTER_SUM] *= fade
     numbers[JITTER_WEIGHT] *= fade
-    numbers[EVIDENCE] *= fade
+    numbers[NOISE_EVIDENCE] *= fade
     square = numbers[JITTER_SUM] / numbers[JITTER_WEIGHT]
     # Square of the least jitter that shows
-    floor = JITTER_SAFETY_FACTOR * (5.2 / numbers[EVIDENCE]) ** 0.5
+    floor = JITTER_SAFETY_FACTOR * (5.2 / numbers[NOISE_EVIDENCE]) ** 0.5
     numbers[JITTER] = square ** 0.5 if square > floor else 0.0
 
 
@@ -306,7 +307,7 @@ def estimate_jitter(found, legs, numbers, share, certainty):
 def best_order(squares):
     """Return the order, less 2, with the least mean square over the legs (14.13)."""
     best, lowest = 0, math.inf
-    for m in range(ORDERS):
+    for m in range(DIFFERENCE_ORDERS):
         total = 0.0
         for i in range(squares.shape[1]):
             total += squares[m, i]
@@ -321,7 +322,7 @@ def estimate_variance(squares, legs, numbers):
     here, falling, numbers[COARSEST], numbers[TIMED], n = 0.0, 0.0, 0.0, 0.0, len(legs)
     for i in range(len(legs)):
         best = 0
-        for m in range(1, ORDERS):
+        for m in range(1, DIFFERENCE_ORDERS):
             if squares[m, i] < squares[best, i]:
                 best = m
         lowest = squares[best, i]
@@ -334,7 +335,7 @@ def estimate_variance(squares, legs, numbers):
             falling += 1.0 / n
         else:
             beside = squares[best - 1, i]
-            if best + 2 < ORDERS:
+            if best + 2 < DIFFERENCE_ORDERS:
                 beside = min(beside, squares[best + 2, i])
             falling += beside / lowest / n
     numbers[VARIANCE] = here
@@ -353,7 +354,7 @@ def estimate_acceleration(stamps, window, legs, numbers, fresh):
     The smaller one of two successive triples counts, and of the legs the second greatest: neither
     one reading nor the outliers of one leg can cause it.
     """
-    numbers[ACCELERATION] *= math.exp((stamps[1] - stamps[0]) / MEMORY_TIME)
+    numbers[MEASURED_ACCELERATION] *= math.exp((stamps[1] - stamps[0]) / MEMORY_TIME)
     if numbers[QUIET] <= WINDOW_SAMPLES or numbers[TAKEN] < LIMIT_SAMPLES:
         return
     for stride, later in ((1, 1), (4, 2)):
@@ -367,7 +368,7 @@ def estimate_acceleration(stamps, window, legs, numbers, fresh):
                 least = min(abs(here), abs(before))
                 second = max(second, min(least, greatest))
                 greatest = max(greatest, least)
-        numbers[ACCELERATION] = max(numbers[ACCELERATION], second)
+        numbers[MEASURED_ACCELERATION] = max(numbers[MEASURED_ACCELERATION], second)
 
 
 @kernel

@@ -12,14 +12,15 @@ from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
 
 WINDOW_SAMPLES = 11  # fresh readings of a leg in its window, newest first: time (s), reading (m)
-ORDERS = 9  # of differences: 2 to 10
+DIFFERENCE_ORDERS = 9  # of differences: 2 to 10
 
 # Numbers of the whole platform. SINCE: samples since the estimates were brought up to date.
-# CROSSED: samples in the mean square across the rates. SPEED: m^2/s^2, mean square of a rate.
+# CROSSED: samples in the mean square across the rates. SQUARED_SPEED: m^2/s^2, mean square of a
+# rate.
 # TIMED: mean of the legs' TIMING.
-(COUNT, TAKEN, PERIOD, SPREAD, VARIANCE, IDENTIFIED, ACCELERATION, ACROSS, JITTER, EVIDENCE,
- JITTER_SUM, JITTER_WEIGHT, QUIET, COARSEST, OFF_GRID, MEAN_GAP, GAPS, RARE, SINCE, CROSSED,
- SPEED, TIMED, NUMBERS) = range(23)
+(READING_COUNT, TAKEN, PERIOD, SPREAD, VARIANCE, IDENTIFIED, MEASURED_ACCELERATION, ACROSS, JITTER,
+ NOISE_EVIDENCE, JITTER_SUM, JITTER_WEIGHT, QUIET, COARSEST, OFF_GRID, MEAN_GAP, GAPS, RARE, SINCE,
+ CROSSED, SQUARED_SPEED, TIMED, NOISE_WIDTH) = range(23)
 # Numbers of a leg.
 # FILLED: readings in its window; ALIGNED: of these, how many came with readings of leg 0, all in
 # turn. READ: differences taken so far. HELD: whether a slow bus holds its readings. TIMING: m^2,
@@ -27,11 +28,11 @@ ORDERS = 9  # of differences: 2 to 10
 # GIVEN: the share of its given noise in that of the noisiest leg, 1 where they are alike.
 # RECENT: m^2, its variance by the last differences alone.
 (SIGMA, LENGTH_RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, FILLED, ALIGNED,
- READ, HELD, TIMING, GIVEN, RECENT, LEG_WIDTH) = range(16)
+ READ, HELD, TIMING, GIVEN, RECENT, NOISE_LEG_WIDTH) = range(16)
 
 NOISE = Bundle(
     'LegNoise',
     stamps=VECTOR, window=CUBE,  # (WINDOW_SAMPLES,), newest first, s; (n, WINDOW_SAMPLES, 2)
-    squares=MATRIX, medians=MATRIX, legs=MATRIX,  # (ORDERS, n) both, (n, LEG_WIDTH)
-    weights=MATRIX, numbers=VECTOR, work=VECTOR)  # (ORDERS, WINDOW_SAMPLES), (NUMBERS,),
-# (WINDOW_SAMPLES + n,)
+    squares=MATRIX, medians=MATRIX,  # (DIFFERENCE_ORDERS, n) both
+    legs=MATRIX, weights=MATRIX,  # (n, NOISE_LEG_WIDTH), (DIFFERENCE_ORDERS, WINDOW_SAMPLES)
+    numbers=VECTOR, work=VECTOR)  # (NOISE_WIDTH,), (WINDOW_SAMPLES + n,)
