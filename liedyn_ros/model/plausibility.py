@@ -83,14 +83,20 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
                 'm from its centre)')
         if moment > 0.0 and span > 0.0:
             ratios.append(radius / span)
-    if dense > 0.5 * model.mass:
-        yield '', (f'masses: {dense:.6g} kg of {model.mass:.6g} kg are in bodies whose inertias '
+    yield from _out_of_proportion(model.mass, size, told, dense, ratios)
+
+
+def _out_of_proportion(mass: float, size: float, told: str, dense: float, ratios: list[float]
+                       ) -> Iterator[tuple[str, str, str]]:
+    """Yield what does not fit together: masses, lengths, and inertias by their radii in spans."""
+    if dense > 0.5 * mass:
+        yield '', (f'masses: {dense:.6g} kg of {mass:.6g} kg are in bodies whose inertias '
                    'make them denser than any metal: masses in g, or inertias made up?'), ''
     if ratios and float(np.median(ratios)) < 1.0 / DENSITY_FACTOR:
         yield '', (f'lengths of {size:.3g} m with inertias of bodies that are '
                    f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths '
                    'in mm, or inertias made up?'), ''
-    elif 0.0 < model.mass < LIGHTEST * size**3:
+    elif 0.0 < mass < LIGHTEST * size**3:
         yield '', f'{told}: lighter than any machine of that size; lengths in mm?', ''
 
 

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 import csv
 from dataclasses import dataclass, replace
@@ -103,15 +103,7 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
               if (found := _column(where, headers, columns, kind, name, names)) is not None}
     if not chosen:
         chosen = _of_arrays(tables, headers, names, told)
-    for kind in COLUMN_WORDS:
-        missing = [name for name in names if (kind, name) not in chosen]
-        if missing and (kind == 'position' or len(missing) < len(names)):
-            raise NameSetError(
-                f'{where}: expected a column with the {kind} of {listed(missing)}, got '
-                f'{listed([column for header in headers for column in header])}: name it so in '
-                f'the header, as {missing[0]}.{kind}, or to a command with such an option by a '
-                "pattern, as 'motor_{index}' or '{joint}_x', or all columns, as 2,3,4",
-                names=tuple(missing))
+    _require_columns(where, names, headers, chosen)
     times = [_time(where, header, columns) for header in headers]
     read = [read_columns(path, {column for at, column in chosen.values() if at == k}
                          | {each for each in times[k:k + 1] if each is not None}, told)
@@ -133,6 +125,20 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
                    asked),
         factors=tuple(_factor(where, columns, 'position', name, chosen['position', name][1])
                       for name in names))
+
+
+def _require_columns(where: str, names: Sequence[str], headers: Sequence[Sequence[str]],
+                     chosen: Container[tuple[str, str]]) -> None:
+    """Refuse tables without a position of each joint, or with velocities or efforts of some."""
+    for kind in COLUMN_WORDS:
+        missing = [name for name in names if (kind, name) not in chosen]
+        if missing and (kind == 'position' or len(missing) < len(names)):
+            raise NameSetError(
+                f'{where}: expected a column with the {kind} of {listed(missing)}, got '
+                f'{listed([column for header in headers for column in header])}: name it so in '
+                f'the header, as {missing[0]}.{kind}, or to a command with such an option by a '
+                "pattern, as 'motor_{index}' or '{joint}_x', or all columns, as 2,3,4",
+                names=tuple(missing))
 
 
 def in_units(samples: JointSamples, columns: Columns) -> JointSamples:
