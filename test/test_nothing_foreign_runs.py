@@ -28,6 +28,7 @@ OPENERS = {'np.loadtxt', 'np.genfromtxt', 'np.fromfile', 'np.memmap',
            'ElementTree.parse', 'etree.parse', 'open', 'os.open', 'io.open', 'codecs.open',
            'mujoco.MjModel.from_xml_path', 'tomllib.load', 'configparser.ConfigParser'}
 READERS = {
+    'commands/liedyn.py',  # to the null device, after a pipe is closed
     'commands/operation/computer.py', 'commands/operation/environment.py', 'common/on_demand.py',
     'commands/operation/security_policy.py', 'bags/types.py',
     'commands/operation/shared_memory.py', 'commands/stewart/drawings/workspace.py',

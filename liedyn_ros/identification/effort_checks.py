@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import itertools
 
 import numpy as np
@@ -95,7 +96,8 @@ def require_own_columns(model: Model, recording: Recording) -> None:
                 'as it is', names=(each.name,))
 
 
-def require_efforts(model: Model, equations: Equations, wider: Equations) -> tuple[str, ...]:
+def require_efforts(model: Model, equations: Equations, wider: Equations,
+                    scales: Sequence[str] = ()) -> tuple[str, ...]:
     """
     Return doubts about the unit of the efforts; raise LimitError for a wrong unit or sign.
 
@@ -103,7 +105,8 @@ def require_efforts(model: Model, equations: Equations, wider: Equations) -> tup
     alone is fitted by what can be, as its efforts are and negated. What the better of both leaves
     is the error of the model; a sign is only told where it explains more than that. Efforts are a
     multiple of what the given bodies need where both are alike, when friction is taken off. Those
-    of all joints together tell a unit by less than those of one, whose body alone may be wrong.
+    of all joints together tell a unit by less than those of one, whose body alone may be wrong;
+    joints of scales, whose units are yet to be found, are not among them.
     """
     ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
     names = np.array(equations.joints)
@@ -117,10 +120,11 @@ def require_efforts(model: Model, equations: Equations, wider: Equations) -> tup
     told = np.abs(alike) > MIN_CORRELATION
     far = told & ~near
     # A load at the hand makes efforts larger, but only a unit, or the masses, all of them smaller
-    common = np.log(np.maximum(ratio[told], 1.0 / TWO_DEVIATIONS)).sum() / max(told.sum(), 1)
-    deviation = np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / max(told.sum(), 1))
-    if common < -2.0 * deviation and (ratio[told] > 0.0).all():
-        far = told
+    known = told & ~np.isin(names, list(scales))
+    common = np.log(np.maximum(ratio[known], 1.0 / TWO_DEVIATIONS)).sum() / max(known.sum(), 1)
+    deviation = np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / max(known.sum(), 1))
+    if common < -2.0 * deviation and (ratio[known] > 0.0).all():
+        far = far | known
     if far.any():
         wrong = tuple(names[far].tolist())
         raise LimitError(

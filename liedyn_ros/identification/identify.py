@@ -341,7 +341,7 @@ def _equations(model: Model, motion: Motion, friction: tuple[str, ...],
         *_require_readings(model, motion, equations),
         *(() if scales else _require_in_time(model, motion, equations)),
         *require_efforts(model, equations, with_friction(
-            model, motion, equations, (SPRING,), {})))
+            model, motion, equations, (SPRING,), {}), scales))
     equations = with_friction(model, motion, equations, friction, stribeck)
     if scales:
         equations = with_scales(model, equations, scales, equations.scales)

@@ -134,10 +134,12 @@ def with_held(verdict: Verdict, held: Sequence[str], whole: Model, model: Model,
         equations.joints, times, effect, held_out['consistent'], before)
         if each > MISSING_TERM_RATIO and most > max(error, old - error)]
     if suspect:
+        advice = '' if sure else (
+            '. The given model stays: record the held joints too, or confirm that they stood '
+            'still (--sure)')
         reasons.append('errors are far above the noise of the efforts (times it: '
                        f'{", ".join(suspect)}): a held joint may have moved, or a term is '
-                       'missing' + ('' if sure else '. The given model stays: record the held '
-                       'joints too, or confirm that they stood still (--sure)'))
+                       f'missing{advice}')
     return replace(verdict, reasons=(*reasons[1:], *verdict.reasons, *reasons[:1]),
                    offered=verdict.offered and (sure or not suspect))
 

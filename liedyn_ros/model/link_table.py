@@ -80,9 +80,9 @@ class LinkTable:
     @cached_property
     def position_at(self) -> Indices:
         """Return for each coordinate (nv,) its index in q, 0 for those of spherical and free."""
-        return np.array([at if NV_OF_KIND[int(kind)] == 1 else 0 for kind,
-                         at in zip(self.kind, self.qi) for _ in range(NV_OF_KIND[int(kind)])],
-                         dtype=np.int64)
+        counts = [NV_OF_KIND[int(kind)] for kind in self.kind]
+        return np.array([at if count == 1 else 0 for count, at in zip(counts, self.qi)
+                         for _ in range(count)], dtype=np.int64)
 
     @property
     def N(self) -> int:

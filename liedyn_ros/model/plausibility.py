@@ -88,7 +88,7 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
 
 def _out_of_proportion(mass: float, size: float, told: str, dense: float, ratios: list[float]
                        ) -> Iterator[tuple[str, str, str]]:
-    """Yield what does not fit together: masses, lengths, and inertias by their radii in spans."""
+    """Yield doubts about a mass, lengths and inertias that do not fit together."""
     if dense > 0.5 * mass:
         yield '', (f'masses: {dense:.6g} kg of {mass:.6g} kg are in bodies whose inertias '
                    'make them denser than any metal: masses in g, or inertias made up?'), ''

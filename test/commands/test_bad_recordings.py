@@ -166,8 +166,8 @@ FILES = {
                     *((status, 'bytes lost from byte .*: the file ends there')
                       for status in (SOME, DONE, SOME))),
     'damaged': (of_files(with_a_changed_byte),
-                (SOME, 'bytes lost.*1 gaps without samples.*smoothed apart'),
-                (DONE, 'bytes lost.*1 gaps without samples.*smoothed apart'),
+                (SOME, 'bytes lost.*1 gaps without samples.*smoothed separately'),
+                (DONE, 'bytes lost.*1 gaps without samples.*smoothed separately'),
                 (SOME, 'bytes lost.*wrong checksum')),
     'damaged at its beginning': (
         of_files(partial(with_a_changed_byte, at=200)),

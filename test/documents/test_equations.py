@@ -35,6 +35,8 @@ LITERATURE = re.compile(
     r',? \d{4}\b')
 
 WITHOUT_EQUATION = {
+    'dynamics/constrained/configurations/kernels/velocity.py':
+        'one convex program: the docstring of each kernel is the formula',
     'dynamics/frames/kernels/rows.py': 'poses in rows, and their products: each docstring says',
     'model/kernels/acceptance.py': 'whether numbers are finite, and quaternions of unit length',
     'export/kernels/arrays.py': 'whether arrays in a file lie where they should',

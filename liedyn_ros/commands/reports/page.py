@@ -136,7 +136,7 @@ class Findings(NamedTuple):
     good: whether the verdict is shown in green, or as bad; None for neither. Reasons beyond
     MAX_REASONS are further findings, as others are.
 
-        >>> Findings('The geometry fits.', True, ['residual 0.03 mm'], 'run liedyn stewart check')
+        >>> Findings('The geometry fits.', True, ['residual 0.03 mm'], 'run liedyn platform check')
     """
 
     verdict: str

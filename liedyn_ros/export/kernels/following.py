@@ -167,6 +167,7 @@ def judge_sample(constants, work, stamp, lengths, pose, code, started, found):
         else:
             branch.predict_branch(judge, stamp)
         unsure = branch.is_branch_near(numbers, branch.KEPT_BRANCH)
+        flags |= tables.NEAR_SINGULARITY if found[0] == problem.SINGULAR else 0
     flags |= tables.BRANCH_UNSURE if unsure or on[evidence.REASON] > 0.0 else 0
     flags |= tables.MOTION_RESTARTED if on[evidence.RESTARTED] > 0.0 else 0
     found[ANSWER_SIGN], found[ANSWER_VALUE_RATE], found[ANSWER_GAP] = (

@@ -42,10 +42,11 @@ LONGEST = leg_rows.ENDS + 6 * leg_rows.ROW  # numbers in a table of legs; the ot
 # Parts of a work area: tables and constants of the certificate are copies, as kernels write into
 # them where the legs end.
 LINE = 8
-PART_SIZES = [LONGEST, LONGEST, certificate.CENTRED_TABLE + LONGEST, state.STATE_SIZE, SOLVER_WORK,
-         certificate.CERTIFICATE_WORK, 36, 42, 6, tracking.FOLLOWER_WIDTH, tracking.STAMP_COUNT,
-         len(tracking.EMPTY_BRANCH),
-         len(tracking.EMPTY_MOTION), tracking.MOTION_NUMBERS, len(tracking.EMPTY_EVIDENCE)]
+PART_SIZES = [
+    LONGEST, LONGEST, certificate.CENTRED_TABLE + LONGEST, state.STATE_SIZE, SOLVER_WORK,
+    certificate.CERTIFICATE_WORK, 36, 42, 6, tracking.FOLLOWER_WIDTH, tracking.STAMP_COUNT,
+    len(tracking.EMPTY_BRANCH), len(tracking.EMPTY_MOTION), tracking.MOTION_NUMBERS,
+    len(tracking.EMPTY_EVIDENCE)]
 _STARTS = [sum((size + LINE - 1) // LINE * LINE for size in PART_SIZES[:k])
            for k in range(len(PART_SIZES) + 1)]
 (SCALED_PART, METRES_PART, KNOWN_PART, STATE_PART, SOLVER_PART, PROOF_PART, MATRIX_PART,

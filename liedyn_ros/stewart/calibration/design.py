@@ -94,8 +94,8 @@ def next_poses(
                          f'{DESIGN_POSES} that were tried')
     if not 0 < count <= len(tried):
         raise LimitError(f'count: expected 1 to {len(tried)}, the poses within all limits of '
-                         f'{DESIGN_POSES} that were tried, got {count}', expected=len(tried),
-                         got=count)
+                         f'{DESIGN_POSES} that were tried, got {count}', names=['count'],
+                         expected=len(tried), got=count)
     scale, given = found.noise, found.problem.samples.deviations
     rows = _rows(found, tried, Deviations(
         given.lengths * scale, given.position * scale, given.rotation * scale))

@@ -30,8 +30,7 @@ AT_REST = np.zeros(6)  # a twist
 
 class LengthFit(NamedTuple):
     """
-    The residual of redundant lengths at the pose of least squares, and the bias of each leg that
-    it implies.
+    The residual of redundant lengths at the pose of least squares, and the biases it implies.
 
     residuals: (n,), readings less those of the pose, m or rad. chi_square: the sum of their
     squares over the variances, of n - 6 degrees of freedom. Where the noise is not known, it is in

@@ -119,7 +119,7 @@ def pose_covariance(geometry: StewartGeometry, pose_base_platform: ArrayLike,
         raise LimitError(f'leg_noise: expected numbers above 0, got {noise.tolist()}',
                          names=('leg_noise',), expected=0.0, got=float(noise.min()))
     state = PlatformMeter(geometry).measure(pose_base_platform)
-    of_pose = _square(state, 1.0 / noise)
+    of_pose = _square(state, noise)
     if geometry.calibration_covariance is None or geometry.redundant:
         return of_pose
     return np.asarray(of_pose + GeometryNoise(geometry).covariance(state.pose)[:6, :6])

@@ -91,7 +91,7 @@ def test_lengths_of_no_pose_leave_nothing_to_draw(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(('arguments', 'message'), [
-    (['--lengths', '1', '1', '1', '1', '1', '0'], 'lengths[5]: expected a positive length'),
+    (['--lengths', '1', '1', '1', '1', '1', '0'], 'length of leg_1: expected 0.25 to 0.95 m'),
     (['--geometry', 'missing.yaml'], 'missing.yaml: expected a readable file'),
 ])
 def test_options_that_cannot_be_used_are_refused(capsys, arguments, message):

@@ -145,4 +145,4 @@ def test_speeds_and_forces_are_proved_or_their_leg_is_named(tmp_path, capsys):
 def test_a_load_without_a_limit_is_refused(tmp_path, capsys, given, missing):
     np.savetxt(tmp_path / 'path.txt', POSES)
     assert path.main([str(tmp_path / 'path.txt'), *given]) == 2
-    assert f'{missing}: expected one beside' in capsys.readouterr().err
+    assert f'{missing}: expected one with ' in capsys.readouterr().err

@@ -211,7 +211,8 @@ def test_the_kernel_of_newton_and_euler(k: int) -> None:  # (7.35), (7.36)
     model = np.zeros((2, MODEL_WIDTH))
     model[0, INERTIA:INERTIA + 10] = [mass, *h, *upper(j)]
     for loaded in (False, True):
-        rows = table(VELOCITY=w, ACCELERATION=s, SQUARE=upper(hat(w)**2), EXTERNAL=load)
+        rows = table(VELOCITY=w, SPECIFIC_ACCELERATION=s, VELOCITY_SQUARE=upper(hat(w)**2),
+                     SERIES_EXTERNAL=load)
         wrenches.store_net_wrench(model, rows, 0, k, 8, loaded)
         found = neighbours.load_two(rows, k, series.SERIES_WRENCH)
         assert [*found[0], *found[1]] == pytest.approx(
@@ -222,7 +223,7 @@ def test_the_kernel_of_newton_and_euler(k: int) -> None:  # (7.35), (7.36)
 def test_the_kernel_of_a_turning_wrench(k: int) -> None:  # (7.21), (7.37)
     (c, s), x = polynomials(10, 2), polynomials(11, 6)
     r = sympy.Matrix([[c, -s, 0], [s, c, 0], [0, 0, 1]])
-    rows = table(COSINE=[c], SINE=[s], WRENCH=[x[0], x[1], x[3], x[4], x[2], x[5]])
+    rows = table(COSINE=[c], SINE=[s], SERIES_WRENCH=[x[0], x[1], x[3], x[4], x[2], x[5]])
     found = joints.rotate_wrench(REVOLUTE, rows, 0, k)
     assert [*found[0], *found[1]] == pytest.approx(
         coefficients([*(r * x[:3, :]), *(r * x[3:, :])], k))

@@ -103,7 +103,7 @@ def test_a_force_beyond_its_limit_names_its_leg_and_its_place(journey):
     _, forces = greatest(prover, path)
     limits = np.where(np.arange(6) == 2, 0.97 * forces, np.inf)
     proof = prover.prove(path, forces=ForceLimits(limits=limits, force=FORCE, point=POINT))
-    assert not proof.proved and 'the force of leg_3 is not shown' in proof.reason
+    assert not proof.proved and 'the force of leg_3 is not proved to be kept' in proof.reason
     assert proof.speeds == () and proof.end - proof.begin < 1e-3
     before = [demands_at(prover.geometry, pose, twist)[1][2] for pose, twist, time in along(
         path, 61) if time < proof.begin]

@@ -84,8 +84,8 @@ def _add_sources(result: argparse.ArgumentParser) -> None:
     bags.add_argument('--measured', action='append', default=[], metavar='TOPIC',
                       help='topic of the measurements; several of points')
     bags.add_argument('--still', type=float, help=(
-        "largest movement of a reading during a standstill, m or rad; default: 0.1 %% of the "
-        "platform's size"))
+        'largest movement of a reading during a standstill, m or rad; default: 0.1 %% of the size '
+        'of the platform'))
     bags.add_argument('--stand', type=float, default=0.5, help='shortest standstill, s')
     bags.add_argument('--arrival', action='store_true', help=(
         'use the times of arrival, for headers without stamps'))

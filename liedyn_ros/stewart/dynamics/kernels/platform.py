@@ -47,9 +47,9 @@ def solve_platform(
         task: WHOLE, pose: MATRIX, twist: VECTOR, a: MATRIX, forces: MATRIX, external: MATRIX,
         length_rates: MATRIX) -> WHOLE:
     """
-    INVERSE_TASK: write forces (orders, 6) from a, the derivatives of the body twist; FORWARD_TASK:
-    a.
+    Write forces (orders, 6) from a, the derivatives of the body twist: INVERSE_TASK.
 
+    FORWARD_TASK writes a from forces.
     constants are the platform's, table (6, LEG) the legs'. external (orders, 6), in the platform
     frame, has no rows where there is none. length_rates (orders, 6) takes the derivatives of the
     leg lengths from the second on. MASS_MATRIX_TASK writes M_x into matrix (36,) and the kinetic

@@ -13,7 +13,6 @@ from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, SIX, sol
 from liedyn_ros.stewart.solver.kernels import problem
 
 
-
 @kernel
 def levenberg_marquardt(
         equations, x, work, tau, max_iterations, tolerance, step_tolerance):
