@@ -15,8 +15,10 @@ python -m benchmarks.document writes all; with names of benchmarks, only their s
 import argparse
 from collections.abc import Callable, Sequence
 import csv
+import itertools
 import json
 from pathlib import Path
+import re
 from typing import Any
 
 from benchmarks import readme
@@ -53,7 +55,8 @@ OWN_CODE = """
 ## The code of one robot
 
 `liedyn export ROBOT --own-code`, called from C beside CasADi's generated C of the same formulas,
-and the general function of any robot.
+Pinocchio's generated code (CppADCodeGen; without friction, of M one triangle) and the general
+function of any robot. Ratios are to the faster of both peers.
 """
 KINEMATICS = """
 ## Everyday kinematics
@@ -132,9 +135,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown := sorted(set(names) - set(SECTIONS)):
         parser.error(f'expected some of {list(SECTIONS)}, got {unknown}')
     new = {name: ''.join(SECTIONS[name](_read(name))) for name in names or SECTIONS}
-    kept = {} if not names else {
-        text.splitlines()[0]: f'\n## {text}' for text in PAGE.read_text().split('\n## ')[1:]}
-    kept |= {text.splitlines()[1].removeprefix('## '): text for text in new.values()}
+    before = {text.splitlines()[0]: f'\n## {text}'
+              for text in PAGE.read_text().split('\n## ')[1:]}
+    kept = before if names else {}
+    for text in new.values():
+        title = text.splitlines()[1].removeprefix('## ')
+        own = _processors(text)
+        kept[title] = text + ''.join(
+            f'{line}\n' for line in before.get(title, '').splitlines()
+            if line.startswith('Measured ') and not _processors(line) & own)
     PAGE.write_text(TITLE + ''.join(kept.values()))
     readme.main()
     print(f'in {PAGE}')
@@ -147,7 +156,7 @@ def _dynamics(data: dict[str, Any]) -> list[str]:
             for row in data['rows'] if row['machine'] in SHOWN]
     return [DYNAMICS.format(**data), linked('dynamics', (
         'machine', 'algorithm', 'Pinocchio', 'kernel', 'ratio', 'wanted', 'call',
-        'ratio of the call', 'batch, a state'), rows), origin_line(data)]
+        'ratio of the call', 'batch, a state'), rows, make_of(data)), origin_line(data)]
 
 
 def _c_library(data: dict[str, Any]) -> list[str]:
@@ -157,16 +166,17 @@ def _c_library(data: dict[str, Any]) -> list[str]:
             if row['kind'] == 'library' and row['machine'] in (*SHOWN, *LOOPS)]
     return [C_LIBRARY.format(**data), linked('c_library', (
         'machine', 'algorithm', 'Pinocchio', 'Pinocchio, us', 'libliedyn, us', 'ratio', 'wanted'),
-        rows), origin_line(data)]
+        rows, make_of(data)), origin_line(data)]
 
 
 def _own_code(data: dict[str, Any]) -> list[str]:
     rows = [(*name.rsplit(', ', 1), *(f'{row["us"][way]:.3f}' for way in (
-        'casadi', 'general', 'own', 'python')), f'{1.0 / row["of own code"]["casadi"]:.2f}')
+        'casadi', 'pinocchio', 'general', 'own', 'python')), '{:.2f}'.format(
+            1.0 / min(row['of own code'][peer] for peer in ('casadi', 'pinocchio'))))
             for name, row in data['calls'].items()]
     return [OWN_CODE, linked('own_code', (
-        'robot', 'function', 'CasADi C', 'general', 'own code', 'general, from Python', 'ratio'),
-        rows), origin_line(data)]
+        'robot', 'function', 'CasADi C', 'Pinocchio C', 'general', 'own code',
+        'general, from Python', 'ratio'), rows, make_of(data)), origin_line(data)]
 
 
 def _kinematics(data: dict[str, Any]) -> list[str]:
@@ -177,9 +187,10 @@ def _kinematics(data: dict[str, Any]) -> list[str]:
                 f'{row["ratio"]:.2f}', _goal(row['ratio'], row['target']))
                for row in data['batches'] if row['machine'] in FEW]
     return [KINEMATICS.format(**data), linked('kinematics', (
-        'machine', 'what', 'Pinocchio', 'call', 'ratio', 'wanted', 'ratio with new arrays'), rows),
-        BATCHES, linked('batches', (
-            'machine', 'what', 'single', 'batch', 'ratio', 'wanted'), batches), origin_line(data)]
+        'machine', 'what', 'Pinocchio', 'call', 'ratio', 'wanted', 'ratio with new arrays'), rows,
+        make_of(data)), BATCHES, linked('batches', (
+            'machine', 'what', 'single', 'batch', 'ratio', 'wanted'), batches, make_of(data)),
+        origin_line(data)]
 
 
 def _higher(data: dict[str, Any]) -> list[str]:
@@ -191,7 +202,7 @@ def _higher(data: dict[str, Any]) -> list[str]:
                f'{row["times_faster"]:.0f}') for row in data['casadi']]
     return [HIGHER.format(**data), linked('time_derivatives', (
         'machine', 'algorithm', 'order', 'kernel', 'ratio', 'wanted', 'call', 'ratio of the call',
-        'batch'), rows), CASADI, linked('casadi', (
+        'batch'), rows, make_of(data)), CASADI, linked('casadi', (
             'machine', 'algorithm', 'order', 'CasADi, us', 'times this package'), casadi),
         origin_line(data)]
 
@@ -206,7 +217,8 @@ def _partial(data: dict[str, Any]) -> list[str]:
             and not row['what'].endswith((', all', ' to 3'))]
     return [PARTIAL.format(**data), linked('partial_derivatives', (
         'machine', 'what', 'beside', 'kernel', 'ratio', 'wanted', 'call', 'ratio of the call',
-        'ratio with new arrays', 'CasADi', 'times this package'), rows), origin_line(data)]
+        'ratio with new arrays', 'CasADi', 'times this package'), rows, make_of(data)),
+        origin_line(data)]
 
 
 def _dense(data: dict[str, Any]) -> list[str]:
@@ -214,8 +226,8 @@ def _dense(data: dict[str, Any]) -> list[str]:
              f'{row["gradient"]:.2f}', f'{row["ratio"]:.2f}', _goal(row['ratio'], data['target']))
             for row in data['rows'] if row['machine'].removesuffix(', loops') in (*FEW, LOOPS[0])]
     return [DENSE, linked('dense_calls', (
-        'machine', 'what', 'rows', 'call', 'a gradient', 'ratio', 'wanted'), rows),
-        origin_line(data)]
+        'machine', 'what', 'rows', 'call', 'a gradient', 'ratio', 'wanted'), rows,
+        make_of(data)), origin_line(data)]
 
 
 def _constrained(data: dict[str, Any]) -> list[str]:
@@ -231,7 +243,8 @@ def _constrained(data: dict[str, Any]) -> list[str]:
                  f'{row["order_5"]:.1f}') for row in data['platform']]
     return [CONSTRAINED.format(**data), linked('closed_loops', (
         'machine', 'coordinates', 'constraints', 'constraintDynamics', 'lcaba', 'kernel', 'ratio',
-        'wanted', 'call', f'order {data["order"]}', 'ratio of the order', 'wanted'), rows), linked(
+        'wanted', 'call', f'order {data["order"]}', 'ratio of the order', 'wanted'), rows,
+        make_of(data)), linked(
             'platforms', ('platform', 'call', 'wanted', f'order {data["order"]}'), platform),
         origin_line(data)]
 
@@ -241,8 +254,8 @@ def _independent(data: dict[str, Any]) -> list[str]:
              f'{row["all"]:.1f}', f'{row["ratio"]:.2f}', _goal(row['ratio'], data['target']))
             for row in data['rows'] if row['closure'] == 'revolute']
     return [INDEPENDENT, linked('independent_loops', (
-        'closed by', 'algorithm', 'linkages', 'one', 'all', 'ratio', 'wanted'), rows),
-        origin_line(data)]
+        'closed by', 'algorithm', 'linkages', 'one', 'all', 'ratio', 'wanted'), rows,
+        make_of(data)), origin_line(data)]
 
 
 def _services(data: dict[str, Any]) -> list[str]:
@@ -296,10 +309,20 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return '\n' + ''.join('| ' + ' | '.join(map(str, line)) + ' |\n' for line in lines)
 
 
-def linked(name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Write a table of docs/tables, which the site shows; return its link, with its ratios."""
+def linked(name: str, header: Sequence[str], rows: Sequence[Sequence[Any]],
+           make: str = '') -> str:
+    """
+    Write a table of docs/tables, which the site shows; return its link, with its ratios.
+
+    With a make of processor, its name stands in the titles of ratios, and those of other makes
+    in the table of before stay as the last columns.
+    """
     TABLES.mkdir(exist_ok=True)
-    with (TABLES / f'{name}.csv').open('w', encoding='utf-8', newline='') as file:
+    path = TABLES / f'{name}.csv'
+    if make:
+        header = [f'{title}, {make}' * title.startswith('ratio') or title for title in header]
+        header, rows = _with_other_makes(path, make, header, rows)
+    with path.open('w', encoding='utf-8', newline='') as file:
         csv.writer(file, lineterminator='\n').writerows([header, *rows])
     texts = [f'Table {name.replace("_", " ")} ({len(rows)} rows)']
     for k, title in enumerate(header):
@@ -309,6 +332,33 @@ def linked(name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> s
             missed = sum(str(row[k]).endswith('missed') for row in rows)
             texts[-1] += f' (goal missed in {missed})' if missed else ' (goals met)'
     return f'\n[{", ".join(texts)}]({TABLES.name}/{name}.csv)\n'
+
+
+def _with_other_makes(path: Path, make: str, header: Sequence[str],
+                      rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
+    """Return a header and rows with the ratios that the file has of other makes."""
+    head, *before = csv.reader(path.read_text().splitlines()) if path.is_file() else [[]]
+    others = [k for k, title in enumerate(head)
+              if title.startswith('ratio') and not title.endswith(f', {make}')]
+    known = {_name(row): [row[k] for k in others] for row in before}
+    return [*header, *(head[k] for k in others)], [
+        [*row, *known.get(_name(row), [''] * len(others))] for row in rows]
+
+
+def _name(row: Sequence[Any]) -> tuple[str, ...]:
+    """Return what a row is about: its cells before the first figure with decimals."""
+    return tuple(itertools.takewhile(lambda cell: not re.fullmatch(r'\d+\.\d+', cell),
+                                     map(str, row)))
+
+
+def _processors(text: str) -> set[str]:
+    """Return the makes of processors in lines that say where figures come from."""
+    return set(re.findall(r' cores of (\w+)', text))
+
+
+def make_of(data: dict[str, Any]) -> str:
+    """Return the make of the processor that figures were measured on, such as Intel."""
+    return str(data['measured']['processor']).partition(' ')[0].removesuffix('(R)')
 
 
 def renew(page: Path, name: str, text: str) -> None:

@@ -14,19 +14,22 @@ import re
 
 ROOT = Path(__file__).parents[1]
 TABLE, README = ROOT / 'docs' / 'tables' / 'dynamics.csv', ROOT / 'README.md'
-BETWEEN = re.compile(r'Called from Python, inverse dynamics.*?(?=\n\[All figures\])', re.DOTALL)
+BETWEEN = re.compile(r'Called from Python.*?(?=\n\[All figures\])', re.DOTALL)
 SENTENCE = (
-    "Called from Python, inverse dynamics of a humanoid takes {humanoid:.2f} of Pinocchio's time, "
-    'of arms with six and seven\njoints {least:.2f} to {most:.2f}.')
+    "Called from Python on {makes}, inverse dynamics of a humanoid takes {humanoid} of "
+    "Pinocchio's time, of arms with\nsix and seven joints {arms}.")
 
 
 def sentence() -> str:
-    """Return the sentence by the table of inverse and forward dynamics."""
+    """Return the sentence by the table of inverse and forward dynamics, of each make measured."""
     with TABLE.open(encoding='utf-8', newline='') as file:
-        times = {row['machine']: float(row['ratio of the call']) for row in csv.DictReader(file)
-                 if row['algorithm'] == 'inverse'}
-    arms = [each for machine, each in times.items() if machine.startswith('arm')]
-    return SENTENCE.format(humanoid=times['humanoid (g1)'], least=min(arms), most=max(arms))
+        rows = [row for row in csv.DictReader(file) if row['algorithm'] == 'inverse']
+    title = 'ratio of the call, '
+    makes = sorted(name.removeprefix(title) for name in rows[0] if name.startswith(title))
+    ratios = {kind: [float(row[title + make]) for row in rows for make in makes
+                     if row['machine'].startswith(kind)] for kind in ('humanoid', 'arm')}
+    humanoid, arms = (f'{min(each):.2f} to {max(each):.2f}' for each in ratios.values())
+    return SENTENCE.format(makes=' and '.join(makes), humanoid=humanoid, arms=arms)
 
 
 def main() -> None:

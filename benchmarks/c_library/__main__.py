@@ -132,7 +132,7 @@ def measure(program: Path, robot: Robot, rounds: int) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_model(folder / 'mine', model, dissipation=False, tree=True)
-        (folder / 'theirs').write_text(''.join(_joints(peer.model)))
+        (folder / 'theirs').write_text(''.join(joint_lines(peer.model)))
         yield from _best(_times(program, folder, states, rounds, 1e-9))
 
 
@@ -151,7 +151,8 @@ def measure_loops(program: Path, machine: constrained.Machine, rounds: int) -> I
             for closure in peer.constraints for index, placement in (
                 (closure.joint1_id, closure.joint1_placement),
                 (closure.joint2_id, closure.joint2_placement)))
-        (folder / 'theirs').write_text(''.join((*_joints(peer.model), 'closures\n', *closures)))
+        (folder / 'theirs').write_text(''.join((
+            *joint_lines(peer.model), 'closures\n', *closures)))
         yield from _best(_times(program, folder, states, rounds, constrained.AGREEMENT))
 
 
@@ -171,7 +172,7 @@ def _times(program: Path, folder: Path, states: Sequence[Array], rounds: int, ac
     return times
 
 
-def _joints(model: Any) -> Iterator[str]:
+def joint_lines(model: Any) -> Iterator[str]:
     """Yield a line for each joint of Pinocchio's model, as the program reads it."""
     for k in range(1, model.njoints):
         joint, placement = model.joints[k], model.jointPlacements[k]

@@ -7,12 +7,14 @@
 # language governing permissions and limitations under the License.
 
 """
-The code of one robot beside CasADi's C of the same formulas.
+The code of one robot beside CasADi's C of the same formulas and Pinocchio's generated code.
 
 `python -m benchmarks.c_library.own_code`. All are called from C in turns of one process; general
 is the kernel that Python calls, for any model. CasADi's scalar expressions (SX, after cse) are
-compiled by gcc -O3 for the same kind of processor; they check nothing. Where casadi does not
-install, its column is empty. Times are of the thread: what others compute is left out.
+compiled by gcc -O3 for the same kind of processor; they check nothing. Pinocchio generates code by
+CppADCodeGen, here without friction and damping, and of M one triangle; -Ofast is its own default.
+Where a peer does not install, its column is empty. Times are of the thread: what others compute is
+left out.
 """
 
 import argparse
@@ -29,8 +31,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.c_library.pinocchio_code import GeneratedCode, is_there
 from benchmarks.record import keep
-from benchmarks.robots import robots
+from benchmarks.robots import Robot, robots
 from benchmarks.timing import Call, interleaved
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.markup import print_table
@@ -50,6 +53,10 @@ void own(int64_t (*f)(void *, void *, void *, void *), void **x, int64_t n) {
 }
 void casadi(int (*f)(void *, void *, void *, void *, int), void **x, int64_t n) {
   while (n--) f(x[0], x[1], x[2], x[3], 0);
+}
+struct none { void *library, *forward, *reverse; };
+void pinocchio(void (*f)(void *, void *, struct none), void **x, int64_t n) {
+  while (n--) f(x[0], x[1], (struct none){0, 0, 0});
 }
 void general(int64_t (*f)(void *, void *), void **x, int64_t n) {
   while (n--) f(x[0], x[1]);
@@ -214,8 +221,20 @@ def general(dynamics: Dynamics, function: str, x: Sequence[Array], out: Array
     return row.run, np.array([address(words), address(result)]), (library, words, result, arrays)
 
 
-def measured(folder: Path, model: Model) -> dict[str, dict[str, list[float]]]:
+def by_pinocchio(code: GeneratedCode, function: str, x: Sequence[Array]
+                 ) -> tuple[Any, Array, Any, Array, Array]:
+    """Return a function, its arguments, what has to live as long, result and expected result."""
+    library, given, wanted = code.function(function, x)
+    out = np.zeros_like(wanted)
+    inputs, results = np.array([address(given)]), np.array([address(out)])
+    arguments = np.array([address(each) for each in (inputs, results)])
+    return (getattr(library, f'{function}_forward_zero'), arguments,
+            (library, given, inputs, results), out, wanted)
+
+
+def measured(folder: Path, robot: Robot) -> dict[str, dict[str, list[float]]]:
     """Return for each function the times of a call (s) of all ways, in every round."""
+    model = robot.model
     dynamics, rng = Dynamics(model), np.random.default_rng(0)
     x = model.random(rng), *rng.normal(size=(2, model.nv))
     urdf = folder / 'robot.urdf'
@@ -227,12 +246,14 @@ def measured(folder: Path, model: Model) -> dict[str, dict[str, list[float]]]:
     own = compiled(folder, 'robot.so', folder / 'robot.o')
     (folder / 'harness.c').write_text(HARNESS)
     harness, found = compiled(folder, 'harness.so', folder / 'harness.c'), {}
+    code = GeneratedCode(robot, folder) if is_there() else None
     for function in FUNCTIONS:
         given = x[:1] if function == 'mass_matrix' else x
         python: Callable[..., Array] = getattr(dynamics, function)
-        wanted = python(*given)
         ways, kept = {}, []
-        for way in ('own', 'general', *(['casadi'] if find_spec('casadi') else [])):
+        for way in ('own', 'general', *(['casadi'] if find_spec('casadi') else []),
+                    *(['pinocchio'] if code else [])):
+            wanted = python(*given)
             out = np.zeros_like(wanted)
             if way == 'own':
                 run, arguments = getattr(own, f'robot_{function}'), np.array(
@@ -240,8 +261,10 @@ def measured(folder: Path, model: Model) -> dict[str, dict[str, list[float]]]:
                 rest: Any = None
             elif way == 'general':
                 run, arguments, rest = general(dynamics, function, x, out)
-            else:
+            elif way == 'casadi':
                 run, arguments, rest = by_casadi(folder, model, function, x, out)
+            elif code:
+                run, arguments, rest, out, wanted = by_pinocchio(code, function, given)
             call = Call(getattr(harness, way), (
                 ctypes.c_void_p(run if isinstance(run, int) else address(run)),
                 ctypes.c_void_p(address(arguments)), ctypes.c_int64(CALLS)))
@@ -263,15 +286,16 @@ def main() -> None:
     for name in parser.parse_args().robots:
         rows = []
         with tempfile.TemporaryDirectory() as folder:
-            found = measured(Path(folder), robots()[name].model)
+            found = measured(Path(folder), robots()[name])
         for function, ways in found.items():
             best = {way: 1e6 * min(times) for way, times in ways.items()}
             ratios = {way: statistics.median(b / a for a, b in zip(ways['own'], times))
-                      for way, times in ways.items() if way in ('general', 'casadi')}
+                      for way, times in ways.items() if way in ('general', 'casadi', 'pinocchio')}
             figures[f'{name}, {function}'] = {'us': best, 'of own code': ratios}
             rows.append([name, function, *(f'{best[way]:.3f}' if way in best else '-' for way in (
-                'own', 'casadi', 'general', 'python'))])
-        print_table(['robot', 'us', 'own code', 'CasADi C', 'general', 'from Python'], rows)
+                'own', 'casadi', 'pinocchio', 'general', 'python'))])
+        print_table(['robot', 'us', 'own code', 'CasADi C', 'Pinocchio C', 'general',
+                     'from Python'], rows)
     print(keep('own_code', {'calls': figures}))
 
 

@@ -6,7 +6,7 @@
  * WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License. */
 
-// What the programs share: memory and codes of the library, a model of Pinocchio, and the time of calls.
+// What the programs share: memory and codes of the library, and the time of calls.
 
 #ifndef BENCHMARKS_C_LIBRARY_PEER_HPP_
 #define BENCHMARKS_C_LIBRARY_PEER_HPP_
@@ -14,15 +14,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <pinocchio/multibody.hpp>
-
 #include <liedyn.h>
+
+#include "pinocchio_model.hpp"
 
 using Vector = Eigen::VectorXd;
 
@@ -36,49 +35,6 @@ inline void require(int code) {
   if (code == LIEDYN_OK) return;
   std::fprintf(stderr, "%s\n", liedyn_message(code));
   std::exit(1);
-}
-
-template <typename Joint>
-void add(pinocchio::Model &model, std::size_t parent, const Joint &joint, const pinocchio::SE3 &placement,
-         const Eigen::VectorXd &parameters) {
-  const auto index = model.addJoint(parent, joint, placement, "joint" + std::to_string(model.njoints));
-  model.appendBodyToJoint(index, pinocchio::Inertia::FromDynamicParameters(parameters),
-                          pinocchio::SE3::Identity());
-}
-
-// Read the joints of a model, up to the line that ends them, or to the end.
-inline pinocchio::Model model_of(std::ifstream &file) {
-  pinocchio::Model model;
-  std::string type;
-  std::size_t parent = 0;
-  while (file >> type && type != "closures" && file >> parent) {
-    pinocchio::SE3 placement;
-    Eigen::Vector3d axis;
-    Eigen::VectorXd parameters(10);
-    for (int i = 0; i < 9; ++i) file >> placement.rotation()(i / 3, i % 3);
-    for (int i = 0; i < 3; ++i) file >> placement.translation()[i];
-    for (int i = 0; i < 3; ++i) file >> axis[i];
-    Eigen::Vector3d second = Eigen::Vector3d::Zero();
-    if (type == "JointModelUniversal") for (int i = 0; i < 3; ++i) file >> second[i];
-    for (int i = 0; i < 10; ++i) file >> parameters[i];
-    if (!file) std::exit(4);
-    const auto put = [&](const auto &joint) { add(model, parent, joint, placement, parameters); };
-    if (type == "JointModelFreeFlyer") put(pinocchio::JointModelFreeFlyer());
-    else if (type == "JointModelRX") put(pinocchio::JointModelRX());
-    else if (type == "JointModelRY") put(pinocchio::JointModelRY());
-    else if (type == "JointModelRZ") put(pinocchio::JointModelRZ());
-    else if (type == "JointModelPX") put(pinocchio::JointModelPX());
-    else if (type == "JointModelPY") put(pinocchio::JointModelPY());
-    else if (type == "JointModelPZ") put(pinocchio::JointModelPZ());
-    else if (type == "JointModelRevoluteUnaligned") put(pinocchio::JointModelRevoluteUnaligned(axis));
-    else if (type == "JointModelPrismaticUnaligned") put(pinocchio::JointModelPrismaticUnaligned(axis));
-    else if (type == "JointModelUniversal") put(pinocchio::JointModelUniversal(axis, second));
-    else {
-      std::fprintf(stderr, "%s: a joint that this program does not add\n", type.c_str());
-      std::exit(4);
-    }
-  }
-  return model;
 }
 
 // Processor time of this thread, us: another program's work is not counted.

@@ -53,3 +53,15 @@ def test_the_command_marks_a_figure_beyond_its_goal(tmp_path, monkeypatch):
         {'measured': ORIGIN, 'target': 1, 'rows': rows}))
     assert 'goal missed in 1' in text
     assert list(goals(tmp_path)) == [(0.99, 1.0, ''), (1.01, 1.0, ', missed')]
+
+
+def test_a_table_keeps_the_ratios_of_other_makes(tmp_path, monkeypatch):
+    monkeypatch.setattr(document, 'TABLES', tmp_path)
+    row = {'closure': 'revolute', 'algorithm': 'forward', 'linkages': 8, 'one': 1.0, 'all': 8.0}
+    for make, ratio in (('AMD EPYC', 0.9), ('Intel(R) Xeon(R)', 0.8), ('AMD Ryzen', 0.7)):
+        document.SECTIONS['independent_loops']({
+            'measured': {**ORIGIN, 'processor': make}, 'target': 1,
+            'rows': [{**row, 'ratio': ratio}]})
+    with (tmp_path / 'independent_loops.csv').open() as file:
+        only, = csv.DictReader(file)
+    assert (only['ratio, AMD'], only['ratio, Intel']) == ('0.70', '0.80')
