@@ -32,10 +32,9 @@ LOOPS = 'Stewart platform', 'two legs'
 RATES, SCENES = (100, 1000, 4000), ('quiet', 'four loops a core')
 TITLE = """# Figures
 
-Speed beside Pinocchio and CasADi, in microseconds. Both ran in turns with this package, so the
-ratios (our time over theirs) carry over to your machine: `make bench` measures it, and `python -m
-benchmarks.document` writes this page and its tables. A column *wanted* is the goal for the figure
-before it. Robot A is `config/aerial_manipulator.yaml`; *two legs* have ankles closed by rods.
+Speed beside Pinocchio and CasADi, in microseconds, in turns; ratios are our time over theirs, for
+each make of processor. `make bench` measures yours. *Wanted* is the goal for the figure before.
+Robot A is `config/aerial_manipulator.yaml`; *two legs* have ankles closed by rods.
 [Results](results.md) has accuracy, tracking, faults and identification.
 """
 DYNAMICS = """
@@ -326,7 +325,8 @@ def linked(name: str, header: Sequence[str], rows: Sequence[Sequence[Any]],
         csv.writer(file, lineterminator='\n').writerows([header, *rows])
     texts = [f'Table {name.replace("_", " ")} ({len(rows)} rows)']
     for k, title in enumerate(header):
-        if title.startswith('ratio') and (values := [float(row[k]) for row in rows if row[k]]):
+        if re.fullmatch(r'ratio(, \w+)?', title) and (
+                values := [float(row[k]) for row in rows if row[k]]):
             texts.append(f'{title} {min(values):.2f} to {max(values):.2f}')
         if title == 'wanted':
             missed = sum(str(row[k]).endswith('missed') for row in rows)
