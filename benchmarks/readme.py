@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 TABLE, README = ROOT / 'docs' / 'tables' / 'dynamics.csv', ROOT / 'README.md'
 BETWEEN = re.compile(r'Called from Python.*?(?=\n\[All figures\])', re.DOTALL)
 SENTENCE = (
-    "Called from Python on {makes}, inverse dynamics of a humanoid takes {humanoid} of "
+    'Called from Python on {makes}, inverse dynamics of a humanoid takes {humanoid} of '
     "Pinocchio's time, of arms with\nsix and seven joints {arms}.")
 
 
