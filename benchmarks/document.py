@@ -346,7 +346,7 @@ def _with_other_makes(path: Path, make: str, header: Sequence[str],
 
 
 def _name(row: Sequence[Any]) -> tuple[str, ...]:
-    """Return what a row is about: its cells before the first figure with decimals."""
+    """Return the name of a row: its cells before the first figure with decimals."""
     return tuple(itertools.takewhile(lambda cell: not re.fullmatch(r'\d+\.\d+', cell),
                                      map(str, row)))
 

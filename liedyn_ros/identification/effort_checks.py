@@ -104,9 +104,8 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
     wider have springs beside, whose forces are like those of an inertia below zero. Each joint
     alone is fitted by what can be, as its efforts are and negated. What the better of both leaves
     is the error of the model; a sign is only told where it explains more than that. Efforts are a
-    multiple of what the given bodies need where both are alike, when friction is taken off. Those
-    of all joints together tell a unit by less than those of one, whose body alone may be wrong;
-    joints of scales, whose units are yet to be found, are not among them.
+    multiple of what the given bodies need where both are alike, when friction is taken off. All
+    joints together, but those of scales, tell a unit by less than one, whose body may be wrong.
     """
     ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
     names = np.array(equations.joints)
@@ -123,8 +122,7 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
     known = told & ~np.isin(names, list(scales))
     common = np.log(np.maximum(ratio[known], 1.0 / TWO_DEVIATIONS)).sum() / max(known.sum(), 1)
     deviation = np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / max(known.sum(), 1))
-    if common < -2.0 * deviation and (ratio[known] > 0.0).all():
-        far = far | known
+    far |= known & bool(common < -2.0 * deviation and (ratio[known] > 0.0).all())
     if far.any():
         wrong = tuple(names[far].tolist())
         raise LimitError(
