@@ -120,6 +120,12 @@ def test_lists_of_messages_in_a_query_are_bounded():
                     and not kind.endswith(', 10000>')]
 
 
+def test_units_in_comments_end_on_their_line():
+    """The generators of code copy a unit into a string: one of two lines could not be built."""
+    lines = [line for path in PACKAGE.glob('*/*.*') for line in path.read_text().splitlines()]
+    assert not [line for line in lines if line.count('[') != line.count(']')]
+
+
 def entries(path):
     """Return the largest product of bounds of lists of messages, one in the other, in a file."""
     lists = re.findall(r'^(?:\w+/)?([A-Z]\w+)(?:\[(?:<=(\d+))?\])? ',
