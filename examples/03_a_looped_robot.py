@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
+import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics.constrained import complete_trajectory, ConstrainedDynamics
-from liedyn_ros.model import annotate, load_urdf
+from liedyn_ros.dynamics.constrained import complete_trajectory
 from liedyn_ros.pictures import draw_machine, legend_above, new_figure, PAGE, save
 
-leg = annotate(load_urdf(config_file('linkage_leg.urdf')),  # or the paths of your files
-               config_file('linkage_leg_loops.yaml'))
-machine = ConstrainedDynamics(leg)
+machine = ld.load(config_file('linkage_leg.urdf'),  # or the paths of your files
+                  loops=config_file('linkage_leg_loops.yaml'))
+leg = machine.model
 print(f'degrees of freedom: {machine.mobility.degrees_of_freedom} of {leg.nv} joints')
 
 # What the encoders of hip and crank read, s and rad; the loop decides knee and rod.

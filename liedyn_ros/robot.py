@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.model import load_model, Model
+from liedyn_ros.model import annotate, load_model, Model
 
 if TYPE_CHECKING:
     from liedyn_ros.dynamics.constrained import ConstrainedDynamics
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
          dissipation: bool = True, strict: bool = False, gravity: ArrayLike | None = None,
-         arguments: Mapping[str, str] | None = None, sdf_model: str | None = None
-         ) -> Dynamics | ConstrainedDynamics:
+         arguments: Mapping[str, str] | None = None, sdf_model: str | None = None,
+         loops: str | os.PathLike[str] | None = None) -> Dynamics | ConstrainedDynamics:
     """
     Return the dynamics of a robot from a file, a text or a Model.
 
@@ -39,6 +39,7 @@ def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
         gravity: (3,), m/s^2, in place of the file's.
         arguments: of a xacro file, by name.
         sdf_model: name of one of the models of an SDF world.
+        loops: a YAML file beside the model with closures, couplings and passive joints.
 
     Returns:
         a ConstrainedDynamics if the model has closures or couplings, such as mimic joints, else a
@@ -60,6 +61,8 @@ def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
     else:
         model = load_model(source, floating=floating, strict=strict, gravity=gravity,
                            arguments=arguments, sdf_model=sdf_model)
+    if loops is not None:
+        model = annotate(model, loops)
     if not (model.closures or model.couplings):
         return Dynamics(model, dissipation=dissipation)
     from liedyn_ros.dynamics.constrained import ConstrainedDynamics  # which no tree needs

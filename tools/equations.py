@@ -52,11 +52,12 @@ HEADING = re.compile(r'^#{2,3} (?P<number>\d+(?:\.\d+)?)\.? ')
 TITLE = """# Index of equations
 
 Where each equation of the papers is in the [theory](theory.md), in the code and in a test; written
-by `python -m tools.equations` from their tags. A formula of the theory stands in brackets, a
-section without. Search the repository for a tag, such as `Kim 58`, to see all places.
-[Errata](errata.md) lists misprints. Park, Kim, Jang, Hong 2018, a review, is not `Park n`: its
-kinematics and dynamics are in sections 1 to 3 and 6. dexp is (1.14), the left Jacobian of
-`lie.se3`. To try a formula, edit, then `LIEDYN_JIT=1` or `python -m liedyn_ros.build`.
+by `python -m tools.equations`. `Kim 58` is equation 58 of Kim's paper, `Stewart 16` equation 16 of
+Xie, Dai and Liu; search the repository for such a tag to see all places. In the column *theory*,
+`(1.2)` is a formula and `7` a section. Where a paper has a misprint, code and theory follow the
+[corrected formula](errata.md). Park, Kim, Jang, Hong 2018, a review, has no tags: see sections
+1 to 3 and 6. dexp is (1.14), the left Jacobian of `lie.se3`. To try a formula, edit, then
+`LIEDYN_JIT=1` or `python -m liedyn_ros.build`.
 """
 
 

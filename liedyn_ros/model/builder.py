@@ -33,6 +33,8 @@ from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES
 from liedyn_ros.model.parts.rotors import Rotor
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+LOOPS_BESIDE = ('leave out a joint that closes a loop, and write it as a closure into a file '
+                'beside the model: `loops` of liedyn_ros.load, loops_file of a node')
 _COUPLED = 1e-6  # rad or m, by which locked joints may miss their coupling
 
 
@@ -382,7 +384,8 @@ class ModelBuilder:
             raise ModelError(f'joint {name}: expected a name not yet used, got it twice')
         if child in self._joints:
             raise ModelError(f'joint {name}: expected a child body that no joint moves yet, got '
-                             f'{child}, which joint {self._joints[child].name} moves')
+                             f'{child}, which joint {self._joints[child].name} moves; '
+                             f'{LOOPS_BESIDE}')
 
     def add_rotor(self, rotor: Rotor) -> None:
         """

@@ -109,15 +109,3 @@ def test_closed_loops(run):
     assert mobilities == ['1', '2']
     backs = re.findall(rf'back to {NUMBER}', printed)
     assert len(backs) == 2 and all(float(back) < 1e-9 for back in backs)
-
-
-def test_linkage_leg(run):
-    printed = run('linkage_leg')
-    assert 'linkage_leg: 2 degrees of freedom, measured are hip, crank_joint' in printed
-    open_by, worst = re.search(
-        rf'500 samples, loops open by {NUMBER} at most, inverse condition number from {NUMBER}',
-        printed).groups()
-    assert float(open_by) < 1e-9 and float(worst) > 0.05
-    torques = dict(re.findall(rf'(\w+): no motor, torque {NUMBER} N m', printed))
-    assert {name: float(torque) for name, torque in torques.items()} == {
-        'knee': 0.0, 'rod_joint': 0.0}

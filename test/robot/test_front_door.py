@@ -89,6 +89,8 @@ def test_a_text_a_file_and_a_model_become_dynamics(tmp_path):
 def test_closed_loops_become_constrained_dynamics():
     robot = ld.load(config_file('four_bar.yaml'))
     assert type(robot) is ld.ConstrainedDynamics
+    leg = ld.load(config_file('linkage_leg.urdf'), loops=config_file('linkage_leg_loops.yaml'))
+    assert leg.mobility.degrees_of_freedom == 2
 
 
 def test_a_gripper_changes_no_call():

@@ -21,7 +21,7 @@ from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_edits import Edits, Placed
 from liedyn_ros.common.xml_reader import Element, is_document, read
-from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
+from liedyn_ros.model.builder import LOOPS_BESIDE, ModelBuilder, STANDARD_GRAVITY
 from liedyn_ros.model.io.loops import add_loops, add_plugins, DYNAMICS_TAGS, link_of, write_loop
 from liedyn_ros.model.io.xml_parts import (
     add, add_origin, add_shape, changes, document, drawn, given_limits, inertia_in, is_off, joined,
@@ -104,7 +104,7 @@ def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike) -> 
     roots = [link for link in links if link not in children]
     if len(roots) != 1:
         robot.fail('one link that is the child of no joint',
-                   listed(roots) if roots else 'none: the joints are a loop')
+                   listed(roots) if roots else f'none; {LOOPS_BESIDE}')
     virtual, kind = robot.optional('virtual_joint'), 'fixed'
     name = unused(ROOT_JOINT, [joint.text('name') for joint in joints])
     if virtual is not None and virtual.text('child_link') == roots[0]:
