@@ -14,7 +14,7 @@ from support.machines.dynamics_cases import make_case
 from support.machines.random_models import add_random_joint, random_inertia
 
 from liedyn_ros.identification import base_parameters, Regressor
-from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
+from liedyn_ros.model import load_model, Model, ModelBuilder, SpatialInertia
 
 # What a joint of each type adds behind a free base, and has alone on the ground (13.50).
 RANKS = {'revolute': (7, 3), 'prismatic': (4, 1), 'helical': (9, 4), 'universal': (9, 9),
@@ -71,6 +71,29 @@ def test_names_spell_out_the_groups() -> None:
         assert parameter in together
     for parameter in ('arm/xx', 'arm/mass_z', 'tip/yy'):  # not felt
         assert parameter not in together
+
+
+def upside_down(right: float) -> str:
+    """Return a URDF: an upright axis that hangs, and one across, right angles as given."""
+    text = '<robot name="arm"><link name="link_0"/>'
+    for k, angle in ((1, 2.0 * right), (2, right)):
+        text += (f'<link name="link_{k}"><inertial><origin xyz="0.02 -0.1 0.03"/><mass value="1"/>'
+                 '<inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>'
+                 f'</link><joint name="joint_{k}" type="revolute"><parent link="link_{k - 1}"/>'
+                 f'<child link="link_{k}"/><origin xyz="0 -0.2 0.01" rpy="{angle} 0 0"/>'
+                 '<axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="9" velocity="1"/></joint>')
+    return text + '</robot>'
+
+
+def test_rounded_right_angles_add_no_parameters() -> None:
+    rng = np.random.default_rng(1)
+    exact, written = (base_parameters(Regressor(load_model(upside_down(right))), rng)
+                      for right in (np.pi / 2, 1.5708))
+    assert written.rank == exact.rank == 8
+    regressor = Regressor(load_model(upside_down(1.5708)))
+    rows = regressor.random_rows(rng)
+    np.testing.assert_allclose(written.columns(rows) @ written.values(regressor.parameters),
+                               rows @ regressor.parameters, atol=1e-4)  # N m, of some 10
 
 
 def test_a_machine_that_does_not_move_has_none() -> None:

@@ -147,8 +147,7 @@ def _findings(found: Excitation, clearance: Clearance | None) -> list[str]:
         'parameters well',
         'share of the limits: ' + ', '.join(
             f'{name} {share:.2f}' for name, share in found.used.items()),
-        'bodies were not looked at: the model has no simple visual shapes, and no --capsules '
-        'are given'
+        'nothing keeps bodies apart: give their shapes as --capsules (those of a URDF are not read)'
         if clearance is None else
         f'least distance of bodies: {found.clearance:.3g} m' if clearance.pairs else
         'no two bodies can touch']
@@ -177,7 +176,7 @@ def add_limit_options(motion: argparse._ArgumentGroup, limits: argparse._Argumen
     limits.add_argument('--reach', type=float, default=np.pi, help=(
         'range to either side of joints without position limits, rad or m'))
     limits.add_argument('--capsules', type=Path, help=(
-        'YAML file of shapes by body; by default the spheres, cylinders and boxes of the model'))
+        'YAML file of shapes by body, which stay apart; by default the visuals of a YAML model'))
     limits.add_argument('--clearance', type=float, default=0.02,
                         help='least distance of bodies that no joint connects, m')
 

@@ -37,7 +37,7 @@ class Capsule:
 
 
 def capsules_of(model: Model) -> tuple[Capsule, ...]:
-    """Return capsules around the visuals of the bodies: spheres, cylinders and boxes."""
+    """Return capsules around the visuals of a YAML model: spheres, cylinders and boxes."""
     found = []
     for body in model.body_list:
         for visual in body.visuals:
@@ -60,11 +60,7 @@ def capsules_of(model: Model) -> tuple[Capsule, ...]:
 
 
 class Clearance:
-    """
-    The least distance between capsules of bodies that no joint connects.
-
-    Pairs that touch at a configuration are left out where touching is true there: they always do.
-    """
+    """The least distance between capsules of bodies that no joint connects."""
 
     def __init__(self, model: Model, capsules: Sequence[Capsule]) -> None:
         """Take a model and its capsules. Raises KeyError for a body that is not there."""
