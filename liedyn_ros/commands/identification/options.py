@@ -309,7 +309,8 @@ def recording_of(model: Model, samples: JointSamples, start: Array | None = None
     found = model_samples(model, samples)
     if found.tau is None:
         raise ShapeError('recording: expected efforts, N m or N, got none'
-                         + ''.join(f'; {each}' for each in samples.remarks if 'effort' in each))
+                         + ''.join(f'; {each}. Where that joint stood still, --hold it'
+                                   for each in samples.remarks if 'effort' in each))
     q, v = found.q, found.v
     unknown = np.isnan(q[0])
     if unknown.any():

@@ -23,7 +23,6 @@ from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopT
 from liedyn_ros.identification.excitation.capsules import Clearance
 from liedyn_ros.identification.regressors import base_parameters, LoopRegressor, Regressor
 from liedyn_ros.model import JOINT_TYPES, Model
-from liedyn_ros.model.followers import Followers
 
 SAMPLES_PER_PERIOD = 20  # of each period of the highest harmonic, at which limits are looked at
 SHRINK_FACTOR = 0.85
@@ -219,7 +218,7 @@ class _Task:
         else:
             q = self._model.check_configuration(start)
         if self._closed is not None:
-            q = assemble(self._closed, Followers(self._model).positions(q))
+            q = assemble(self._closed, q)
         at = q[self._at_q]
         outside = [name for name, x, low, high in zip(
             self.joints, at, limits.lower, limits.upper) if not low <= x <= high]

@@ -17,6 +17,7 @@ import os
 from pathlib import Path
 import re
 import shutil
+import struct
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -39,7 +40,7 @@ BAG_SUFFIXES = '.mcap', '.db3'
 METADATA, INFORMATION = 'metadata.yaml', 'rosbag2_bagfile_information'
 _FAULTS = ReaderError, apsw.Error, OSError, ValueError, TypeError, RecursionError
 _UNDECODED = (SerdeError, TypesysError, KeyError, ValueError, IndexError, TypeError, SyntaxError,
-              RecursionError, AttributeError, OverflowError, MemoryError)
+              RecursionError, AttributeError, OverflowError, MemoryError, struct.error)
 PACKED, BY_MESSAGE = '.zstd', 'message'  # of compressed files, and of compressed messages
 MAX_DEFINITION = 2**18  # characters of a definition; that of a camera has some 2**13
 # Of SQLite's program: of a file, more a byte; of a look
@@ -188,7 +189,11 @@ class Bag:
         """
         try:
             self._define(raw)
-            return self._store.deserialize_cdr(raw.data, raw.type_name)
+            kind = self._store.get_msgdef(raw.type_name)
+            decode = {b'\0\0': kind.deserialize_cdr_be, b'\0\1': kind.deserialize_cdr_le}[
+                bytes(raw.data[:2])]
+            # Bytes beyond the end, as rclpy.serialization leaves after empty arrays, are no fault.
+            return decode(raw.data[4:], 0, kind.cls, self._store)[0]
         except _UNDECODED as error:
             self._undecoded += 1
             self._first = self._first or (

@@ -13,7 +13,7 @@ import pytest
 from support.machines.example_robots import example_robot
 
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.model import load_urdf
 
 ROBOTS = ('panda_description/urdf/panda.urdf', 'baxter_description/urdf/baxter.urdf',
@@ -33,6 +33,9 @@ def test_mimic_joints_move_with_their_leaders(path: str) -> None:
             coupling.multiplier * q[model.joint(coupling.leader).qi] + coupling.offset)
     lift = lift[:, free]
     np.testing.assert_array_equal(model.actuated, free)
+    measured = q.copy()  # as a driver reports joints that lead alone
+    measured[[model.joint(each.joint).qi for each in model.couplings]] = 0.0
+    np.testing.assert_allclose(assemble(ConstrainedDynamics(model), measured), q, atol=1e-9)
     v, tau = lift @ rng.normal(size=lift.shape[1]), rng.normal(size=model.nv)
     tree, held = Dynamics(model), ConstrainedDynamics(model)
     mass = lift.T @ tree.mass_matrix(q) @ lift

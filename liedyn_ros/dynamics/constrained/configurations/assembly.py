@@ -38,6 +38,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.model import Closure, JOINT_TYPES, Model, pose
+from liedyn_ros.model.followers import Followers
 from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.parts.geometry import checked_pose
 
@@ -70,7 +71,7 @@ def assemble(constraints: Constraints | Dynamics, start: ArrayLike | None = None
 
     Args:
         constraints: a ConstrainedDynamics or a Dynamics.
-        start: (nq,), a rough configuration; by default random ones.
+        start: (nq,), a rough configuration, whose mimic joints follow; by default random ones.
         held: joints of one coordinate at a value (rad or m) by name; frames at a pose (4, 4) in
             the ground, or their origin at a point (3,), m. Others are free.
         attempts: how many starts at most.
@@ -385,7 +386,8 @@ def _starts(constraints: Constraints, start: ArrayLike | None,
     values = {model.joint(name).qi: value for name, value in held.items()}
     for attempt in range(attempts):
         if attempt == 0:
-            q = model.neutral() if start is None else model.check_configuration(start)
+            q = (model.neutral() if start is None
+                 else Followers(model).positions(model.check_configuration(start)))
         else:
             q = model.random(rng)
         for at, value in values.items():
