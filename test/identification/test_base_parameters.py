@@ -81,7 +81,8 @@ def upside_down(right: float) -> str:
                  '<inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>'
                  f'</link><joint name="joint_{k}" type="revolute"><parent link="link_{k - 1}"/>'
                  f'<child link="link_{k}"/><origin xyz="0 -0.2 0.01" rpy="{angle} 0 0"/>'
-                 '<axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="9" velocity="1"/></joint>')
+                 '<axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="9" velocity="1"/>'
+                 '</joint>')
     return text + '</robot>'
 
 

@@ -54,7 +54,7 @@ def mcap(path, pairs, schemas=(JOINT_STATE,), compression=CompressionType.NONE, 
 
 
 def test_bytes_beyond_a_message_are_no_fault(tmp_path):
-    """What rclpy serializes for a writer of bags has room at its end for what empty arrays lack."""
+    """Empty arrays leave some at the end of what rclpy serializes for a writer of bags."""
     bag = Bag(mcap(tmp_path / 'long.mcap', [(t, data + bytes(8)) for t, data in packets(5)]))
     efforts = [each.message.effort for each in bag.messages(['/joint_states'])]
     assert np.array_equal(efforts, states(NAMES, 5)[3]) and not bag.losses

@@ -147,7 +147,7 @@ def _findings(found: Excitation, clearance: Clearance | None) -> list[str]:
         'parameters well',
         'share of the limits: ' + ', '.join(
             f'{name} {share:.2f}' for name, share in found.used.items()),
-        'nothing keeps bodies apart: give their shapes as --capsules (those of a URDF are not read)'
+        'nothing keeps bodies apart: --capsules has their shapes (those of a URDF are not read)'
         if clearance is None else
         f'least distance of bodies: {found.clearance:.3g} m' if clearance.pairs else
         'no two bodies can touch']

@@ -20,8 +20,8 @@ from liedyn_ros.common.checks import Array, as_trailing
 from liedyn_ros.identification.regressors.loop_regressor import LoopRegressor
 from liedyn_ros.identification.regressors.regressor import Regressor
 
-# Of the largest pivot. Right angles written as 1.5708 leave axes some 1e-5 off, and what these then
-# feel is no parameter. Real ones have 1e-2 (of 29 public robots 0.016 and more).
+# Of the largest pivot. Right angles written as 1.5708 leave axes some 1e-5 off, and what these
+# then feel is no parameter. Real ones have 1e-2 (of 29 public robots 0.016 and more).
 PIVOT_TOLERANCE = 1e-4
 _ROWS_PER_PARAMETER = 3  # times as many rows as parameters
 _MIN_FACTOR = 1e-5  # a smaller factor is rounding, as of 1.5708, and left out of a name
