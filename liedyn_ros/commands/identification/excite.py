@@ -144,7 +144,8 @@ def _findings(found: Excitation, clearance: Clearance | None) -> list[str]:
         f'{found.period:g} s of {", ".join(found.joints)}; it begins and ends at rest and may be '
         'repeated',
         f'condition {found.condition:.3g}, where up to {MAX_CONDITION:g} determines the '
-        'parameters well',
+        'parameters well' + (': give a longer --period, and --hold joints that move little mass'
+                             if found.condition > MAX_CONDITION else ''),
         'share of the limits: ' + ', '.join(
             f'{name} {share:.2f}' for name, share in found.used.items()),
         'nothing keeps bodies apart: --capsules has their shapes (those of a URDF are not read)'

@@ -76,6 +76,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print('error on held-out parts, rms, N m or N')
     print_table(SCALES_HEAD, summary(result))
     found.print_further()
+    if result.scales:
+        print('- scales found:', *(f'--scale {joint}={value:.5g}+-{deviation:.2g}'
+                                   for joint, (value, deviation) in result.scales.items()))
     for text in (*samples.remarks, *result.motion.remarks):
         print(f'- {text}')
     print(f'- to record next: {ahead[1]}')

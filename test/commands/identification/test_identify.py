@@ -62,6 +62,16 @@ def test_a_bag_leads_to_a_better_urdf_and_a_report(tmp_path, capsys):
     assert numbers['offered'] and set(numbers['bodies']) <= {'base', 'upper', 'fore'}
 
 
+def test_a_scale_that_was_found_is_printed_as_the_option_that_has_it(tmp_path, capsys):
+    stamps, q, v, tau = arm_recording()
+    run = csv_table(tmp_path / 'run.csv', (stamps, q, v, tau / [1.0, 1.0, 4.0]))
+    identify.main([str(wrong_urdf(tmp_path / 'arm.urdf')), str(run), '--folder',
+                   str(tmp_path / 'out'), '--no-next-motion', '--find-scale', 'elbow',
+                   *FIXED_SETTINGS])
+    found = re.search(r'--scale elbow=([0-9.]+)\+-[0-9.]+', capsys.readouterr().out)
+    assert float(found[1]) == pytest.approx(4.0, rel=0.05)
+
+
 @pytest.mark.full
 def test_the_report_is_one_page_that_needs_nothing_else(tmp_path):
     urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
