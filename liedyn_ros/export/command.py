@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import PO
 from liedyn_ros.export.casadi_source import write_casadi_source
 from liedyn_ros.export.loops_file import DEFAULT_ORDER, write_loops
 from liedyn_ros.export.model_file import write_model, write_platform
-from liedyn_ros.model import load_model
+from liedyn_ros.model import annotate, load_model
 from liedyn_ros.stewart import load_geometry
 from liedyn_ros.stewart.platform.io.geometry_file import is_geometry_file
 
@@ -60,10 +60,11 @@ def write(options: argparse.Namespace, output: Path) -> str:
     """Write the file of a platform, a tree or a machine with closed loops; return what it is."""
     if is_geometry_file(options.robot):
         if (options.floating or options.no_dissipation or options.tree
-                or options.order is not None or options.measured is not None or options.start):
+                or options.loops or options.order is not None or options.measured is not None
+                or options.start):
             raise LiedynError(f'{options.robot}: expected no --floating, --no-dissipation, '
-                              '--tree, --order, --measured or --start, as it is the geometry of '
-                              'a platform')
+                              '--tree, --loops, --order, --measured or --start, as it is the '
+                              'geometry of a platform')
         geometry = load_geometry(options.robot)
         write_platform(output, geometry, length_bound=options.length_bound,
                        joint_bound=options.joint_bound)
@@ -72,6 +73,8 @@ def write(options: argparse.Namespace, output: Path) -> str:
         raise LiedynError(f'{options.robot}: expected the geometry of a platform with '
                           f'--length-bound or --joint-bound, got another file')
     model = load_model(options.robot, floating=options.floating)
+    if options.loops:
+        model = annotate(model, options.loops)
     if options.casadi:
         write_casadi_source(output, model, frames=options.frames,
                             dissipation=not options.no_dissipation)
@@ -81,11 +84,12 @@ def write(options: argparse.Namespace, output: Path) -> str:
             each.partition('=') for each in options.reach)}
         write_loops(output, model, order=DEFAULT_ORDER if options.order is None else options.order,
                     dissipation=not options.no_dissipation, measured=options.measured, reach=reach,
-                    start=model.rough_configuration(options.start) if options.start else None)
+                    start=model.rough_configuration(' '.join(options.start))
+                    if options.start else None)
         return f'closed loops of {model!r}'
     if options.order is not None or options.measured is not None or options.start:
         name = next(f'--{each}' for each in ('order', 'measured', 'start')
-                    if getattr(options, each) not in (None, ''))
+                    if getattr(options, each) is not None)
         raise LiedynError(f'{name}: expected a machine with closed loops or couplings; the work '
                           'area of a tree takes any order')
     write_model(output, model, dissipation=not options.no_dissipation, tree=options.tree)
@@ -97,7 +101,8 @@ def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog='liedyn export', description='Write the model file of a machine for libliedyn.')
     result.add_argument('robot', type=Path,
-                        help='file .urdf, .xacro or .yaml, or the geometry of a Stewart platform')
+                        help='file .urdf, .xacro, .sdf, .xml or .yaml, or the geometry of a '
+                             'Stewart platform')
     result.add_argument('-o', '--output', type=Path,
                         help='model file; default: next to the robot, with the suffix .liedyn')
     result.add_argument('--floating', action='store_true', help='put the base on a free joint')
@@ -105,6 +110,8 @@ def parser() -> argparse.ArgumentParser:
                         help='leave out damping and friction of the joints')
     result.add_argument('--tree', action='store_true',
                         help='leave out closed loops and mimic joints')
+    result.add_argument('--loops', type=Path, metavar='FILE',
+                        help='.yaml with closures and couplings of a URDF')
     result.add_argument('--own-code', action='store_true',
                         help='write the code of this robot alone, object and header, in place of '
                              'a model file, in a clone; its options: python -m '
@@ -121,9 +128,9 @@ def parser() -> argparse.ArgumentParser:
                              f'{DEFAULT_ORDER}')
     result.add_argument('--measured', nargs='+', metavar='JOINT',
                         help='measured joints of closed loops, by default the actuated ones')
-    result.add_argument('--start', default='', metavar='JOINT:=POSITION',
-                        help='rough positions that choose the assembly of closed loops, such as '
-                             "'knee:=0.5 ankle:=-1.2'; others are 0")
+    result.add_argument('--start', nargs='+', metavar='JOINT:=POSITION',
+                        help='rough positions that choose the assembly of closed loops; others '
+                             'are 0')
     result.add_argument('--length-bound', type=float, default=0.0, metavar='M',
                         help='largest error of a leg length (m, rad of a crank), for the proofs')
     result.add_argument('--joint-bound', type=float, default=0.0, metavar='M',

@@ -56,6 +56,15 @@ def test_all_that_is_declared_is_written_once_and_exported():
         assert f'    liedyn_{each.name};\n' in exported
 
 
+def test_arrays_of_a_size_that_the_caller_gives_have_their_shape_in_the_header():
+    given = [(each.text, name, of.shape) for module in FUNCTION_MODULES.values()
+             for each in functions(module) for name, of in each.arguments.items()
+             if 'size' in of.shape]
+    assert len(given) == 2
+    for text, name, shape in given:
+        assert f'{name} is ({", ".join(shape)})' in ' '.join(text.split())
+
+
 def test_the_header_is_strict_c(tmp_path):
     require_tools('gcc')
     (tmp_path / 'liedyn.h').write_text(dict(interface())['include/liedyn.h'])

@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.constrained import (
     assemble, assemblies, ConstrainedDynamics, LoopTracker)
 from liedyn_ros.export import loops_bytes, model_bytes, write_loops
 from liedyn_ros.export.command import main
-from liedyn_ros.model import Limits, load_model
+from liedyn_ros.model import annotate, Limits, load_model
 
 ORDER, STATES = 2, 10
 # Codes of liedyn.h.
@@ -315,6 +315,17 @@ def test_the_command_writes_loops_to_an_order(tmp_path, capsys):
     assert main([str(robot), '-o', str(output), '--order', '1']) == 0
     assert output.read_bytes() == loops_bytes(load_model(robot), order=1)
     assert 'closed loops of <Model' in capsys.readouterr().out
+
+
+def test_the_command_takes_loops_beside_a_urdf_and_a_start_in_words(tmp_path):
+    robot, loops = config_file('linkage_leg.urdf'), config_file('linkage_leg_loops.yaml')
+    output, model = tmp_path / 'loops.liedyn', annotate(load_model(robot), loops)
+    given = [str(robot), '--loops', str(loops), '-o', str(output), '--start']
+    assert main([*given, 'hip:=0.3', 'crank_joint:=0.4']) == 0
+    start = model.rough_configuration('hip:=0.3 crank_joint:=0.4')
+    assert output.read_bytes() == loops_bytes(model, start=start)
+    assert main([*given, 'hip:=0.3 crank_joint:=0.4']) == 0
+    assert output.read_bytes() == loops_bytes(model, start=start)
 
 
 def test_wrong_models_and_orders_are_refused():

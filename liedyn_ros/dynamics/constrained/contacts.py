@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import (
     Array, as_array, as_number, as_numbers, require_kind, unknown_name)
-from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.common.errors import ConvergenceError, LimitError, ModelError
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
 from liedyn_ros.dynamics.constrained.contact_programs import (
     admissible_multipliers, Cone, least_efforts, restored_impulses, sliding_impulses)
@@ -200,9 +200,8 @@ class Contacts:
 
         >>> Contacts(model, {'tip': Contact('tool')}).prepare(['tip'])
         """
-        for names in sets:
-            chosen = self._ordered(names)
-            dynamics = self._of(chosen).dynamics if chosen else self.free
+        laid = (self._of(chosen).dynamics for chosen in map(self._ordered, sets) if chosen)
+        for dynamics in (self.free, *laid):
             if dynamics.m:
                 dynamics.mobility  # noqa: B018
 
@@ -278,7 +277,7 @@ class Contacts:
         cones = self._cones(dynamics)
         multipliers = np.reshape(solution.multipliers, (-1, dynamics.m))[0] if dynamics.m else (
             np.zeros(0))
-        unique = solution.rank == dynamics.m
+        unique = self._decide(dynamics, solution.rank)
         found = self._forces(dynamics, cones, multipliers, unique)
         if unique or not admissible or all(each.holds for each in found.values()):
             return found
@@ -331,7 +330,7 @@ class Contacts:
             raise LimitError('a: expected a motion with forces that push and do not slip, got '
                              f'none at {list(cones)}', names=list(cones))
         tau = found.tau - np.where(driven, rows.T @ (least - found.multipliers), 0.0)
-        forces = self._forces(dynamics, cones, least, found.rank == dynamics.m)
+        forces = self._forces(dynamics, cones, least, self._decide(dynamics, found.rank))
         return Carried(tau, {name: each._replace(holds=True) for name, each in forces.items()})
 
     def impact(self, dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike,
@@ -391,7 +390,7 @@ class Contacts:
                 mass, rows, found.multipliers, list(cones.values()), part)
         factor = mass_factor(mass)
         after = v + np.linalg.solve(factor.T, np.linalg.solve(factor, rows.T @ impulses))
-        forces = self._forces(dynamics, cones, impulses, found.rank == dynamics.m)
+        forces = self._forces(dynamics, cones, impulses, self._decide(dynamics, found.rank))
         if sliding:
             speeds, slowest = rows @ after, MAX_HELD_SPEED * np.abs(rows @ v).max(initial=0.0)
             forces = {name: force._replace(holds=_holds(
@@ -433,6 +432,15 @@ class Contacts:
                     -closure.frame_b[:3, :3] @ moment, unique)
             first += closure.rows
         return found
+
+    def _decide(self, dynamics: ConstrainedDynamics, rank: int) -> bool:
+        """Return whether a rank leaves one choice of the contacts' forces, whatever loops do."""
+        if rank == dynamics.m or not self.free.m:
+            return rank == dynamics.m
+        try:
+            return rank - self.free.mobility.rank == dynamics.m - self.free.m
+        except ConvergenceError:  # nothing says how many constraints of the loops are redundant
+            return False
 
     def _ordered(self, names: Iterable[str]) -> tuple[str, ...]:
         chosen = set(names)

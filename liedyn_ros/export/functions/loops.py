@@ -184,8 +184,8 @@ def loops_velocity_within(
     """
     Write the v (nv) of velocity_within with which loops are closed at the end of a step.
 
-    settings are the step, s, and the gain by which gaps of loops fall, 1/s; both above 0. size is
-    constraints + tasks + 6 nv + 13 at least.
+    settings are the step, s, and the gain by which gaps of loops fall, 1/s; both above 0. scratch
+    is (size, size), size constraints + tasks + 6 nv + 13 at least.
     """
     loops = area.loops_of(work)
     t = closing_of(loops.closing)

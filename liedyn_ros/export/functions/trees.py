@@ -168,7 +168,8 @@ def velocity_within(
     That is differential inverse kinematics. The first `held` rows hold. Of what the others miss
     the squares are least, with damping (nv), above 0, times those of v. Of velocities as good, the
     nearest to back (nv) is taken, such as one to a rest posture; NULL: none. Bounds (nv) may be
-    infinite. size is tasks + 6 nv + 13 at least. loops_velocity_within is for closed loops.
+    infinite. scratch is (size, size), size tasks + 6 nv + 13 at least. loops_velocity_within is
+    for closed loops.
     """
     if not (finite(jacobian) and finite(wanted) and finite(damping) and finite(back)):
         return aba.REFUSED

@@ -217,6 +217,22 @@ def test_a_machine_with_loops_keeps_them_in_an_impact() -> None:
                   - plastic).max() == 0.0
 
 
+def test_redundant_loops_leave_the_forces_of_contacts_unique() -> None:
+    builder = ModelBuilder.of(walker())
+    for name in ('hips', 'again'):
+        builder.add_closure(name, 'rod', 'left_shin', 'right_shin', length=0.26)
+    contacts = Contacts(builder.build(), {
+        name: Contact(name, 'surface') for name in ('left_foot', 'right_foot')})
+    q, v = assemble(contacts.free, state(6)[0]), np.zeros(12)
+    for names in (['left_foot'], contacts.names):  # both feet fix what the rods hold
+        dynamics = contacts.holding(names, q)
+        contacts.prepare(names)
+        found = contacts.forces(dynamics, q, dynamics.forward(q, v, v))
+        impulses = contacts.impact(dynamics, q, v).impulses
+        assert {each.unique for each in (*found.values(), *impulses.values())} == {
+            len(names) == 1}
+
+
 def test_wrong_contacts_are_refused() -> None:
     model = walker()
     with refused(ModelError, 'nowhere'):

@@ -425,10 +425,10 @@ def _kind(name: str, value: ArrayLike) -> str:
 def _pose(name: str, kind: str, value: ArrayLike) -> Array:
     """Return a target as a pose (4, 4)."""
     array = as_numbers(f'target {name}', value)
-    if kind == POINT and array.shape == (3,):
+    if kind == POINT and array.shape != (4, 4):
         return pose(as_array(f'target {name}', array, (3,)))
-    if kind == ORIENTATION and array.shape == (3, 3):
+    if kind == ORIENTATION and array.shape != (4, 4):
         whole: Array = np.eye(4)
-        whole[:3, :3] = array
+        whole[:3, :3] = as_array(f'target {name}', array, (3, 3))
         return checked_pose(f'target {name}', whole)
     return checked_pose(f'target {name}', array)

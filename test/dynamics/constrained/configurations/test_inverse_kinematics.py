@@ -21,7 +21,7 @@ import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ModelError, NameSetError, ShapeError
 from liedyn_ros.dynamics.constrained import (
-    assemble, ConstrainedDynamics, InverseKinematics, ORIENTATION, POINT, Reached, TOOL)
+    assemble, ConstrainedDynamics, InverseKinematics, ORIENTATION, POINT, POSE, Reached, TOOL)
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 
@@ -243,5 +243,9 @@ def test_wrong_requests_are_refused_by_name() -> None:
         robot, 'hand', weights={'hand': (1.0, -1.0)}), LimitError).names == ('hand',)
     assert wrong(lambda: InverseKinematics(
         robot, 'hand', weights={'foot': (1.0, 1.0)}), ModelError).names == ('foot',)
+    for kind, shape in ((POINT, (3,)), (ORIENTATION, (3, 3)), (POSE, (4, 4))):
+        narrow = InverseKinematics(robot, {'hand': kind})
+        assert wrong(lambda narrow=narrow: narrow({'hand': [1.0, 2.0]}), ShapeError
+                     ).expected == shape
     assert wrong(lambda: solver.batch({'hand': here}), ShapeError)
     assert wrong(lambda: solver({'hand': here}, np.zeros(6)), ShapeError)
