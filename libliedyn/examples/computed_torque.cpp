@@ -89,6 +89,6 @@ int main(int count, char **arguments) try {
   print("controller", took);
   return 0;
 } catch (const liedyn::Error &error) {
-  std::fprintf(stderr, "computed_torque: %s: %s\n", arguments[1], error.what());
+  std::fprintf(stderr, "computed_torque: %s\n", error.what());
   return 1;
 }

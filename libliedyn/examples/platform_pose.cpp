@@ -56,6 +56,6 @@ int main(int count, char **arguments) try {
   std::printf("force of %s: %.2f N\n", liedyn_leg_name(platform.get(), 0), forces[0]);
   return 0;
 } catch (const liedyn::Error &error) {
-  std::fprintf(stderr, "platform_pose: %s: %s\n", arguments[1], error.what());
+  std::fprintf(stderr, "platform_pose: %s\n", error.what());
   return 1;
 }

@@ -443,7 +443,7 @@ class Contacts:
             return False
 
     def _ordered(self, names: Iterable[str]) -> tuple[str, ...]:
-        chosen = set(names)
+        chosen = {names} if isinstance(names, str) else set(names)
         for name in chosen:
             if name not in self._places:
                 raise unknown_name(ModelError, 'contact', self._places, name)

@@ -151,6 +151,7 @@ def test_a_contact_that_holds_stays_and_a_new_one_touches() -> None:
     assert np.allclose(places['left_foot'], at)
     assert np.allclose(places['right_foot'], both.frames.pose(stepped, 'right_foot')[:3, 3])
     assert contacts.holding(['left_foot'], stepped) is one  # not made again
+    assert contacts.holding('left_foot', stepped) is one  # a name alone
     assert contacts.holding([], stepped) is contacts.free
 
 
