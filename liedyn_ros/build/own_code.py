@@ -200,7 +200,8 @@ define i64 @own_size() {{
 
 def _require_name(what: str, name: str) -> None:
     if not (name.isidentifier() and name.isascii()):
-        raise LiedynError(f'{what}: expected a name of C, got {name!r}', names=(what,), got=name)
+        raise LiedynError(f'{what}: expected letters, digits and _, as in C, got {name!r}',
+                          names=(what,), got=name)
 
 
 def _bitcode(*entries: Entry) -> bytes:
