@@ -22,8 +22,9 @@ from support.machines.example_robots import example_robot
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import TaskSpace
-from liedyn_ros.export import write_model, write_platform
+from liedyn_ros.dynamics.constrained import (
+    assemble, complete_velocity, ConstrainedDynamics, TaskSpace)
+from liedyn_ros.export import write_loops, write_model, write_platform
 from liedyn_ros.model import load_model
 from liedyn_ros.stewart import load_geometry
 
@@ -89,18 +90,55 @@ int main(int, char **arguments) {
 """
 
 
-def test_task_space_in_eigen_has_the_bits_of_python(prefix, tmp_path):
+LOOPS = r"""
+#include <cstdio>
+#include "liedyn_loops.hpp"
+
+int main(int, char **arguments) {
+  const liedyn::Loops loops(arguments[1]);
+  liedyn::LoopsWork work(loops);
+  liedyn::Vector q(4), v(4), a(4), tau(4);
+  q << 2.0, -1.4, 1.2, 1.4;
+  v << 0.5, 0.0, -0.3, 0.0;
+  tau << 1.0, 0.0, -2.0, 0.0;
+  const unsigned char held[] = {1, 0, 1, 0};
+  work.assemble(q, 1, false, held);
+  work.complete_velocity(q, v);
+  work.forward(q, v, tau, a);
+  for (const auto &each : {q, v, a})
+    for (int i = 0; i < 4; ++i) std::printf("%a\n", each[i]);
+}
+"""
+
+
+def printed(prefix, folder, text, *arguments):
+    """Return the numbers that a program in C++ with the library prints."""
     require_tools('g++')
+    (folder / 'main.cpp').write_text(text)
+    run('g++', '-std=c++17', '-Wall', '-Werror', '-I', prefix / 'include', '-isystem',
+        eigen() / 'include' / 'eigen3', folder / 'main.cpp', '-L', prefix / 'lib', '-lliedyn',
+        f'-Wl,-rpath,{prefix / "lib"}', '-o', folder / 'main')
+    return [float.fromhex(word) for word in run(folder / 'main', *arguments).split()]
+
+
+def test_task_space_in_eigen_has_the_bits_of_python(prefix, tmp_path):
     model = load_model(example_robot('ur_description/urdf/ur5_robot.urdf'))
     write_model(tmp_path / 'ur5.liedyn', model)
-    (tmp_path / 'tasks.cpp').write_text(TASKS)
-    run('g++', '-std=c++17', '-Wall', '-Werror', '-I', prefix / 'include', '-isystem',
-        eigen() / 'include' / 'eigen3', tmp_path / 'tasks.cpp', '-L', prefix / 'lib', '-lliedyn',
-        f'-Wl,-rpath,{prefix / "lib"}', '-o', tmp_path / 'tasks')
-    printed = run(tmp_path / 'tasks', tmp_path / 'ur5.liedyn', model.frame_index('tool0'))
-    found = np.array([float.fromhex(word) for word in printed.split()]).reshape(6, 6)
+    found = printed(prefix, tmp_path, TASKS, tmp_path / 'ur5.liedyn', model.frame_index('tool0'))
     at = TaskSpace(Dynamics(model), 'tool0')(np.full(model.nq, 0.3), np.full(model.nv, 0.1))
-    assert np.array_equal(found, at.inertia)
+    assert np.array_equal(np.reshape(found, (6, 6)), at.inertia)
+
+
+def test_loops_in_eigen_are_those_of_python(prefix, tmp_path):
+    model = load_model(config_file('five_bar.yaml'))
+    write_loops(tmp_path / 'loops.liedyn', model)
+    found = np.reshape(printed(prefix, tmp_path, LOOPS, tmp_path / 'loops.liedyn'), (3, 4))
+    robot = ConstrainedDynamics(model)
+    q = assemble(robot, [2.0, -1.4, 1.2, 1.4], held={
+        'left_crank_joint': 2.0, 'right_crank_joint': 1.2})
+    v = complete_velocity(robot, q, [0.5, 0.0, -0.3, 0.0])
+    np.testing.assert_allclose(
+        found, [q, v, robot.forward(q, v, [1.0, 0.0, -2.0, 0.0])], rtol=1e-12, atol=1e-12)
 
 
 def test_a_package_with_the_library_is_found_as_well(prefix, tmp_path):
