@@ -263,7 +263,7 @@ class ModelBuilder:
         self._frames += map(to.frame, model.frame_list)
         self._warnings += model.warnings
 
-    def add_payload(self, name: str, frame: str, inertia: SpatialInertia,
+    def add_payload(self, name: str, frame: str, inertia: SpatialInertia | None,
                     placement: ArrayLike | None = None) -> None:
         """
         Add a body on a fixed joint: what an arm has picked up.
@@ -271,7 +271,7 @@ class ModelBuilder:
         Args:
             name: of the body.
             frame: a body or an added frame that holds it.
-            inertia: mass (kg), centre (m) and inertia (kg m^2) of the body.
+            inertia: mass (kg), centre (m) and inertia (kg m^2) of the body; None for none.
             placement: pose (4, 4) of the body in the frame, m; by default the identity.
 
         Raises:

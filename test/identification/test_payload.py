@@ -294,8 +294,9 @@ def test_a_rod_gets_the_thickness_that_a_model_needs():
 
 
 def test_a_body_that_is_not_there_is_named():
-    with pytest.raises(ModelError):
+    with pytest.raises(ModelError) as caught:
         PayloadEstimator(true_arm(), 'hand')
+    assert set(caught.value.expected) == {*true_arm().bodies}  # and not the payload
 
 
 def test_stated_deviations_of_scales_are_in_those_of_the_payload(tmp_path):

@@ -349,8 +349,7 @@ def with_payload(model: Model, body: str, parameters: ArrayLike, *,
 def _attached(model: Model, body: str, placement: ArrayLike | None,
               inertia: SpatialInertia | None) -> Model:
     builder = ModelBuilder.of(model)
-    builder.add_body(PAYLOAD_NAME, inertia)
-    builder.add_joint(f'{PAYLOAD_NAME}_joint', 'fixed', body, PAYLOAD_NAME, placement=placement)
+    builder.add_payload(PAYLOAD_NAME, body, inertia, placement)
     return builder.build()
 
 
