@@ -11,20 +11,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
-from liedyn_ros.dynamics.constrained import constrained_stormer_verlet, ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     corrections, least, project, PROJECTION_DISTANCE)
 from liedyn_ros.dynamics.constrained.configurations.mobility import independent_constraints
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     EquationMotion, VariedEquations)
-from liedyn_ros.dynamics.linearization.linear_models import LinearModel
-from liedyn_ros.dynamics.linearization.variational_steps import (
-    pull_variational_step, Step, varied_variational_step)
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.linearization.variational_steps import pull_variational_step, Step
 
 
 def projection(dynamics: ConstrainedDynamics, q: Array, v: Array) -> tuple[Array, Array, Array]:
@@ -44,39 +42,25 @@ def projection(dynamics: ConstrainedDynamics, q: Array, v: Array) -> tuple[Array
                            [by_q @ moved, np.eye(len(v)) - spread @ rows]])
 
 
-def verlet_step(
-        dynamics: ConstrainedDynamics, q: Array, v: Array, dt: float, tau: ArrayLike,
-        external: ArrayLike | None) -> tuple[Array, Array, LinearModel]:
-    """Return q, v after constrained_stormer_verlet.step, and the step's derivatives (13.59)."""
-    q1, v1 = constrained_stormer_verlet.step(dynamics, q, v, dt, tau, external)
-    rows = independent_constraints(dynamics, q)
+def pull_verlet(dynamics: Dynamics | ConstrainedDynamics, taken: Step, by: Array
+                ) -> tuple[Array, Array]:
+    """Return by A (k, 2 nv) and by B (k, nv) of a step of STORMER_VERLET, by (k, 2 nv) (13.59)."""
+    if isinstance(dynamics, Dynamics):
+        n = dynamics.model.nv
+        none = np.zeros((0, n))
+        return pull_variational_step(
+            dynamics, taken, none, none, lambda q, v, y: (np.zeros((n, n)), none), by)
+    rows = independent_constraints(dynamics, taken.q)
 
     def constraint_partials(q: Array, v: Array, y: Array) -> tuple[Array, Array]:
-        rates, whole = _rates(dynamics, q), np.zeros(dynamics.m)
+        rates = ConstraintRates(dynamics, q, np.zeros((2, len(v))))
+        whole = np.zeros(dynamics.m)
         whole[rows] = y
         return rates.vary_forces(whole[None])[0], rates.vary_rows(v[None])[0][rows]
 
-    return q1, v1, varied_variational_step(
-        dynamics.tree, Step(q, v, q1, v1, dt, tau, external), dynamics.jacobian(q)[rows],
-        dynamics.jacobian(q1)[rows], constraint_partials)
-
-
-def pull_verlet_step(dynamics: ConstrainedDynamics, taken: Step, by: Array) -> tuple[Array, Array]:
-    """Return A^T by (2 nv,) and B^T by (nv,) of constrained_stormer_verlet.step (13.59)."""
-    rows = independent_constraints(dynamics, taken.q)
-
-    def constraints_pull(q: Array, y: Array, p: Array, v: Array, s: Array) -> Array:
-        along, swung = (_rates(dynamics, q).vary_rows(each[None])[0][rows] for each in (p, v))
-        return np.asarray(y @ along - s @ swung)
-
     return pull_variational_step(
         dynamics.tree, taken, dynamics.jacobian(taken.q)[rows],
-        dynamics.jacobian(taken.q1)[rows], constraints_pull, by)
-
-
-def _rates(dynamics: ConstrainedDynamics, q: Array) -> ConstraintRates:
-    """Return the rows of constraints at rest, and how they vary."""
-    return ConstraintRates(dynamics, q, np.zeros((2, dynamics.model.nv)))
+        dynamics.jacobian(taken.q1)[rows], constraint_partials, by)
 
 
 def _require_near(dynamics: ConstrainedDynamics, q: Array, v: Array) -> None:

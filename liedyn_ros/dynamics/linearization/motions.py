@@ -25,9 +25,10 @@ from liedyn_ros.dynamics.constrained import (
 from liedyn_ros.dynamics.constrained.minimal_motions import directions, spread
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
+from liedyn_ros.dynamics.linearization.closed_loops import pull_verlet
 from liedyn_ros.dynamics.linearization.linear_models import Robot
 from liedyn_ros.dynamics.linearization.steps import (
-    pull_step, pull_verlet, require_scheme, RUNGE_KUTTA, STORMER_VERLET)
+    pull_step, require_scheme, RUNGE_KUTTA, STORMER_VERLET)
 from liedyn_ros.dynamics.linearization.variational_steps import Step
 
 Controller: TypeAlias = Callable[[float, Array, Array], ArrayLike]
@@ -196,9 +197,9 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
 def _pulled(robot: Dynamics | ConstrainedDynamics, scheme: str, taken: Step, by: Array
             ) -> tuple[Array, Array]:
     """Return the gradients by the state before a step (2 nv,) and by tau of that behind it."""
-    if scheme == STORMER_VERLET:
-        return pull_verlet(robot, taken, by)
-    return pull_step(robot, taken.q, taken.v, taken.dt, np.asarray(taken.tau), taken.external, by)
+    by_state, by_tau = pull_verlet(robot, taken, by[None]) if scheme == STORMER_VERLET else (
+        pull_step(robot, taken.q, taken.v, *taken[4:], by[None])[2:])
+    return by_state[0], by_tau[0]
 
 
 def _led(least: MinimalCoordinates, controller: Controller, t: float, q: Array, v: Array

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The derivatives of steps: a Runge-Kutta step stage by stage (13.56)."""
+"""The derivatives of steps: a Runge-Kutta step, backwards stage by stage (13.56)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, MinimalCoordinates
+from liedyn_ros.dynamics.constrained import (
+    constrained_stormer_verlet, ConstrainedDynamics, MinimalCoordinates)
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import stormer_verlet
-from liedyn_ros.dynamics.linearization.closed_loops import (
-    projection, pull_verlet_step, verlet_step)
+from liedyn_ros.dynamics.linearization.closed_loops import projection, pull_verlet
 from liedyn_ros.dynamics.linearization.linear_models import (
     lifted, LinearModel, reduced, Robot)
-from liedyn_ros.dynamics.linearization.variational_steps import (
-    pull_variational_step, rate_by_chart, Step, varied_variational_step)
+from liedyn_ros.dynamics.linearization.variational_steps import rate_by_chart, Step
 from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
 from liedyn_ros.model.configuration import difference_derivatives
 
@@ -71,25 +70,16 @@ def linearize_step(dynamics: Robot, q: ArrayLike, v: ArrayLike, dt: float, tau: 
         q1, v1, linear = linearize_step(whole, q, rates, dt, forces, external, scheme)
         return q1, v1[dynamics.known], reduced(dynamics, q, v, linear)
     model, dt = dynamics.model, as_positive('dt', dt)
-    q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
+    q, v, every = model.check_configuration(q), as_array('v', v, (model.nv,)), np.eye(2 * model.nv)
     if scheme == STORMER_VERLET:
-        if isinstance(dynamics, ConstrainedDynamics):
-            return verlet_step(dynamics, q, v, dt, tau, external)
-        taken = Step(q, v, *stormer_verlet.step(dynamics, q, v, dt, tau, external), dt, tau,
-                     external)
-        none = np.zeros((0, model.nv))
-        return taken.q1, taken.v1, varied_variational_step(
-            dynamics, taken, none, none, lambda q, v, y: (np.zeros((model.nv, model.nv)), none))
-
+        step: Callable[..., tuple[Array, Array]] = constrained_stormer_verlet.step if isinstance(
+            dynamics, ConstrainedDynamics) else stormer_verlet.step
+        taken = Step(q, v, *step(dynamics, q, v, dt, tau, external), dt, tau, external)
+        return taken.q1, taken.v1, LinearModel(*pull_verlet(dynamics, taken, every))
     if isinstance(dynamics, ConstrainedDynamics):
         dynamics.require_closed_state(q, v)
-        q, v, linear = _stages(
-            dynamics.tree, lambda q, v: dynamics.forward.partial_derivatives(
-                q, v, tau, external, closed=False), q, v, dt)
-        q, v, rows = projection(dynamics, q, v)
-        return q, v, LinearModel(rows @ linear.A, rows @ linear.B)
-    return _stages(dynamics, lambda q, v: dynamics.forward.partial_derivatives(
-        q, v, tau, external), q, v, dt)
+    q, v, by_state, by_tau = pull_step(dynamics, q, v, dt, tau, external, every)
+    return q, v, LinearModel(by_state, by_tau)
 
 
 def require_scheme(scheme: str) -> None:
@@ -99,80 +89,54 @@ def require_scheme(scheme: str) -> None:
             f'scheme: expected {RUNGE_KUTTA!r} or {STORMER_VERLET!r}, got {scheme!r}')
 
 
-def _stages(tree: Dynamics, accelerate: Callable[[Array, Array], Any], q: Array, v: Array,
-            dt: float) -> tuple[Array, Array, LinearModel]:
-    """Return q (nq,) and v (nv,) after the stages of a step, with their derivatives."""
-    model, n, table = tree.model, tree.model.nv, tree.constants.table
-    moved, faster, pushed = np.split(np.eye(3 * n), 3)
-
-    def stage(x: Array, by_x: Array, rate: Array, by_rate: Array
+def pull_step(dynamics: Dynamics | ConstrainedDynamics, q: Array, v: Array, dt: float,
+              tau: ArrayLike, external: ArrayLike | None, by: Array
               ) -> tuple[Array, Array, Array, Array]:
-        """Return dx, dv and their derivatives (nv, 3 nv) at coordinates x about q."""
-        dx, turn = np.empty(n), model.integrate_derivatives(q, x)
-        exponential_rate(table, x, rate, dx)
-        at = accelerate(model.integrate(q, x), rate)
-        place = turn.by_q @ moved + turn.by_dv @ by_x
-        by_dx = difference_derivatives(model.link_table, x).by_q1 @ by_rate + rate_by_chart(
-            model, x, rate) @ by_x
-        return dx, at.a, by_dx, at.by_q @ place + at.by_v @ by_rate + at.by_tau @ pushed
+    """
+    Return q, v after a Runge-Kutta step, by A (k, 2 nv) and by B (k, nv), for by (k, 2 nv).
 
-    first = stage(np.zeros(n), np.zeros_like(moved), v, faster)
-    stages = [first]
-    for share in (0.5, 0.5, 1.0):
-        dx, dv, by_dx, by_dv = stages[-1]
-        step = share * dt
-        stages.append(stage(step * dx, step * by_dx, v + step * dv, faster + step * by_dv))
-    x, rise, by_x, by_rise = (
-        dt / 6.0 * (a + 2.0 * (b + c) + d) for a, b, c, d in zip(*stages))
-    turn = model.integrate_derivatives(q, x)
-    rows = np.vstack([turn.by_q @ moved + turn.by_dv @ by_x, faster + by_rise])
-    return model.integrate(q, x), v + rise, LinearModel(rows[:, :2 * n], rows[:, 2 * n:])
-
-
-def pull_verlet(dynamics: Dynamics | ConstrainedDynamics, taken: Step, by: Array
-                ) -> tuple[Array, Array]:
-    """Return A^T by (2 nv,) and B^T by (nv,) of a step of STORMER_VERLET, without A and B."""
-    if isinstance(dynamics, ConstrainedDynamics):
-        return pull_verlet_step(dynamics, taken, by)
-    none = np.zeros((0, dynamics.model.nv))
-    return pull_variational_step(
-        dynamics, taken, none, none, lambda q, y, p, v, s: np.zeros_like(v), by)
-
-
-def pull_step(dynamics: Dynamics | ConstrainedDynamics, q: Array, v: Array, dt: float, tau: Array,
-              external: ArrayLike | None, by: Array) -> tuple[Array, Array]:
-    """Return A^T by (2 nv,) and B^T by (nv,) of a Runge-Kutta step, without A and B."""
+    A gradient takes the place of Jacobians where k is 1.
+    """
     model, n, options = dynamics.model, dynamics.model.nv, dict[str, Any]()
     table = (dynamics if isinstance(dynamics, Dynamics) else dynamics.tree).constants.table
     if isinstance(dynamics, ConstrainedDynamics):
         options['closed'] = False
+    derivatives: Any = dynamics.forward.partial_derivatives
     shares, weights = (0.5, 0.5, 1.0, 0.0), (dt / 6.0, dt / 3.0, dt / 3.0, dt / 6.0)
     x, moved, rise = np.zeros((3, n))
-    rate, places = v, list[tuple[Array, Array, Array]]()
+    rate, places = v, list[tuple[Array, Array, Array, Any]]()
     for share, weight in zip(shares, weights):
         at, dx = model.integrate(q, x), np.empty(n)
         exponential_rate(table, x, rate, dx)
-        places.append((x, rate, at))
-        a = np.asarray(dynamics.forward(at, rate, tau, external, **options))
+        found = None if len(by) == 1 else derivatives(at, rate, tau, external, **options)
+        places.append((x, rate, at, found))
+        a = np.asarray(dynamics.forward(at, rate, tau, external, **options)
+                       if found is None else found.a)
         x, rate, moved, rise = (share * dt * dx, v + share * dt * a, moved + weight * dx,
                                 rise + weight * a)
+    q1, v1 = model.integrate(q, moved), v + rise
     if isinstance(dynamics, ConstrainedDynamics):
-        by = by @ projection(dynamics, model.integrate(q, moved), v + rise)[2]
+        q1, v1, rows = projection(dynamics, q1, v1)
+        by = by @ rows
     turn = model.integrate_derivatives(q, moved)
-    by_q, by_v, by_tau = turn.by_q.T @ by[:n], by[n:].copy(), np.zeros(n)
-    by_moved, by_rise = turn.by_dv.T @ by[:n], by[n:]
+    by_q, by_v, by_tau = by[:, :n] @ turn.by_q, by[:, n:].copy(), np.zeros((len(by), n))
+    by_moved, by_rise = by[:, :n] @ turn.by_dv, by[:, n:]
     of_dx, of_dv = weights[3] * by_moved, weights[3] * by_rise  # of the last stage
     for k in reversed(range(4)):
-        x, rate, at = places[k]
-        found = dynamics.forward.partial_derivatives.gradient(
-            at, rate, tau, of_dv, external, **options)
+        x, rate, at, found = places[k]
+        if found is None:
+            found = derivatives.gradient(at, rate, tau, of_dv[0], external, **options)
+            of_at, of_rate, of_tau = found.by_q[None], found.by_v[None], found.by_tau[None]
+        else:
+            of_at, of_rate, of_tau = (of_dv @ each for each in (
+                found.by_q, found.by_v, found.by_tau))
         turn = model.integrate_derivatives(q, x)
-        by_q += turn.by_q.T @ found.by_q
-        of_x = turn.by_dv.T @ found.by_q + rate_by_chart(model, x, rate).T @ of_dx
-        of_rate = found.by_v + difference_derivatives(model.link_table, x).by_q1.T @ of_dx
+        by_q += of_at @ turn.by_q
+        of_x = of_at @ turn.by_dv + of_dx @ rate_by_chart(model, x, rate)
+        of_rate = of_rate + of_dx @ difference_derivatives(model.link_table, x).by_q1
         by_v += of_rate
-        by_tau += found.by_tau
+        by_tau += of_tau
         step = shares[k - 1] * dt
         of_dx, of_dv = (weights[k - 1] * by_moved + step * of_x,
                         weights[k - 1] * by_rise + step * of_rate)
-    return np.concatenate((by_q, by_v)), by_tau
+    return q1, v1, np.hstack((by_q, by_v)), by_tau

@@ -21,7 +21,6 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.kernels.variational import (
     discrete_momenta, STEP_DISPLACEMENT, STEP_WIDTH, STEP_WRENCH)
-from liedyn_ros.dynamics.linearization.linear_models import LinearModel
 from liedyn_ros.dynamics.tree.constants import homogeneous
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.kernels.tables import ROTATION
@@ -32,8 +31,6 @@ from liedyn_ros.model.kernels import kinds
 
 # Of q, a velocity v and multipliers y: the derivatives by q of A^T y (nv, nv) and of A v (r, nv).
 ConstraintPartials = Callable[[Array, Array, Array], tuple[Array, Array]]
-# Of q, y, p, v and s: the gradient (nv,) by q of y . A p - s . A v.
-ConstraintsPull = Callable[[Array, Array, Array, Array, Array], Array]
 
 
 class Step(NamedTuple):
@@ -48,89 +45,49 @@ class Step(NamedTuple):
     external: ArrayLike | None
 
 
-def varied_variational_step(
-        tree: Dynamics, taken: Step, rows: Array, rows1: Array,
-        constraint_partials: ConstraintPartials) -> LinearModel:
-    """Return the derivatives of a step, with Jacobians (r, nv) of constraints at its ends."""
-    model, n, half = tree.model, len(taken.v), 0.5 * taken.dt
-    moved, faster, pushed = np.split(np.eye(3 * n), 3)
-    at = DiscreteMomenta(tree, taken.q, _rate(model, taken), taken.dt)
-    still, all_of = np.zeros((n, n)), np.eye(n)
-    (start_by_q, end_by_q), (start_by_rate, end_by_rate) = (
-        at.push(all_of, still), at.push(still, all_of))
-    kick = half * (pushed - tree.constants.damping[:, None] * faster)
-    forces = half * (as_array('tau', taken.tau, (n,)) - tree.resistance(taken.v))
-    start, end = (_End(tree, taken, q, v) for q, v in (
-        (taken.q, taken.v), (taken.q1, taken.v1)))
-    # P0 = M v + K + A^T y, at the arrival f = 0 (12.38)
-    y = _multipliers(rows, at.start - start.momentum - forces + half * start.weight)
-    bent, _ = constraint_partials(taken.q, taken.v, y)
-    need = (start.momentum_by_q - half * start.weight_by_q + bent) @ moved
-    need += start.mass @ faster + kick - start_by_q @ moved
-    turn = model.integrate_derivatives(taken.q, model.difference(taken.q, taken.q1)).by_q
-    arrive = _arrival(model, taken)
-    rate = _saddle(start_by_rate, rows, rows1 @ arrive, need, -rows1 @ turn @ moved)
-    moved1 = turn @ moved + arrive @ rate
-    # M1 v1 = P1 + K1 + A1^T y1, A1 v1 = 0
-    y = _multipliers(rows1, end.momentum - at.end - forces + half * end.weight)
-    bent, swung = constraint_partials(taken.q1, taken.v1, y)
-    need = (bent - end.momentum_by_q - half * end.weight_by_q) @ moved1 + kick
-    need += end_by_q @ moved + end_by_rate @ rate
-    whole = np.vstack([moved1, _saddle(end.mass, rows1, rows1, need, -swung @ moved1)])
-    return LinearModel(whole[:, :2 * n], whole[:, 2 * n:])
-
-
 def pull_variational_step(
-        tree: Dynamics, taken: Step, rows: Array, rows1: Array, constraints_pull: ConstraintsPull,
-        by: Array) -> tuple[Array, Array]:
+        tree: Dynamics, taken: Step, rows: Array, rows1: Array,
+        constraint_partials: ConstraintPartials, by: Array) -> tuple[Array, Array]:
     """
-    Return A^T by (2 nv,) and B^T by (nv,) of a step, backwards through its equations.
+    Return by A (k, 2 nv) and by B (k, nv) of a step, for by (k, 2 nv), backwards through it.
 
-    They are those of varied_variational_step. Matrices are the two that a step solves with.
+    rows and rows1 (r, nv) are Jacobians of constraints at its ends. A gradient takes the place of
+    Jacobians where k is 1.
     """
     model, n, half, (q, v, q1, v1) = tree.model, len(taken.v), 0.5 * taken.dt, taken[:4]
-    rest, gradient = np.zeros(n), tree.inverse.partial_derivatives.gradient
+    rest, none = np.zeros(n), np.zeros((len(by), n))
     at = DiscreteMomenta(tree, q, _rate(model, taken), taken.dt)
     forces = half * (as_array('tau', taken.tau, (n,)) - tree.resistance(v))
 
-    def momentum_and_weight(q: Array, v: Array, p: Array) -> tuple[Array, Array, Array, Array]:
-        """Return M, the weight, and the gradients by q of p . M v and of p . weight."""
-        gravity = gradient(q, rest, rest, p).by_q
+    def by_q_of(q: Array, a: Array, p: Array, external: ArrayLike | None = None) -> Array:
+        """Return p (k, nv) times the derivatives by q of inverse dynamics without velocities."""
+        derivatives = tree.inverse.partial_derivatives
+        return derivatives.gradient(q, rest, a, p[0], external).by_q[None] if len(p) == 1 else (
+            p @ derivatives(q, rest, a, external).by_q)
+
+    def end(q: Array, v: Array, p: Array) -> tuple[Array, Array, Array, Array]:
+        """Return M, the weight, and the derivatives by q of p M v and of p times the weight."""
         return (tree.mass_matrix(q), tree.bias(q, rest, taken.external),
-                gradient(q, rest, v, p).by_q - gravity,
-                gradient(q, rest, rest, p, taken.external).by_q)
+                by_q_of(q, v, p) - by_q_of(q, rest, p), by_q_of(q, rest, p, taken.external))
 
     # M1 v1 = P1 + K1 + A1^T y1, A1 v1 = 0
-    p, s = _saddle_pull(tree.mass_matrix(q1), rows1, rows1, by[n:])
-    mass, weight, of_momentum, of_weight = momentum_and_weight(q1, v1, p)
+    p, s = _saddle_pull(tree.mass_matrix(q1), rows1, rows1, by[:, n:])
+    mass, weight, of_momentum, of_weight = end(q1, v1, p)
     y = _multipliers(rows1, mass @ v1 - at.end - forces + half * weight)
-    of_q1 = by[:n] - of_momentum - half * of_weight + constraints_pull(q1, y, p, v1, s)
-    by_q, of_rate = at.pull(rest, p)
+    bent, swung = constraint_partials(q1, v1, y)
+    of_q1 = by[:, :n] - of_momentum - half * of_weight + p @ bent - s @ swung
+    by_q, of_rate = at.pull(none, p)
     turn = model.integrate_derivatives(q, model.difference(q, q1)).by_q
     arrive = _arrival(model, taken)
     # P0 = M v + K + A^T y, at the arrival f = 0 (12.38)
-    p0, s0 = _saddle_pull(at.push(np.zeros((n, n)), np.eye(n))[0], rows, rows1 @ arrive,
-                          of_rate + arrive.T @ of_q1)
-    mass, weight, of_momentum, of_weight = momentum_and_weight(q, v, p0)
+    p0, s0 = _saddle_pull(at.pull(np.eye(n), np.zeros((n, n)))[1], rows, rows1 @ arrive,
+                          of_rate + of_q1 @ arrive)
+    mass, weight, of_momentum, of_weight = end(q, v, p0)
     y = _multipliers(rows, at.start - mass @ v - forces + half * weight)
-    by_q += turn.T @ (of_q1 - rows1.T @ s0) - at.pull(p0, rest)[0] + of_momentum
-    by_q += constraints_pull(q, y, p0, v, np.zeros_like(s0)) - half * of_weight
+    by_q += (of_q1 - s0 @ rows1) @ turn - at.pull(p0, none)[0] + of_momentum - half * of_weight
+    by_q += p0 @ constraint_partials(q, v, y)[0]
     by_tau = half * (p + p0)
-    return np.concatenate((by_q, mass @ p0 - tree.constants.damping * by_tau)), by_tau
-
-
-class _End:
-    """Momentum M v and the forces at rest of one end of a step (nv,), with derivatives by q."""
-
-    def __init__(self, tree: Dynamics, taken: Step, q: Array, v: Array) -> None:
-        """Compute the momentum, the weight, and their derivatives."""
-        rest = np.zeros_like(v)
-        derivatives = tree.inverse.partial_derivatives
-        self.mass = tree.mass_matrix(q)
-        self.momentum = self.mass @ v
-        self.momentum_by_q = derivatives(q, rest, v).by_q - derivatives(q, rest, rest).by_q
-        self.weight = tree.bias(q, rest, taken.external)
-        self.weight_by_q = derivatives(q, rest, rest, taken.external).by_q
+    return np.hstack((by_q, p0 @ mass - tree.constants.damping * by_tau)), by_tau
 
 
 def _multipliers(rows: Array, impulse: Array) -> Array:
@@ -138,19 +95,12 @@ def _multipliers(rows: Array, impulse: Array) -> Array:
     return np.asarray(np.linalg.lstsq(rows.T, impulse, rcond=None)[0])
 
 
-def _saddle(matrix: Array, rows: Array, closing: Array, need: Array, gap: Array) -> Array:
-    """Return the x (nv, k) of matrix x - A^T y = need, closing x = gap."""
-    r = len(rows)
-    whole = np.block([[matrix, -rows.T], [closing, np.zeros((r, r))]])
-    return np.asarray(np.linalg.solve(whole, np.vstack([need, gap]))[:len(matrix)])
-
-
 def _saddle_pull(matrix: Array, rows: Array, closing: Array, by: Array) -> tuple[Array, Array]:
-    """Return the gradients (nv,) and (r,) by need and gap of one by the x of _saddle."""
-    r = len(rows)
-    whole = np.block([[matrix.T, closing.T], [-rows, np.zeros((r, r))]])
-    found = np.linalg.solve(whole, np.concatenate((by, np.zeros(r))))
-    return found[:len(by)], found[len(by):]
+    """Return by (k, nv) times the x of matrix x - A^T y = f, closing x = g, by f and by g."""
+    r, n = len(rows), len(matrix)
+    whole = np.block([[matrix, -rows.T], [closing, np.zeros((r, r))]]).T
+    found = np.linalg.solve(whole, np.vstack((by.T, np.zeros((r, len(by)))))).T
+    return found[:, :n], found[:, n:]
 
 
 def _rate(model: Model, taken: Step) -> Array:
@@ -212,25 +162,10 @@ class DiscreteMomenta:
         self._turns_across = _turn((self._across @ wrench[..., None])[..., 0])
         self._wrenches = _wrenches(table.inertia, moves, dt)
 
-    def push(self, moved: Array, faster: Array) -> tuple[Array, Array]:
-        """Return the changes (nv, k) of both momenta along those of q and of the rate (nv, k)."""
-        turn, rise = self._twists(moved), self._by_rate @ self._twists(faster)
-        x, parents = np.empty_like(turn), self._table.parent
-        for i, parent in enumerate(parents):
-            carried = turn[i] if parent < 0 else turn[i] + self._out[i] @ x[parent]
-            x[i] = rise[i] + self._apart[i] @ carried - self._back[i] @ turn[i]
-        wrench = self._wrenches @ x
-        for i in reversed(range(len(parents))):
-            if parents[i] >= 0:
-                wrench[parents[i]] += self._out[i].T @ (wrench[i] - self._turns[i] @ turn[i])
-        rotors = self._table.armature[:, None] * faster
-        return (self._along(wrench) + rotors,
-                self._along(self._across @ wrench + self._turns_across @ x) + rotors)
-
     def pull(self, by_start: Array, by_end: Array) -> tuple[Array, Array]:
-        """Return the gradients (nv,) by q and by the rate of those by both momenta (nv,)."""
-        ends, parents = self._twists(by_end[:, None]), self._table.parent
-        wrench = self._twists(by_start[:, None]) + self._across.swapaxes(1, 2) @ ends
+        """Return the gradients (k, nv) by q and by the rate of those by both momenta (k, nv)."""
+        ends, parents = self._twists(by_end.T), self._table.parent
+        wrench = self._twists(by_start.T) + self._across.swapaxes(1, 2) @ ends
         turn = np.zeros_like(wrench)
         for i, parent in enumerate(parents):
             if parent >= 0:
@@ -243,8 +178,8 @@ class DiscreteMomenta:
             turn[i] += carried - self._back[i].T @ x[i]
             if parents[i] >= 0:
                 x[parents[i]] += self._out[i].T @ carried
-        return self._along(turn)[:, 0], self._table.armature * (by_start + by_end) + self._along(
-            self._by_rate.swapaxes(1, 2) @ x)[:, 0]
+        return self._along(turn).T, self._table.armature * (by_start + by_end) + self._along(
+            self._by_rate.swapaxes(1, 2) @ x).T
 
     def _twists(self, rates: Array) -> Array:
         """Return the sums (N, 6, ...) of screws of links times numbers (nv, ...)."""
