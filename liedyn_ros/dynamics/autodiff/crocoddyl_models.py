@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, require_kind
 from liedyn_ros.common.extras import require_module
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.dynamics import Dynamics
@@ -103,6 +103,8 @@ class RobotActionModel(crocoddyl.DifferentialActionModelAbstract):
     def __init__(self, robot: Dynamics | ConstrainedDynamics, costs: Any,
                  actuated: ArrayLike | None = None) -> None:
         """Take a robot, its costs and its actuators."""
+        if not isinstance(robot, Dynamics):
+            require_kind('robot', robot, ConstrainedDynamics, 'or a Dynamics, as load returns')
         self.robot, self.costs, model = robot, costs, robot.model
         driven = model.actuated if actuated is None else Names(model).mask(
             'actuated', actuated)

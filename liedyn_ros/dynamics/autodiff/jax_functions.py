@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class JaxFunctions(DynamicsFunctions):
     """
     inverse(q, v, a), forward(q, v, tau), integrate(q, dv) and difference(q0, q1) on arrays of jax.
 
-    Arrays are (n,) or (..., n) with the same leading axes. jit, vmap and grad take them; vmap runs
+    Arrays are (n,) or (..., n); leading axes broadcast. jit, vmap and grad take them; vmap runs
     its states on all cores. The work is done in float64 outside of jax; the result has the type
     of the first argument, so enable jax_enable_x64. Gradients by q have nq numbers, those of
     quaternions being perpendicular to them. Second derivatives are missing. With forward_mode,
@@ -52,8 +53,9 @@ class JaxFunctions(DynamicsFunctions):
             forward_mode: whether jvp and jacfwd take the functions.
         """
         require_module('jax', "install it with 'pip install jax'")
-        super().__init__(
-            dynamics, prescribed, _differentiable if forward_mode else _function)
+        numpy = import_module('jax.numpy')
+        super().__init__(dynamics, prescribed, numpy.asarray, numpy.broadcast_to,
+                         _differentiable if forward_mode else _function)
 
 
 def _rows(*arrays: Any) -> list[Array]:

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.checks import Array, require_kind
+from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.lie import so3
@@ -36,10 +36,11 @@ class Pullback(NamedTuple):
     """
     A function of arrays (K, n), a state a row, and its pullback.
 
-    value(*arguments) is (K, width). pull(*arguments, y) are the gradients of the sum of y times
-    value by each argument, of its shape.
+    sizes are the n of the arguments. value(*arguments) is (K, width). pull(*arguments, y) are the
+    gradients of the sum of y times value by each argument, of its shape.
     """
 
+    sizes: tuple[int, ...]
     width: int
     value: Callable[..., Array]
     pull: Callable[..., tuple[Array, ...]]
@@ -54,11 +55,16 @@ class DynamicsFunctions:
     """
 
     def __init__(self, dynamics: Dynamics | ConstrainedDynamics, prescribed: ArrayLike | None,
+                 array_of: Callable[[Any], Any], broadcast: Callable[..., Any],
                  function: Callable[[Pullback], Any]) -> None:
-        """Take the dynamics, what hybrid prescribes, and what makes a function of the library."""
+        """Take the dynamics, what hybrid prescribes, and a library's calls."""
+        if not isinstance(dynamics, Dynamics):
+            require_kind(
+                'dynamics', dynamics, ConstrainedDynamics, 'or a Dynamics, as load returns')
         self.dynamics = dynamics
         self._functions = {
-            name: function(each) for name, each in pullbacks(dynamics, prescribed).items()}
+            name: _aligned(each, function(each), array_of, broadcast)
+            for name, each in pullbacks(dynamics, prescribed).items()}
 
     def inverse(self, q: Any, v: Any, a: Any) -> Any:
         """
@@ -180,6 +186,28 @@ class DynamicsFunctions:
         return self._functions['difference'](q0, q1)
 
 
+def _aligned(of: Pullback, function: Callable[..., Any], array_of: Callable[[Any], Any],
+             broadcast: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose arrays are of reals, of the sizes, and broadcast to each other."""
+    def call(*given: Any) -> Any:
+        arrays = [1.0 * array_of(each) for each in given]  # whole numbers become reals
+        for k, (each, size) in enumerate(zip(arrays, of.sizes)):
+            if tuple(each.shape[-1:]) != (size,) or 'complex' in str(each.dtype):
+                raise ShapeError(f'argument {k}: expected real numbers (..., {size}), got '
+                                 f'{each.dtype} {tuple(each.shape)}', expected=size,
+                                 got=tuple(each.shape))
+        shapes = [tuple(each.shape[:-1]) for each in arrays]
+        try:
+            leading = np.broadcast_shapes(*shapes)
+        except ValueError as error:
+            raise ShapeError('arguments: expected leading axes that broadcast to each other, got '
+                             f'{shapes}', got=shapes) from error
+        return function(*(broadcast(each, (*leading, size))
+                          for each, size in zip(arrays, of.sizes)))
+
+    return call
+
+
 def pullbacks(dynamics: Dynamics | ConstrainedDynamics, prescribed: ArrayLike | None = None
               ) -> dict[str, Pullback]:
     """
@@ -199,8 +227,11 @@ def pullbacks(dynamics: Dynamics | ConstrainedDynamics, prescribed: ArrayLike | 
         return to_configuration(links, q, by.by_q), by.by_v, by.by_tau
 
     found = _of_motions(dynamics.model)
-    found['inverse'] = Pullback(nv, lambda *given: np.asarray(inverse.batch(*given)), pull_inverse)
-    found['forward'] = Pullback(nv, lambda *given: np.asarray(forward.batch(*given)), pull_forward)
+    sizes = dynamics.model.nq, nv, nv
+    found['inverse'] = Pullback(
+        sizes, nv, lambda *given: np.asarray(inverse.batch(*given)), pull_inverse)
+    found['forward'] = Pullback(
+        sizes, nv, lambda *given: np.asarray(forward.batch(*given)), pull_forward)
     if isinstance(dynamics, ConstrainedDynamics):
         known = dynamics.names.mask('prescribed', () if prescribed is None else prescribed)
         found['hybrid'] = _of_hybrid(dynamics, known)
@@ -222,7 +253,8 @@ def _of_hybrid(dynamics: ConstrainedDynamics, known: NDArray[np.bool_]) -> Pullb
         return (to_configuration(links, q, by.by_q), by.by_v, np.where(known, by.by_given, 0.0),
                 np.where(known, 0.0, by.by_given))
 
-    return Pullback(dynamics.model.nv, unknowns, pull_hybrid)
+    nv = dynamics.model.nv
+    return Pullback((dynamics.model.nq, nv, nv, nv), nv, unknowns, pull_hybrid)
 
 
 def _of_motions(model: Model) -> dict[str, Pullback]:
@@ -242,8 +274,9 @@ def _of_motions(model: Model) -> dict[str, Pullback]:
             (difference_derivatives(links, each) for each in difference(q0, q1)), y)
         return to_configuration(links, q0, by_q0), to_configuration(links, q1, by_q1)
 
-    return {'integrate': Pullback(model.nq, model.integrate_batch, pull_integrate),
-            'difference': Pullback(model.nv, difference, pull_difference)}
+    nq, nv = model.nq, model.nv
+    return {'integrate': Pullback((nq, nv), nq, model.integrate_batch, pull_integrate),
+            'difference': Pullback((nq, nq), nv, difference, pull_difference)}
 
 
 def _weigh(matrices: Any, weights: Array) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ class TorchFunctions(DynamicsFunctions):
     """
     inverse(q, v, a), forward(q, v, tau), integrate(q, dv) and difference(q0, q1) on tensors.
 
-    Tensors are (n,) or (..., n) with the same leading axes; the result has their type and device.
+    Tensors are (n,) or (..., n); leading axes broadcast; the result has their type and device.
     The work is done in float64 on the processor. Gradients by q have nq numbers, those of
     quaternions being perpendicular to them: torch's own steps then leave unit length, integrate
     keeps it. Gradients have no derivatives. Closed loops have hybrid(q, v, a, tau) too, and take
@@ -48,7 +49,8 @@ class TorchFunctions(DynamicsFunctions):
             prescribed: mask (nv,) of the accelerations that hybrid of loops prescribes.
         """
         require_module('torch', "install it as on pytorch.org, or 'pip install torch'")
-        super().__init__(dynamics, prescribed, _function)
+        torch = import_module('torch')
+        super().__init__(dynamics, prescribed, torch.as_tensor, torch.broadcast_to, _function)
 
 
 def _function(of: Pullback) -> Any:

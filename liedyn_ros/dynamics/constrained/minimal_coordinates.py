@@ -28,6 +28,7 @@ from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, MAX_PROJECTION_STEP, STEP_GROWTH)
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import MAX_TRIALS
 from liedyn_ros.dynamics.constrained.configurations.mobility import assemblies_near
+from liedyn_ros.dynamics.constrained.constraints.rank import independent_coordinates
 from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
@@ -37,7 +38,6 @@ from liedyn_ros.dynamics.constrained.minimal_motions import (
     whole_rates)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
     reduce_bias)
-from liedyn_ros.dynamics.constrained.statics import independent_coordinates
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardJacobians
 from liedyn_ros.dynamics.partial_derivatives.inverse import InverseJacobians
 from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES

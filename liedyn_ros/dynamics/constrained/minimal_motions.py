@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,6 @@ from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.configurations.assembly import refuse_free
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
-from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STATE, OFF_LOOP, RANK_TOLERANCE)
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
@@ -28,25 +27,12 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_mot
     independent_motions, reduce_mass, SMALLEST_ROW)
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardJacobians
-from liedyn_ros.model import Model
+
+if TYPE_CHECKING:
+    from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
 
 
-class Independent(Protocol):
-    """
-    MinimalCoordinates, by masks (nv,): what they know, spins that they hold, and what follows.
-
-    by names what they know; model is theirs.
-    """
-
-    dynamics: ConstrainedDynamics
-    model: Model
-    by: tuple[str, ...]
-    known: NDArray[np.bool_]
-    held: NDArray[np.bool_]
-    follows: NDArray[np.bool_]
-
-
-def spread(least: Independent, given: ArrayLike) -> Array:
+def spread(least: MinimalCoordinates, given: ArrayLike) -> Array:
     """Return numbers (..., f) of independent coordinates as those (..., nv) of all, others 0."""
     numbers = np.asarray(given, dtype=np.float64)
     found: Array = np.zeros((*numbers.shape[:-1], len(least.known)))
@@ -54,7 +40,7 @@ def spread(least: Independent, given: ArrayLike) -> Array:
     return found
 
 
-def all_motions(least: Independent, q: ArrayLike, v: Array) -> tuple[Array, Array]:
+def all_motions(least: MinimalCoordinates, q: ArrayLike, v: Array) -> tuple[Array, Array]:
     """Return N and N' (nv, nv) at rates v (nv,) of all, with columns of zeros for the others."""
     dynamics, known, n = least.dynamics, least.known, len(least.known)
     follows = least.follows
@@ -83,7 +69,7 @@ def all_motions(least: Independent, q: ArrayLike, v: Array) -> tuple[Array, Arra
     return motions, rate
 
 
-def whole_rates(least: Independent, q: Array, v: Array, a: ArrayLike
+def whole_rates(least: MinimalCoordinates, q: Array, v: Array, a: ArrayLike
                 ) -> tuple[Array, Array]:
     """Return v (K, nv) and a (K, ..., nv) of all coordinates, by those of independent ones."""
     rest = np.zeros(len(least.known))
@@ -93,7 +79,7 @@ def whole_rates(least: Independent, q: Array, v: Array, a: ArrayLike
                             for each in zip(q, rates, spread(least, a), strict=True)])
 
 
-def all_accelerations(least: Independent, q: ArrayLike, v: Array, tau: Array,
+def all_accelerations(least: MinimalCoordinates, q: ArrayLike, v: Array, tau: Array,
                       external: ArrayLike | None) -> ForwardJacobians:
     """Return the accelerations of all coordinates and their Jacobians, of rods held too."""
     dynamics = least.dynamics
@@ -106,7 +92,7 @@ def all_accelerations(least: Independent, q: ArrayLike, v: Array, tau: Array,
         at.a, at.a_by_q, at.a_by_v, at.a_by_given, np.asarray(at.by_parameters(weight)[0]))
 
 
-def directions(least: Independent, q: ArrayLike, v: ArrayLike) -> Array:
+def directions(least: MinimalCoordinates, q: ArrayLike, v: ArrayLike) -> Array:
     """
     Return displacements and changes of rate of all coordinates per those of independent ones.
 
@@ -121,7 +107,7 @@ def directions(least: Independent, q: ArrayLike, v: ArrayLike) -> Array:
     return found
 
 
-def reduced_mass(least: Independent, q: ArrayLike, motions: Array) -> Array:
+def reduced_mass(least: MinimalCoordinates, q: ArrayLike, motions: Array) -> Array:
     """Return N^T M N (nv, nv) of motions as all_motions has them."""
     tree, mass = least.dynamics.tree, np.empty_like(motions)
     at = tree.model.check_configuration(q)
@@ -131,7 +117,7 @@ def reduced_mass(least: Independent, q: ArrayLike, motions: Array) -> Array:
     return mass
 
 
-def follow(least: Independent, rows: Array) -> tuple[Array, Array]:
+def follow(least: MinimalCoordinates, rows: Array) -> tuple[Array, Array]:
     """Return N (nv, f) by rows A (m, nv), and the map (., m) by which others follow them."""
     known = least.known
     inverse, free = solve_passive(rows, least.follows)

@@ -11,17 +11,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, require_kind
 from liedyn_ros.common.errors import ConvergenceError
-from liedyn_ros.dynamics.constrained.configurations.assembly import assemble, complete_velocity
-from liedyn_ros.dynamics.constrained.constraints.rank import independent_columns
+from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
+from liedyn_ros.dynamics.constrained.constraints.rank import independent_coordinates
 from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
+from liedyn_ros.dynamics.constrained.minimal_motions import spread
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_TORQUE
 
@@ -29,7 +31,7 @@ SEARCH_STEPS, SEARCH_HALVINGS = 300, 8  # of the search for an equilibrium
 # Its longest step, and the one that counts as none, rad or m
 MAX_SEARCH_STEP, REST_STEP = 0.3, 1e-9
 MIN_STIFFNESS_SHARE = 1e-3  # of the largest stiffness: less counts as this in a step
-_PASSIVE_WEIGHT = 1e3  # passive coordinates follow, unless a driven one decides so much less
+Machine: TypeAlias = ConstrainedDynamics | MinimalCoordinates
 
 
 class Statics(NamedTuple):
@@ -53,17 +55,18 @@ class Statics(NamedTuple):
     stiffness: Array
 
 
-def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | None = None, *,
+def statics(dynamics: Machine, q: ArrayLike, external: ArrayLike | None = None, *,
             by: Sequence[str] | None = None, tau: ArrayLike | None = None,
             actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
             weights: ArrayLike | None = None) -> Statics:
     """
     Return forces and stiffness of a machine at rest (12.55).
 
-    A machine without loops is one of ConstrainedDynamics too.
+    A machine without loops is one of ConstrainedDynamics too. Coordinates of MinimalCoordinates
+    are those that decide the motion, and that bear forces.
 
     Args:
-        dynamics: a ConstrainedDynamics.
+        dynamics: a ConstrainedDynamics, or its MinimalCoordinates.
         q: closed configuration (nq,); rad and m.
         external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame of
             its body; by default none.
@@ -85,16 +88,19 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
     >>> list(statics(linkage, closed).efforts)
     ['crank_joint']
     """
+    dynamics, least, tau = _parted(dynamics, tau)
     model, rest = dynamics.model, np.zeros(dynamics.model.nv)
+    if least is not None:
+        by, actuated = by or least.by, least.known if actuated is None else actuated
     options: dict[str, Any] = {
         'tau': tau, 'actuated': actuated, 'redundancy': redundancy, 'weights': weights}
     solution = dynamics.inverse(q, rest, rest, external, **options).solution
     driven = (model.leading if actuated is None
               else dynamics.names.mask('actuated', actuated))
     spins = idle_spins(dynamics, driven)
-    known = (independent_coordinates(dynamics, q, driven | spins) if by is None
-             else dynamics.names.mask('by', list(by)) | spins)
-    known, motions = known & ~spins, unit_motions(dynamics, q, known)[:, ~spins[known]]
+    known = ~spins & (independent_coordinates(dynamics, q, driven | spins) if by is None
+                      else dynamics.names.mask('by', list(by)))
+    motions = MinimalCoordinates(dynamics, known).motions(q)
     by_q = dynamics.inverse.partial_derivatives(q, rest, rest, external, **options).by_q
     names = np.array(model.coordinate_names, dtype=object)
     return Statics(
@@ -102,7 +108,7 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
         tuple(names[known].tolist()), motions, motions.T @ by_q @ motions)
 
 
-def equilibrium(dynamics: ConstrainedDynamics, start: ArrayLike | None = None,
+def equilibrium(dynamics: Machine, start: ArrayLike | None = None,
                 external: ArrayLike | None = None, *, held: Mapping[str, float] | None = None,
                 tau: ArrayLike | None = None) -> Array:
     """
@@ -112,7 +118,7 @@ def equilibrium(dynamics: ConstrainedDynamics, start: ArrayLike | None = None,
     along the falling energy finds it; the stiffness of statics shows which. Friction is left out.
 
     Args:
-        dynamics: a ConstrainedDynamics.
+        dynamics: a ConstrainedDynamics, or its MinimalCoordinates.
         start: rough configuration (nq,); rad and m.
         external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame of
             its body; by default none.
@@ -128,6 +134,7 @@ def equilibrium(dynamics: ConstrainedDynamics, start: ArrayLike | None = None,
     >>> equilibrium(linkage).shape
     (3,)
     """
+    dynamics, _, tau = _parted(dynamics, tau)
     model, kept = dynamics.model, dict(held or {})
     forces = np.zeros(model.nv) if tau is None else as_array('tau', tau, (model.nv,))
     fixed = dynamics.names.mask('held', list(kept))
@@ -157,6 +164,16 @@ def equilibrium(dynamics: ConstrainedDynamics, start: ArrayLike | None = None,
                            f'by {size:.3g} after {SEARCH_STEPS} steps')
 
 
+def _parted(machine: Machine, tau: ArrayLike | None
+            ) -> tuple[ConstrainedDynamics, MinimalCoordinates | None, ArrayLike | None]:
+    """Return a machine, its minimal coordinates if it is given by them, and all joint forces."""
+    if isinstance(machine, MinimalCoordinates):
+        return machine.dynamics, machine, None if tau is None else spread(machine, as_array(
+            'tau', tau, (machine.model.nv,)))
+    require_kind('dynamics', machine, ConstrainedDynamics, 'or its MinimalCoordinates')
+    return machine, None, tau
+
+
 def _towards_rest(stiffness: Array, excess: Array, moving: NDArray[np.bool_]) -> Array:
     """Return the step (f,) of those that move to where forces vanish, or down towards it."""
     step, excess = np.zeros(len(excess)), excess[moving]
@@ -167,25 +184,6 @@ def _towards_rest(stiffness: Array, excess: Array, moving: NDArray[np.bool_]) ->
     step[moving] = -(np.linalg.solve(stiffness, excess) if stiff
                      else vectors @ (vectors.T @ excess / size))
     return step
-
-
-def unit_motions(dynamics: ConstrainedDynamics, q: ArrayLike, known: NDArray[np.bool_]) -> Array:
-    """Return the rates (nv, f) of all coordinates for a unit rate of each of those known."""
-    nv = dynamics.model.nv
-    return np.array([complete_velocity(dynamics, q, rate, known)
-                     for rate in (np.zeros(nv), *np.eye(nv)[known])])[1:].T
-
-
-def independent_coordinates(
-        dynamics: ConstrainedDynamics, q: ArrayLike, driven: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return a mask (nv,) of coordinates that decide the motion, driven ones first."""
-    rows = dynamics.jacobian(q) / dynamics.row_sizes[:, None]
-    rank, _ = independent_columns(rows)
-    _, order = independent_columns(np.where(driven, rows, _PASSIVE_WEIGHT * rows))
-    known = np.ones(len(driven), dtype=np.bool_)
-    known[order[:rank]] = False
-    return known
 
 
 BALANCE_TOLERANCE = 1e-9  # of the forces in balance: less is none
@@ -213,7 +211,7 @@ class Backdrive(NamedTuple):
     motions: Array
 
 
-def backdrive(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | None = None, *,
+def backdrive(dynamics: Machine, q: ArrayLike, external: ArrayLike | None = None, *,
               by: Sequence[str] | None = None, tau: ArrayLike | None = None) -> Backdrive:
     """
     Return the forces that move a standing machine from outside (12.60).
@@ -221,7 +219,7 @@ def backdrive(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike |
     Weight, springs and external wrenches count. Friction is Coulomb's, of the model's joints.
 
     Args:
-        dynamics: a ConstrainedDynamics.
+        dynamics: a ConstrainedDynamics, or its MinimalCoordinates.
         q: closed configuration (nq,); rad and m.
         external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame of
             its body; by default none.
@@ -239,10 +237,12 @@ def backdrive(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike |
     >>> backdrive(linkage, closed).forces.shape
     (1, 2)
     """
+    dynamics, least, tau = _parted(dynamics, tau)
+    by = least.by if least is not None and by is None else by
     model, rest = dynamics.model, np.zeros(dynamics.model.nv)
     known = (independent_coordinates(dynamics, q, ~model.leading) if by is None
              else dynamics.names.mask('by', list(by)))
-    motions, table = unit_motions(dynamics, q, known), model.link_table
+    motions, table = MinimalCoordinates(dynamics, known).motions(q), model.link_table
     options: dict[str, Any] = {'actuated': np.ones(model.nv, dtype=bool)}
     holding = dynamics.inverse(q, rest, rest, external, **options).tau
     applied = rest if tau is None else as_array('tau', tau, (model.nv,))

@@ -26,13 +26,13 @@ from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
     ORIENTATION, POINT, POSE)
+from liedyn_ros.dynamics.constrained.constraints.rank import independent_coordinates
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.task_mobility import (
     invert_on_range, loop_mobility, tree_mobility)
 from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
 from liedyn_ros.dynamics.constrained.minimal_motions import (
     all_motions, least_efforts, reduced_mass)
-from liedyn_ros.dynamics.constrained.statics import independent_coordinates
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import LOCAL_WORLD_ALIGNED
 from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
@@ -99,7 +99,8 @@ class TaskDynamics(NamedTuple):
             others: joint forces (nv,) of a lower priority, such as those of a posture; what would
                 disturb the tasks is left out.
             actuated: names of joints, or a mask (nv,): passive coordinates then have none, where
-                loops or the tree let the others do it.
+                loops or the tree let the others do it. Of MinimalCoordinates it leads to forces
+                (nv,) of these joints.
 
         Returns:
             tau (nv,); N m and N.
@@ -117,35 +118,40 @@ class TaskDynamics(NamedTuple):
         if actuated is None:
             return np.asarray(tau)
         return least_efforts(
-            self.motions, self.names.mask('actuated', actuated), self.motions.T @ tau)
+            self.motions, self.names.mask('actuated', actuated),
+            self.motions.T @ tau if nv == len(self.motions) else tau)
 
 
 class TaskSpace:
     """
     The task-space dynamics of frames of a robot: called with a state.
 
-    robot is a Dynamics or a ConstrainedDynamics. frames are names, or what counts of each: POSE,
-    POINT or ORIENTATION. Raises ModelError for an unknown name. The C library's task_space and
-    loops_task_space have the same bits, of motors that decide the motion.
+    robot is a Dynamics, a ConstrainedDynamics, or its MinimalCoordinates: then f takes the place
+    of nv. frames are names, or what counts of each: POSE, POINT or ORIENTATION. Raises ModelError
+    for an unknown name. The C library's task_space and loops_task_space have the same bits, of
+    motors that decide the motion.
 
     >>> TaskSpace(robot, {'tool': 'point'})(q + 0.5, v).inertia.shape
     (3, 3)
     """
 
-    def __init__(self, robot: Dynamics | ConstrainedDynamics,
+    def __init__(self, robot: Dynamics | ConstrainedDynamics | MinimalCoordinates,
                  frames: Mapping[str, str] | Sequence[str] | str) -> None:
         """
         Take a robot and its frames.
 
         Args:
-            robot: a Dynamics or a ConstrainedDynamics.
+            robot: a Dynamics, a ConstrainedDynamics or its MinimalCoordinates.
             frames: names, or what counts by name: POSE, POINT or ORIENTATION.
 
         Raises:
             ModelError: for an unknown frame.
         """
-        self.robot, self._names = robot, Names(robot.model)
-        self._least = None if isinstance(robot, Dynamics) else MinimalCoordinates(robot)
+        self._least = None if isinstance(
+            robot, Dynamics | MinimalCoordinates) else MinimalCoordinates(robot)
+        self.robot = robot
+        self._names = Names((robot.dynamics if isinstance(
+            robot, MinimalCoordinates) else robot).model)
         if self._least is not None and self._least.held.any():  # rods do spin under forces
             self._least = MinimalCoordinates(
                 self._least.dynamics, self._least.known | self._least.held)
@@ -176,26 +182,39 @@ class TaskSpace:
         >>> TaskSpace(robot, 'tool')(q + 0.5, v).inertia.shape
         (6, 6)
         """
-        robot = self.robot
-        rows, drift = [], []
-        for name, kind in self.frames.items():
-            part = _ROWS[kind]
-            rows.append(robot.frames.jacobian(q, name, LOCAL_WORLD_ALIGNED)[part])
-            drift.append((robot.frames.jacobian_rate(q, v, name, LOCAL_WORLD_ALIGNED) @ np.asarray(
-                v))[part])
-        jacobian, rates = np.vstack(rows), np.concatenate(drift)
-        if isinstance(robot, Dynamics):
-            response, motions = robot.inverse_mass_matrix(q), np.eye(robot.model.nv)
-            free, mobility = _of_tree(robot, q, v, external, jacobian)
-        elif self._least is not None:
-            free = np.asarray(robot.forward(q, v, np.zeros(robot.model.nv), external))
-            response, motions, mobility = _of_loops(self._least, q, jacobian)
+        robot, motions = self.robot, np.eye(self.robot.model.nv)
+        allowed = motions
+        if isinstance(robot, MinimalCoordinates):
+            (motions, bent), v = robot.motions_and_rate(q, v), as_array('v', v, (robot.model.nv,))
+            jacobian, rates = self._rows(robot.dynamics, q, motions @ v)
+            jacobian, rates = jacobian @ motions, rates + jacobian @ bent @ v
+            response = np.asarray(np.linalg.inv(robot.mass_matrix(q)), np.float64)
+            free = -response @ robot.bias(q, v, external)
+            mobility = jacobian @ response @ jacobian.T
+        else:
+            jacobian, rates = self._rows(robot, q, v)
+            if isinstance(robot, Dynamics):
+                response = robot.inverse_mass_matrix(q)
+                free, mobility = _of_tree(robot, q, v, external, jacobian)
+            elif self._least is not None:
+                free = np.asarray(robot.forward(q, v, np.zeros(len(motions)), external))
+                response, motions, mobility = _of_loops(self._least, q, jacobian)
+                allowed = motions @ np.linalg.pinv(motions)
         inertia, rank = _inverse(mobility)
         inverse = response @ jacobian.T @ inertia
         return TaskDynamics(
             inertia, -inertia @ (jacobian @ free + rates), jacobian, rates, inverse,
-            (np.eye(len(inverse)) - inverse @ jacobian) @ motions @ np.linalg.pinv(motions),
-            response, motions, rank, self._names)
+            (np.eye(len(inverse)) - inverse @ jacobian) @ allowed, response, motions, rank,
+            self._names)
+
+    def _rows(self, robot: Dynamics | ConstrainedDynamics, q: ArrayLike, v: ArrayLike
+              ) -> tuple[Array, Array]:
+        """Return the Jacobian (t, nv) of the tasks, and the drift (t,) of its velocities."""
+        frames, axes = robot.frames, LOCAL_WORLD_ALIGNED
+        return (np.vstack([frames.jacobian(q, name, axes)[_ROWS[kind]]
+                           for name, kind in self.frames.items()]),
+                np.concatenate([(frames.jacobian_rate(q, v, name, axes) @ np.asarray(v))[
+                    _ROWS[kind]] for name, kind in self.frames.items()]))
 
 
 def _of_loops(least: MinimalCoordinates, q: ArrayLike, jacobian: Array

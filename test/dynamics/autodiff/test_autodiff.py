@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.random_models import random_model
+from support.refusals import ANY, refused
 
+from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.autodiff import JaxFunctions, TorchFunctions
-from liedyn_ros.dynamics.autodiff.pullbacks import pullbacks, to_configuration, to_tangent
+from liedyn_ros.dynamics.autodiff.pullbacks import (
+    DynamicsFunctions, pullbacks, to_configuration, to_tangent)
 
 STEP, STATES = 1e-6, 3
 
@@ -72,6 +75,24 @@ def test_gradients_by_configurations_are_the_smallest(dynamics: Dynamics) -> Non
         assert np.abs((wide[:, part] * q[:, part]).sum(axis=1)).max() < 1e-12
 
 
+def test_leading_axes_broadcast(dynamics: Dynamics) -> None:
+    model, by = dynamics.model, (None, np.asarray, np.broadcast_to, lambda of: of.value)
+    functions = DynamicsFunctions(dynamics, *by)
+    q, _, v, tau, _ = states(dynamics)
+    assert_same(functions.forward(q[0], v, tau), functions.forward(
+        np.tile(q[0], (STATES, 1)), v, tau))
+    still = functions.inverse(q, np.zeros(model.nv, int), v)  # whole numbers are numbers
+    assert_same(still, functions.inverse(q, 0.0 * v, v))
+    with refused(ShapeError, ANY, expected=model.nq):
+        functions.inverse(q[:, 1:], v, v)
+    with refused(ShapeError, ANY, got=[(STATES,), (2,), ()]):
+        functions.inverse(q, v[:2], v[0])
+    with refused(ShapeError, ANY):
+        functions.inverse(q + 1j, v, v)
+    with refused(LiedynError, 'dynamics'):
+        DynamicsFunctions(model, *by)
+
+
 @pytest.mark.parametrize('name', ('inverse', 'forward', 'integrate', 'difference'))
 def test_torch(dynamics: Dynamics, name: str) -> None:
     torch = pytest.importorskip('torch')
@@ -119,6 +140,9 @@ def test_jax(dynamics: Dynamics, name: str, forward_mode: bool) -> None:
         held = jax.vmap(function, in_axes=(0,) + (None,) * (len(given) - 1))
         assert_same(held(given[0], *(each[0] for each in given[1:])),
                     of.value(given[0], *(np.tile(each[0], (STATES, 1)) for each in given[1:])))
+        alone = jax.jit(jax.grad(lambda x: (y * function(x, *given[1:])).sum()))(given[0][0])
+        every = of.pull(np.tile(given[0][0], (STATES, 1)), *given[1:], y)
+        assert_same(alone, every[0].sum(axis=0))
 
 
 def test_a_thrown_arm_is_optimised_through_many_steps(dynamics: Dynamics) -> None:

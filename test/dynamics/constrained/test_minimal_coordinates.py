@@ -22,7 +22,8 @@ from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
-    assemble, ConstrainedDynamics, MinimalCoordinates, project)
+    assemble, backdrive, ConstrainedDynamics, DifferentialKinematics, MinimalCoordinates, project,
+    reach, statics, TaskSpace)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
 from liedyn_ros.model import Model
 from liedyn_ros.stewart import load_geometry, platform_model
@@ -175,3 +176,37 @@ def test_coordinates_that_do_not_decide_are_refused_by_name() -> None:
         MinimalCoordinates(Dynamics(five_bar()))
     with pytest.raises(LiedynError):
         MinimalCoordinates(dynamics).forward(q, [1.0], [1.0])
+
+
+@pytest.mark.parametrize('name', MACHINES)
+def test_frames_move_as_those_of_the_whole_machine(name: str) -> None:
+    least, q, v, _ = state(MACHINES[name])
+    dynamics, rng = least.dynamics, np.random.default_rng(6)
+    frame = dynamics.model.bodies[-1]
+    at, whole = (TaskSpace(least, {frame: 'point'})(q, v),
+                 TaskSpace(dynamics, {frame: 'point'})(q, least.velocity(q, v)))
+    assert at.rank == whole.rank
+    for found, wanted in ((at.inertia, whole.inertia), (at.bias, whole.bias)):
+        assert_same(found, wanted, 1e-8)
+    wanted = at.jacobian @ rng.normal(size=len(v)) + at.drift
+    tau = at.efforts(wanted, rng.normal(size=len(v)))
+    assert_same(at.jacobian @ least.forward(q, v, tau) + at.drift, wanted, 1e-7, floor=1.0)
+    target = {frame: dynamics.frames.pose(q, frame)[:3, 3] + 1e-3}
+    speeds = [DifferentialKinematics(each, {frame: 'point'})(q, target, 1e-3)
+              for each in (least, dynamics)]
+    assert_same(least.velocity(q, speeds[0]), speeds[1], 1e-9, floor=1.0)
+    assert reach(least, {frame: dynamics.frames.pose(q, frame)[:3, 3]}, q).reached
+
+
+@pytest.mark.parametrize('name', MACHINES)
+def test_a_machine_stands_on_forces_of_its_coordinates(name: str) -> None:
+    least, q, v, _ = state(MACHINES[name])
+    rest, step = 0.0 * v, 1e-5
+    found = statics(least, q)
+    assert found.by == least.by == backdrive(least, q).by
+    assert_same(list(found.efforts.values()), least.inverse(q, rest, rest), 1e-9, floor=1.0)
+    change = [np.subtract(*(least.inverse(least.model.integrate(q, s * unit), rest, rest)
+                            for s in (step, -step))) / (2.0 * step) for unit in np.eye(len(v))]
+    assert_same(found.stiffness, np.transpose(change), 1e-6, floor=1.0)
+    with refused(LiedynError, 'dynamics'):
+        statics(least.dynamics.tree, q)

@@ -19,8 +19,8 @@ from support.refusals import refused
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, MinimalCoordinates, statics)
+from liedyn_ros.dynamics.constrained.constraints.rank import independent_coordinates
 from liedyn_ros.dynamics.constrained.minimal_motions import directions, spread
-from liedyn_ros.dynamics.constrained.statics import independent_coordinates
 from liedyn_ros.dynamics.linearization import (
     linearize, linearize_step, motion_gradient, simulate, transition)
 

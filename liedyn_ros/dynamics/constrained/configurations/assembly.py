@@ -192,6 +192,7 @@ def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array
     >>> bool(np.abs(linkage.residual(near)).max() < 1e-10)
     True
     """
+    require_kind('constraints', constraints, Constraints, 'as a ConstrainedDynamics is')
     model = constraints.model
     start = model.check_configuration(q)
     q = _corrected(constraints, start)

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_numbers, as_positive
-from liedyn_ros.common.errors import ConvergenceError, LimitError
+from liedyn_ros.common.errors import ConvergenceError, LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
     FrameTargets, ORIENTATION, POINT, Robot, Targets, TOOL)
 from liedyn_ros.dynamics.constrained.configurations.kernels import velocity
+from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
 from liedyn_ros.dynamics.frames import LOCAL
 from liedyn_ros.lie import se3, so3
 
@@ -33,14 +34,15 @@ class DifferentialKinematics:
     """
     The velocity with which frames approach targets, called from sample to sample.
 
-    frames, weights, locked and limits are those of InverseKinematics; velocity limits are those of
-    the model. acceleration is a limit (nv,) or one number, rad/s^2 and m/s^2, none by default. It
-    holds where others cannot: a joint too fast for its limit brakes as hard as it may. A joint
-    beyond a limit of position goes back by gain, if loops let it. Loops alone go first: where they
-    need more, velocities change as little as they can, and exceeded has these accelerations by
-    coordinate. gain (1/s) says how fast errors vanish, gaps of loops too. damping is the price of
-    the squares of velocities beside the squares of twists that frames miss. The C library's
-    velocity_within and loops_velocity_within have the same bits.
+    robot, frames, weights, locked and limits are those of InverseKinematics; velocity limits are
+    those of the model. Of MinimalCoordinates v and acceleration are (f,). acceleration is a limit
+    (nv,) or one number, rad/s^2 and m/s^2, none by default. It holds where others cannot: a joint
+    too fast for its limit brakes as hard as it may. A joint beyond a limit of position goes back
+    by gain, if loops let it. Loops alone go first: where they need more, velocities change as
+    little as they can, and exceeded has these accelerations by coordinate. gain (1/s) says how
+    fast errors vanish, gaps of loops too. damping is the price of the squares of velocities beside
+    the squares of twists that frames miss. The C library's velocity_within and
+    loops_velocity_within have the same bits.
 
     >>> approach = DifferentialKinematics(robot, 'tool', gain=2.0)
     >>> approach(q, {'tool': robot.frames.pose(q + 0.1, 'tool')}, 0.01).shape
@@ -56,7 +58,7 @@ class DifferentialKinematics:
         Lay out the tables.
 
         Args:
-            robot: a Dynamics or a ConstrainedDynamics.
+            robot: a Dynamics, a ConstrainedDynamics or its MinimalCoordinates.
             frames: names, or a kind of target by name: POSE, POINT, ORIENTATION or TOOL.
             weights: by frame, of an error of angles and of one of lengths.
             within_limits: whether position and velocity limits of the model hold.
@@ -71,15 +73,20 @@ class DifferentialKinematics:
         self._targets = FrameTargets(robot, frames, weights)
         self._loops, self.frames = self._targets.loops, self._targets.kinds
         self.model, nv = self._loops.model, self._loops.model.nv
-        self._most = np.broadcast_to(as_numbers('acceleration', acceleration), (nv,))
-        if not (self._most > 0.0).all():
-            raise LimitError('acceleration: expected numbers above 0, got '
-                             f'{self._most.min()}', names=['acceleration'], expected=0.0,
-                             got=float(self._most.min()))
+        least = self._least = robot if isinstance(robot, MinimalCoordinates) else None
+        self._known = np.ones(nv, dtype=np.bool_) if least is None else least.known
+        most = as_numbers('acceleration', acceleration)
+        if not (most > 0.0).all():
+            raise LimitError(f'acceleration: expected numbers above 0, got {most.min()}',
+                             names=['acceleration'], expected=0.0, got=float(most.min()))
+        self._most = np.full(nv, np.inf)
+        self._most[self._known] = most
         self._gain, self._damping = as_positive('gain', gain), as_positive('damping', damping)
         self._within = within_limits
-        self._fastest = np.where(
-            self._loops.names.mask('locked', list(locked)), 0.0, self.model.limits.velocity)
+        still = self._loops.names.mask('locked', list(locked))
+        if least is not None:
+            still = still | least.held
+        self._fastest = np.where(still, 0.0, self.model.limits.velocity)
         self.exceeded: dict[str, float] = {}
 
     def __call__(self, q: ArrayLike, targets: Targets, dt: float, v: ArrayLike | None = None, *,
@@ -109,7 +116,9 @@ class DifferentialKinematics:
         (6,)
         """
         model, q, dt = self.model, self.model.check_configuration(q), as_positive('dt', dt)
-        before = np.zeros(model.nv) if v is None else as_array('v', v, (model.nv,))
+        before = np.zeros(model.nv)
+        if v is not None:
+            before[self._known] = as_array('v', v, (int(self._known.sum()),))
         back = self._gain * (np.zeros(0) if rest is None else model.difference(
             q, model.check_configuration(rest)))
         self.exceeded = {}
@@ -127,10 +136,51 @@ class DifferentialKinematics:
                 name: float(each) for name, each, most in zip(
                     model.coordinate_names, rise, self._most) if abs(each) > most}
         if code == velocity.FOUND:
-            return found
+            return found[self._known]
         raise ConvergenceError(
             'velocity: expected one that keeps loops closed within the limits of position and '
             'velocity, got none' + (': take a shorter dt' if code == velocity.OPENS else ''))
+
+    def batch(self, q: ArrayLike, targets: Targets, dt: float, v: ArrayLike | None = None, *,
+              rest: ArrayLike | None = None, twists: Mapping[str, ArrayLike] | None = None
+              ) -> Array:
+        """
+        Return the velocities of K states; exceeded then has the largest accelerations of all.
+
+        Args:
+            q: configurations (K, nq); rad and m.
+            targets: poses (K, 4, 4) by frame; m.
+            dt: duration of the velocities; s.
+            v: velocities before (K, nv); by default zero.
+            rest: configuration (nq,), as in a call.
+            twists: (K, 6) by frame, in its axes, of moving targets; rad/s and m/s.
+
+        Returns:
+            v (K, nv); rad/s and m/s.
+
+        Raises:
+            LiedynError: as a call, naming the state.
+
+        >>> approach = DifferentialKinematics(robot, 'tool')
+        >>> wanted = robot.frames.pose(q + 0.1, 'tool')
+        >>> approach.batch([q, q], {'tool': np.array([wanted, wanted])}, 0.01).shape
+        (2, 6)
+        """
+        q = as_array('q', q, (-1, self.model.nq))
+        before = (len(q), int(self._known.sum()))
+        result = np.zeros(before) if v is None else as_array('v', v, before).copy()
+        given, moving, exceeded = (_rows_of('targets', targets, len(q)), _rows_of(
+            'twists', twists or {}, len(q)), dict[str, float]())
+        for k, at in enumerate(q):
+            try:
+                result[k] = self(at, given[k], dt, result[k], rest=rest, twists=moving[k])
+            except LiedynError as error:
+                error.args = (f'[{k}] {error}',)
+                raise
+            exceeded |= {name: each for name, each in self.exceeded.items()
+                         if abs(each) > abs(exceeded.get(name, 0.0))}
+        self.exceeded = exceeded
+        return result
 
     def _lead(self, q: Array, dt: float, rows: Array, wanted: Array, back: Array, lower: Array,
               upper: Array) -> tuple[int, Array]:
@@ -188,3 +238,13 @@ class DifferentialKinematics:
             upper[at] = np.minimum(upper[at], np.maximum(up, -speed))
         # Where no acceleration keeps the other limits, the joint brakes as hard as it may.
         return np.clip(lower, least, most), np.clip(upper, least, most)
+
+
+def _rows_of(name: str, given: Mapping[str, ArrayLike], count: int) -> list[dict[str, Array]]:
+    """Return what is given by frame (K, ...) for each of K states."""
+    arrays = {frame: as_numbers(f'{name} {frame}', each) for frame, each in given.items()}
+    for frame, each in arrays.items():
+        if len(each) != count:
+            raise ShapeError(f'{name} {frame}: expected {count} as q, got {len(each)}',
+                             names=[frame], expected=count, got=len(each))
+    return [{frame: each[k] for frame, each in arrays.items()} for k in range(count)]

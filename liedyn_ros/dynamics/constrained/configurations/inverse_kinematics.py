@@ -33,6 +33,7 @@ from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
     CLOSING, COST, TRIAL_COUNT)
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
+from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.lie import so3
@@ -47,7 +48,7 @@ REACH_STARTS = 50  # the given one, then random ones within the limits
 POSE_TOLERANCE = 1e-6  # rad and m: what counts as reached
 REACH_SEED = 1
 
-Robot: TypeAlias = Dynamics | Constraints
+Robot: TypeAlias = Dynamics | Constraints | MinimalCoordinates
 Targets: TypeAlias = Mapping[str, ArrayLike]
 
 
@@ -127,13 +128,13 @@ class InverseKinematics:
     """
     The configurations at which frames of a robot reach targets; laid out once, then called.
 
-    robot is a Dynamics or a ConstrainedDynamics, whose loops stay closed. frames are names of
-    bodies or frames, or say what is held of each: POSE, POINT, ORIENTATION or TOOL. A point is the
-    origin; a tool may turn about its z axis. weights by frame scale the errors, of angles and of
-    lengths, where targets cannot be reached together. Coordinates of locked joints stay those of
-    the start; locked has names of joints or coordinates. An object is for one thread at a time.
-    Raises ModelError for an unknown frame, NameSetError for another unknown name, and LimitError
-    for a weight that is not above 0.
+    robot is a Dynamics, a ConstrainedDynamics, whose loops stay closed, or its MinimalCoordinates,
+    whose configurations are the same. frames are names of bodies or frames, or say what is held of
+    each: POSE, POINT, ORIENTATION or TOOL. A point is the origin; a tool may turn about its z
+    axis. weights by frame scale the errors, of angles and of lengths, where targets cannot be
+    reached together. Coordinates of locked joints stay those of the start; locked has names of
+    joints or coordinates. An object is for one thread at a time. Raises ModelError for an unknown
+    frame, NameSetError for another unknown name, and LimitError for a weight that is not above 0.
 
     >>> solver = ld.InverseKinematics(robot, {'tool': 'point'})
     >>> solver({'tool': [0.4, 0.2, 0.5]}, q + 0.2).reached
@@ -147,7 +148,7 @@ class InverseKinematics:
         Lay out the tables.
 
         Args:
-            robot: a Dynamics or a ConstrainedDynamics.
+            robot: a Dynamics, a ConstrainedDynamics or its MinimalCoordinates.
             frames: names, or a kind of target by name: POSE, POINT, ORIENTATION or TOOL.
             weights: by frame, of an error of angles and of one of lengths.
             within_limits: whether position limits of the model hold.
@@ -345,7 +346,8 @@ def reach(robot: Robot, targets: Targets, start: ArrayLike | None = None, *,
     tools that spin, too.
 
     Args:
-        robot: a Dynamics or a ConstrainedDynamics, whose loops stay closed.
+        robot: a Dynamics, a ConstrainedDynamics, whose loops stay closed, or its
+            MinimalCoordinates.
         targets: by frame: a pose (4, 4) in the ground, m, a point (3,) for its origin, or a
             rotation (3, 3).
         start: (nq,), where the search begins; by default the neutral one.
@@ -365,7 +367,7 @@ def reach(robot: Robot, targets: Targets, start: ArrayLike | None = None, *,
     """
     _require_targets(targets)
     kinds = tuple((name, _kind(name, each)) for name, each in targets.items())
-    kept = _KEPT.setdefault(robot, {}) if isinstance(robot, Dynamics | Constraints) else {}
+    kept = _KEPT.setdefault(robot, {}) if isinstance(robot, Robot) else {}
     if kinds not in kept:
         kept[kinds] = InverseKinematics(robot, dict(kinds))
     return kept[kinds](targets, start, rest=rest, starts=starts)
@@ -398,7 +400,8 @@ def _require_targets(targets: Targets) -> None:
 def _constraints_of(robot: Robot) -> Constraints:
     if isinstance(robot, Dynamics):
         return Constraints(robot.model)
-    return require_kind('robot', robot, Constraints, 'or a Dynamics, as load returns')
+    machine = robot.dynamics if isinstance(robot, MinimalCoordinates) else robot
+    return require_kind('robot', machine, Constraints, 'or a Dynamics, as load returns')
 
 
 def _closure(model: Model, frame: str, kind: str) -> Closure:

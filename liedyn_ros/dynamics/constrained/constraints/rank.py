@@ -15,13 +15,14 @@ row that vanishes at a dead centre stays small.
 """
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 
 SMALLEST_LENGTH = 1e-6  # of the longest column: shorter ones can be rounding errors
+_PASSIVE_WEIGHT = 1e3  # passive coordinates follow, unless a driven one decides so much less
 SCALING_ROUNDS = 3  # of scaling; further ones hardly change the pivots of machines that were tried
 
 
@@ -38,6 +39,17 @@ def independent_columns(columns: Array, tolerance: float = RANK_TOLERANCE
         return 0, np.arange(columns.shape[1])
     _, r, order = qr(columns, mode='economic', pivoting=True)
     return rank_of(np.abs(np.diag(r)), tolerance), order
+
+
+def independent_coordinates(
+        constraints: Constraints, q: ArrayLike, driven: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return a mask (nv,) of coordinates that decide the motion, driven ones first."""
+    rows = constraints.jacobian(q) / constraints.row_sizes[:, None]
+    rank, _ = independent_columns(rows)
+    _, order = independent_columns(np.where(driven, rows, _PASSIVE_WEIGHT * rows))
+    known = np.ones(len(driven), dtype=np.bool_)
+    known[order[:rank]] = False
+    return known
 
 
 def pivots_of(columns: Array) -> Array:

@@ -13,9 +13,10 @@ import pytest
 from scipy.optimize import lsq_linear
 from support.comparison import assert_same
 from support.machines.looped_machines import five_bar, random_looped
+from support.refusals import refused
 
 import liedyn_ros as ld
-from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
+from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError, ShapeError
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, ConstraintFunction, DifferentialKinematics, POINT, project)
 from liedyn_ros.dynamics.constrained.configurations.kernels.velocity import (
@@ -231,3 +232,15 @@ def test_a_joint_beyond_its_limit_goes_back(gain: float) -> None:
         share = 1.0 - min(gain * DT, 1.0)  # of what is beyond; a limit of speed leaves more
         assert (beyond <= np.maximum(share * last, last - 2.0 * DT) + 1e-12).all()
     assert beyond.max() < 1e-8
+
+
+def test_states_of_a_batch_are_those_of_calls() -> None:
+    robot, rng = ld.Dynamics(arm(0)), np.random.default_rng(0)
+    approach = DifferentialKinematics(robot, {'hand': POINT}, acceleration=1.0)
+    q, v = 0.5 * rng.uniform(-1.0, 1.0, (3, 7)), 0.1 * rng.normal(size=(3, 7))
+    targets = {'hand': rng.uniform(-0.5, 0.5, (3, 3))}
+    found = approach.batch(q, targets, DT, v)
+    for k in range(3):
+        assert (found[k] == approach(q[k], {'hand': targets['hand'][k]}, DT, v[k])).all()
+    with refused(ShapeError, 'hand', expected=3, got=2):
+        approach.batch(q, {'hand': targets['hand'][:2]}, DT)
