@@ -55,8 +55,8 @@ def pull_variational_step(
     Jacobians where k is 1.
     """
     model, n, half, (q, v, q1, v1) = tree.model, len(taken.v), 0.5 * taken.dt, taken[:4]
-    rest, none = np.zeros(n), np.zeros((len(by), n))
-    at = DiscreteMomenta(tree, q, _rate(model, taken), taken.dt)
+    rest, at = np.zeros(n), DiscreteMomenta(tree, q, _rate(model, taken), taken.dt)
+    start_by_q, start_by_rate = at.pull(np.eye(n), np.zeros((n, n)))
     forces = half * (as_array('tau', taken.tau, (n,)) - tree.resistance(v))
 
     def by_q_of(q: Array, a: Array, p: Array, external: ArrayLike | None = None) -> Array:
@@ -76,16 +76,15 @@ def pull_variational_step(
     y = _multipliers(rows1, mass @ v1 - at.end - forces + half * weight)
     bent, swung = constraint_partials(q1, v1, y)
     of_q1 = by[:, :n] - of_momentum - half * of_weight + p @ bent - s @ swung
-    by_q, of_rate = at.pull(none, p)
+    by_q, of_rate = at.pull(np.zeros_like(p), p)
     turn = model.integrate_derivatives(q, model.difference(q, q1)).by_q
     arrive = _arrival(model, taken)
     # P0 = M v + K + A^T y, at the arrival f = 0 (12.38)
-    p0, s0 = _saddle_pull(at.pull(np.eye(n), np.zeros((n, n)))[1], rows, rows1 @ arrive,
-                          of_rate + of_q1 @ arrive)
+    p0, s0 = _saddle_pull(start_by_rate, rows, rows1 @ arrive, of_rate + of_q1 @ arrive)
     mass, weight, of_momentum, of_weight = end(q, v, p0)
     y = _multipliers(rows, at.start - mass @ v - forces + half * weight)
-    by_q += (of_q1 - s0 @ rows1) @ turn - at.pull(p0, none)[0] + of_momentum - half * of_weight
-    by_q += p0 @ constraint_partials(q, v, y)[0]
+    by_q += (of_q1 - s0 @ rows1) @ turn + of_momentum - half * of_weight
+    by_q += p0 @ (constraint_partials(q, v, y)[0] - start_by_q)
     by_tau = half * (p + p0)
     return np.hstack((by_q, p0 @ mass - tree.constants.damping * by_tau)), by_tau
 
