@@ -269,10 +269,12 @@ def functions_of(module):
             yield name, each
     for kind in classes_of(offered.values()):
         for name, member in vars(kind).items():
-            member = inspect.unwrap(getattr(member, '__func__', member))
+            own = getattr(member, '__func__', member)
+            member = inspect.unwrap(own)
             if inspect.isfunction(member) and member.__module__.startswith('liedyn_ros') and (
                     not name.startswith('_') or name == '__call__'):
-                yield f'{kind.__name__}.{name}', member
+                # Without a text of its own it has that of a base, which its class leads to.
+                yield f'{kind.__name__}.{name}', member if member.__doc__ else own
 
 
 def public_classes(module):
@@ -299,8 +301,9 @@ def class_lacks(kind):
 def lacks_of(function):
     """Return the sections that the docstring of a public function lacks."""
     text, signature = inspect.getdoc(function) or '', inspect.signature(function)
-    wanted = [rf'^    {name}: ' for name in signature.parameters
-              if name not in ('self', 'cls')]
+    wanted = [rf'^    {name}: ' for name, each in signature.parameters.items()
+              if name not in ('self', 'cls') and not (  # of which the text names each
+                  each.kind is each.VAR_POSITIONAL and 'Args:' in text)]
     if signature.return_annotation not in (None, 'None'):
         wanted.append(r'^(Returns|Yields):$')
     return [each for each in (*wanted, '^>>> ') if not re.search(each, text, re.MULTILINE)]

@@ -146,53 +146,12 @@ class ForwardPartialDerivatives(TimeDerivativeProducts):
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None = None, out: ForwardJacobians | None = None
                  ) -> ForwardJacobians:
-        """
-        Return a and the Jacobians of a, in O(n^2 depth).
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: joint forces (nv,); N m and N.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            out: an earlier result, to be written again; by default a new one.
-
-        Returns:
-            a and by_q, by_v and by_tau (nv, nv), by_gravity (nv, 3).
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-            ShapeError: for an out of another model, or one that shares memory with an input.
-
-        >>> robot.forward.partial_derivatives(q, v, tau).by_q.shape
-        (6, 6)
-        """
         result = results(ForwardJacobians, self._shapes, out)
         self._jacobians.call(q, v, tau, NO_WRENCHES if external is None else external, *result)
         return result
 
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
               external: ArrayLike | None = None) -> ForwardJacobians:
-        """
-        Return a and the Jacobians of a of K states.
-
-        Args:
-            q: configurations (K, nq); rad and m.
-            v: velocities (K, nv); rad/s and m/s.
-            tau: (K, nv); N m and N.
-            external: wrenches (K, B, 6) on bodies; by default none.
-
-        Returns:
-            the arrays of one state with a first axis of states.
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.forward.partial_derivatives.batch([q], [v], [tau]).by_q.shape
-        (1, 6, 6)
-        """
         result: ForwardJacobians = self._jacobian_pool.run(
             forward_jacobians_of_states, ForwardJacobians, self._shapes, external, q, v=v,
             tau=tau)
@@ -200,26 +159,6 @@ class ForwardPartialDerivatives(TimeDerivativeProducts):
 
     def gradient_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
                        external: ArrayLike | None = None) -> ForwardGradient:
-        """
-        Return a and the gradients of y . a of K states.
-
-        Args:
-            q: configurations (K, nq); rad and m.
-            v: velocities (K, nv); rad/s and m/s.
-            tau: (K, nv); N m and N.
-            y: weights (K, nv) of the result.
-            external: wrenches (K, B, 6) on bodies; by default none.
-
-        Returns:
-            each (K, nv).
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.forward.partial_derivatives.gradient_batch([q], [v], [tau], [v]).by_q.shape
-        (1, 6)
-        """
         result: ForwardGradient = self._gradient_pool.run(
             forward_gradients_of_states, ForwardGradient, self._rates, external, q, v=v, tau=tau,
             y=y)
@@ -228,32 +167,6 @@ class ForwardPartialDerivatives(TimeDerivativeProducts):
     def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 dtau: ArrayLike, external: ArrayLike | None = None, *,
                 parameters: Parameters | None = None) -> Array:
-        """
-        Return the change of a along a direction in O(n), the JVP by_q dq + by_v dv + by_tau dtau.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: joint forces (nv,); N m and N.
-            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
-            dv: change of v (nv,).
-            dtau: change of tau (nv,).
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            parameters: change of parameters of model and wrenches, which counts as well.
-
-        Returns:
-            (nv,).
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> found = robot.forward.partial_derivatives.product(q, v, tau, v, v, v)
-        >>> at = robot.forward.partial_derivatives(q, v, tau)
-        >>> np.allclose(found, (at.by_q + at.by_v + at.by_tau) @ v)
-        True
-        """
         wrenches = NO_WRENCHES if external is None else external
         if parameters is None:
             a, out = np.empty(self._nv), np.empty(self._nv)
@@ -268,29 +181,6 @@ class ForwardPartialDerivatives(TimeDerivativeProducts):
     def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
                  external: ArrayLike | None = None, *, parameters: Parameters | None = None
                  ) -> ForwardGradient:
-        """
-        Return a and the gradient of y . a in O(n), the VJP y^T by_q, y^T by_v and y^T by_tau.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: joint forces (nv,); N m and N.
-            y: weights (nv,) of the result.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            parameters: takes the gradient by parameters of model and wrenches.
-
-        Returns:
-            each (nv,).
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> found = robot.forward.partial_derivatives.gradient(q, v, tau, v)
-        >>> np.allclose(found.by_q, v @ robot.forward.partial_derivatives(q, v, tau).by_q)
-        True
-        """
         wrenches = NO_WRENCHES if external is None else external
         if parameters is None:
             result = results(ForwardGradient, self._rates)
@@ -305,34 +195,6 @@ class ForwardPartialDerivatives(TimeDerivativeProducts):
     def gradient_product(
             self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike, dq: ArrayLike,
             dv: ArrayLike, dtau: ArrayLike, external: ArrayLike | None = None) -> ForwardGradient:
-        """
-        Return the derivative of the gradient along a direction in O(n) (13.25).
-
-        It is the matrix of second derivatives of y . a times a vector. The matrix is not
-        symmetric between two coordinates of one spherical or free joint (13.5): the direction
-        differentiates last.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: joint forces (nv,); N m and N.
-            y: weights (nv,) of the result.
-            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
-            dv: change of v (nv,).
-            dtau: change of tau (nv,).
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            each (nv,).
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.forward.partial_derivatives.gradient_product(q, v, tau, v, v, v, v).by_q.shape
-        (6,)
-        """
         inverse, rest = self._inverse, np.zeros(self._nv)
         a, _, _, lam = self.gradient(q, v, tau, y, external)
         da = self.product(q, v, tau, dq, dv, dtau, external)
@@ -347,26 +209,6 @@ class ForwardPartialDerivatives(TimeDerivativeProducts):
 
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                            external: ArrayLike | None = None) -> ForwardSecondDerivatives:
-        """
-        Return all second derivatives by q, v and tau, in O(n^4) (13.25).
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: joint forces (nv,); N m and N.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            each (nv, nv, nv).
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.forward.partial_derivatives.second_derivatives(q, v, tau).by_qq.shape
-        (6, 6, 6)
-        """
         a, by_q, by_v, by_tau, _ = self(q, v, tau, external)
         of = self._inverse.second_derivatives(q, v, a, external)
         by_a_q = of.by_qa @ by_q  # along q, of M as it acts on the change of a by q
@@ -377,25 +219,6 @@ class ForwardPartialDerivatives(TimeDerivativeProducts):
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                          external: ArrayLike | None = None) -> ForwardRateJacobians:
-        """
-        Return a with its time derivatives to order r, and the Jacobians of each.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: (r + 1, nv) with its time derivatives.
-            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
-
-        Returns:
-            by_q and by_v (r + 1, nv, nv), by_tau (r + 1, r + 1, nv, nv).
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.forward.partial_derivatives.time_derivatives(q, v, [tau, tau]).by_tau.shape
-        (2, 2, 6, 6)
-        """
         a = self._solve(q, v, tau, external)
         result, code = self._series.jacobians(
             a, self._inverse.time_derivatives(q, v, a, external))
@@ -405,26 +228,6 @@ class ForwardPartialDerivatives(TimeDerivativeProducts):
 
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                       external: ArrayLike | None = None) -> KinematicJacobians:
-        """
-        Return the derivatives of a by placements, axes and pitches of joints, in O(n^2).
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: joint forces (nv,); N m and N.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            see KinematicJacobians.
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.forward.partial_derivatives.by_kinematics(q, v, tau).by_axis.shape[0]
-        6
-        """
         wrenches, by = NO_WRENCHES if external is None else external, np.empty((4, self._nv))
         rows = self.parameter_kernels.rows
         return kinematic_jacobians(self._model, lambda y, *rest: rows.call(

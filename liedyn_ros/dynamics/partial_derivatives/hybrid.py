@@ -21,7 +21,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.partial_derivatives.inverse import (
     InversePartialDerivatives)
 from liedyn_ros.dynamics.partial_derivatives.kernels.hybrid import hybrid_tree_jacobians
-from liedyn_ros.dynamics.partial_derivatives.many_states import ManyStates
+from liedyn_ros.dynamics.partial_derivatives.many_states import PartialDerivatives
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import (
     on_lines, ParameterProducts)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, vector_of
@@ -106,7 +106,7 @@ class HybridGradient(NamedTuple):
     by_given: Array
 
 
-class HybridPartialDerivatives(ManyStates):
+class HybridPartialDerivatives(PartialDerivatives):
     """
     Derivatives of a and tau by q, v, and the given a and tau.
 
@@ -130,29 +130,6 @@ class HybridPartialDerivatives(ManyStates):
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike,
                  tau: ArrayLike, external: ArrayLike | None = None) -> HybridJacobians:
-        """
-        Return a and tau, and all Jacobians.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            tau: joint forces (nv,); N m and N.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            see HybridJacobians.
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.hybrid.partial_derivatives(q, v, ['elbow'], a, tau).a_by_q.shape
-        (6, 6)
-        """
         a, tau = self._solve(q, v, prescribed, a, tau, external)
         at = self._inverse(q, v, a, external)
         known, n = self._mask(prescribed), self._model.nv
@@ -167,35 +144,6 @@ class HybridPartialDerivatives(ManyStates):
                 dq: ArrayLike, dv: ArrayLike, given: ArrayLike,
                 external: ArrayLike | None = None, *, parameters: Parameters | None = None
                 ) -> HybridProduct:
-        """
-        Return the change of a and tau along a direction in O(n), the JVP.
-
-        It is by_q dq + by_v dv + by_given given.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            tau: joint forces (nv,); N m and N.
-            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
-            dv: change of v (nv,).
-            given: change (nv,) of the prescribed accelerations and of the other forces.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            parameters: change of parameters of model and wrenches, which counts as well.
-
-        Returns:
-            a and tau, each (nv,).
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.hybrid.partial_derivatives.product(q, v, ['elbow'], a, tau, v, v, v).a.shape
-        (6,)
-        """
         out, kernels = np.empty((2, self._model.nv)), self.parameter_kernels
         change = self._nothing if parameters is None else parameters
         kernels.product.call(
@@ -207,33 +155,6 @@ class HybridPartialDerivatives(ManyStates):
     def gradient(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike, tau: ArrayLike,
                  y: ArrayLike, external: ArrayLike | None = None, *,
                  parameters: Parameters | None = None) -> HybridGradient:
-        """
-        Return a, tau and the gradient of y .
-
-        x in O(n), the VJP. x is tau where a is prescribed, and a elsewhere.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            tau: joint forces (nv,); N m and N.
-            y: weights (nv,) of the result.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            parameters: takes the gradient by parameters of model and wrenches.
-
-        Returns:
-            by_q, by_v and by_given, each (nv,).
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.hybrid.partial_derivatives.gradient(q, v, ['elbow'], a, tau, v).by_given.shape
-        (6,)
-        """
         a, tau, by = self._copied('a', a), self._copied('tau', tau), np.empty((5, self._model.nv))
         kernels = self.parameter_kernels
         result = Parameters(self._model) if parameters is None else parameters

@@ -31,7 +31,7 @@ from liedyn_ros.dynamics.partial_derivatives.parameters import (
     kinematic_jacobians, KinematicJacobians, Parameters, vector_of)
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import InverseRateJacobians, RateTables
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
-from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
+from liedyn_ros.dynamics.partial_derivatives.time_products import WrenchDerivatives
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.inputs import kernel_array, order_of_rows
@@ -89,7 +89,7 @@ class InverseSecondDerivatives(NamedTuple):
     by_qa: Array
 
 
-class InversePartialDerivatives(TimeDerivativeProducts):
+class InversePartialDerivatives(WrenchDerivatives):
     """
     Derivatives of tau at a motion q, v, a; called as dynamics.inverse.partial_derivatives.
 
@@ -135,76 +135,18 @@ class InversePartialDerivatives(TimeDerivativeProducts):
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                  external: ArrayLike | None = None, out: InverseJacobians | None = None
                  ) -> InverseJacobians:
-        """
-        Return the Jacobians of tau, in O(n depth).
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            out: an earlier result, to be written again; by default a new one.
-
-        Returns:
-            by_q, by_v and by_a (nv, nv), by_gravity (nv, 3).
-
-        Raises:
-            LiedynError: for a state of other shapes, or one that is not finite.
-            ShapeError: for an out of another model, or one that shares memory with an input.
-
-        >>> robot.inverse.partial_derivatives(q, v, a).by_q.shape
-        (6, 6)
-        """
         result = results(InverseJacobians, self._shapes, out)
         self._jacobians.call(q, v, a, NO_WRENCHES if external is None else external, *result)
         return result
 
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
               external: ArrayLike | None = None) -> InverseJacobians:
-        """
-        Return the Jacobians of tau of K states.
-
-        Args:
-            q: configurations (K, nq); rad and m.
-            v: velocities (K, nv); rad/s and m/s.
-            a: (K, nv); rad/s^2 and m/s^2.
-            external: wrenches (K, B, 6) on bodies; by default none.
-
-        Returns:
-            the arrays of one state with a first axis of states.
-
-        Raises:
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.inverse.partial_derivatives.batch([q], [v], [a]).by_q.shape
-        (1, 6, 6)
-        """
         result: InverseJacobians = self._jacobian_pool.run(
             inverse_jacobians_of_states, InverseJacobians, self._shapes, external, q, v=v, a=a)
         return result
 
     def gradient_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike,
                        external: ArrayLike | None = None) -> InverseGradient:
-        """
-        Return the gradients of y . tau of K states.
-
-        Args:
-            q: configurations (K, nq); rad and m.
-            v: velocities (K, nv); rad/s and m/s.
-            a: (K, nv); rad/s^2 and m/s^2.
-            y: weights (K, nv) of the result.
-            external: wrenches (K, B, 6) on bodies; by default none.
-
-        Returns:
-            each (K, nv).
-
-        Raises:
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.inverse.partial_derivatives.gradient_batch([q], [v], [a], [v]).by_q.shape
-        (1, 6)
-        """
         result: InverseGradient = self._gradient_pool.run(
             inverse_gradients_of_states, InverseGradient, self._rates, external, q, v=v, a=a, y=y)
         return result
@@ -212,31 +154,6 @@ class InversePartialDerivatives(TimeDerivativeProducts):
     def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 da: ArrayLike, external: ArrayLike | None = None, *,
                 parameters: Parameters | None = None) -> Array:
-        """
-        Return the change of tau along a direction in O(n), the JVP by_q dq + by_v dv + by_a da.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
-            dv: change of v (nv,).
-            da: change of a (nv,).
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            parameters: change of parameters of model and wrenches, which counts as well.
-
-        Returns:
-            (nv,).
-
-        Raises:
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> found = robot.inverse.partial_derivatives.product(q, v, a, v, v, v)
-        >>> at = robot.inverse.partial_derivatives(q, v, a)
-        >>> np.allclose(found, (at.by_q + at.by_v + at.by_a) @ v)
-        True
-        """
         out, wrenches = np.empty(self._nv), NO_WRENCHES if external is None else external
         if parameters is None:
             self._product.call(q, v, a, wrenches, dq, dv, da, out)
@@ -249,28 +166,6 @@ class InversePartialDerivatives(TimeDerivativeProducts):
     def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike,
                  external: ArrayLike | None = None, *, parameters: Parameters | None = None
                  ) -> InverseGradient:
-        """
-        Return the gradient of y . tau in O(n), the VJP y^T by_q, y^T by_v and y^T by_a.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            y: weights (nv,) of the result.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            parameters: takes the gradient by parameters of model and wrenches.
-
-        Returns:
-            each (nv,).
-
-        Raises:
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> found = robot.inverse.partial_derivatives.gradient(q, v, a, v)
-        >>> np.allclose(found.by_q, v @ robot.inverse.partial_derivatives(q, v, a).by_q)
-        True
-        """
         wrenches = NO_WRENCHES if external is None else external
         if parameters is None:
             result = results(InverseGradient, self._rates)
@@ -285,33 +180,6 @@ class InversePartialDerivatives(TimeDerivativeProducts):
     def gradient_product(
             self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, dq: ArrayLike,
             dv: ArrayLike, da: ArrayLike, external: ArrayLike | None = None) -> InverseGradient:
-        """
-        Return the derivative of the gradient along a direction in O(n) (13.24).
-
-        It is the matrix of second derivatives of y . tau times a vector. The matrix is not
-        symmetric between two coordinates of one spherical or free joint (13.5): the direction
-        differentiates last.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            y: weights (nv,) of the result.
-            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
-            dv: change of v (nv,).
-            da: change of a (nv,).
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            each (nv,).
-
-        Raises:
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.inverse.partial_derivatives.gradient_product(q, v, a, v, v, v, v).by_q.shape
-        (6,)
-        """
         result = results(InverseGradient, self._rates)
         self._second.call(q, v, a, NO_WRENCHES if external is None else external, y, dq, dv, da,
                           *result)
@@ -319,49 +187,12 @@ class InversePartialDerivatives(TimeDerivativeProducts):
 
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                            external: ArrayLike | None = None) -> InverseSecondDerivatives:
-        """
-        Return all second derivatives by q, v and a, in O(n^3) (13.24).
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            each (nv, nv, nv).
-
-        Raises:
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.inverse.partial_derivatives.second_derivatives(q, v, a).by_qq.shape
-        (6, 6, 6)
-        """
         result = results(InverseSecondDerivatives, self._cubes)
         self._second_all.call(q, v, a, NO_WRENCHES if external is None else external, *result)
         return result
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                          external: ArrayLike | None = None) -> InverseRateJacobians:
-        """
-        Return the Jacobians of tau and of its time derivatives to order r.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: (r + 1, nv) with its time derivatives.
-            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
-
-        Returns:
-            by_q and by_v (r + 1, nv, nv), by_a (r + 1, r + 1, nv, nv).
-
-        Raises:
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.inverse.partial_derivatives.time_derivatives(q, v, [a, a]).by_a.shape
-        (2, 2, 6, 6)
-        """
         order = order_of_rows('a', a, 0, self._nv)
         q, v = self._model.check_configuration(q), as_array('v', v, (self._nv,))
         a = as_array('a', a, (order + 1, self._nv))
@@ -370,69 +201,15 @@ class InversePartialDerivatives(TimeDerivativeProducts):
         return self._series.jacobians(q, v, a, external)
 
     def by_external(self, q: ArrayLike) -> Array:
-        """
-        Return the derivatives of tau by the wrenches on bodies, -J_b^T (13.29).
-
-        Args:
-            q: configuration (nq,); rad and m.
-
-        Returns:
-            (nv, B, 6).
-
-        Raises:
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.inverse.partial_derivatives.by_external(q).shape[0]
-        6
-        """
         return -self._body_jacobians(q).transpose(2, 0, 1)
 
     def by_world_fixed_wrenches(
             self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False) -> Array:
-        """
-        Return the term to add to by_q for wrenches that are fixed in the ground (13.14).
-
-        Args:
-            q: configuration (nq,); rad and m.
-            external: wrenches (B, 6) at q in the frames of their bodies; N m and N.
-            at_body: whether moment and force keep their directions and act at the origin of the
-                moving body, as a weight does; else they stay constant about the origin of the
-                ground.
-
-        Returns:
-            (nv, nv).
-
-        Raises:
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> derive = robot.inverse.partial_derivatives
-        >>> derive.by_world_fixed_wrenches(q, np.zeros((len(model.bodies), 6))).shape
-        (6, 6)
-        """
         external = kernel_array('external', external, (self._bodies, 6))
         return world_fixed_wrench_jacobian(self._body_jacobians(q), external, at_body)
 
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                       external: ArrayLike | None = None) -> KinematicJacobians:
-        """
-        Return the derivatives of tau by placements, axes and pitches of joints, in O(n^2).
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            see KinematicJacobians.
-
-        Raises:
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.inverse.partial_derivatives.by_kinematics(q, v, a).by_axis.shape[0]
-        6
-        """
         wrenches, by = NO_WRENCHES if external is None else external, np.empty((3, self._nv))
         rows = self.parameter_kernels.rows
         return kinematic_jacobians(self._model, lambda y, *rest: rows.call(

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Derivatives of K states, a state a row: by kernels on all cores, by Python where none do."""
+"""Derivatives of dynamics, and of K states: by kernels on all cores, by Python where none do."""
 
 from __future__ import annotations
 
@@ -27,26 +27,144 @@ from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.inputs import kernel_array, raise_refusal, states_of
 
 
-class ManyStates:
+class PartialDerivatives:
     """
-    Calls of an algorithm's derivatives for K states, a state a row.
+    Derivatives of inverse, forward or hybrid dynamics, of a tree or of closed loops.
 
-    Arguments are those of the single call with an axis of states first. Masks, such as what is
-    prescribed, and options are the same for all. Results have that axis first too. Raises the
-    errors of the single call, with the state before them, and ShapeError for another number of
-    rows.
+    Called as dynamics.inverse.partial_derivatives, with the arguments of dynamics.inverse, and the
+    others alike. External wrenches (B, 6) stay the same in the frames of their bodies. Damping
+    counts; the jump of Coulomb friction has no derivative. Multipliers are those of loops.
+
+    In a batch arguments have an axis of states first, and so have results. Masks, such as what is
+    prescribed, and options are the same for all. Raises the errors of the single call, with the
+    state before them, and ShapeError for another number of rows.
 
     >>> robot.hybrid.partial_derivatives.batch([q], [v], ['elbow'], [a], [tau]).a_by_q.shape
     (1, 6, 6)
     """
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """
+        Return what the algorithm does, and the multipliers, with all Jacobians.
+
+        Args:
+            q: configuration (nq,), of loops a closed one; rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: of hybrid dynamics: names of joints or coordinates, or a mask (nv,), of
+                those whose acceleration is given; tau gives the force of the others.
+            a: of inverse and hybrid dynamics: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: of forward and hybrid dynamics: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            out: an earlier result, to be written again; by default a new one.
+            closed: of loops: whether the state must be on the constraints; else the velocity stays
+                off them as it is.
+            options: of inverse dynamics of loops: tau, actuated, redundancy and weights.
+
+        Returns:
+            an object of Jacobians (nv, nv), of the multipliers (m, nv): its class tells them.
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia, and where the rank of the
+                constraints drops.
+            LiedynError: for a state that is wrong or open.
+            ShapeError: for an out of another model, or one that shares memory with an input.
+
+        >>> robot.forward.partial_derivatives(q, v, tau).by_q.shape
+        (6, 6)
+        """
+        raise NotImplementedError
+
+    def product(self, *arguments: Any, **options: Any) -> Any:
+        """
+        Return the change of the result along a direction, the JVP by_q dq + by_v dv + ...
+
+        It takes O(n) of a tree and O(n + n m) of loops.
+
+        Args:
+            q: configuration (nq,), of loops a closed one; rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: of hybrid dynamics: names of joints or coordinates, or a mask (nv,), of
+                those whose acceleration is given; tau gives the force of the others.
+            a: of inverse and hybrid dynamics: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: of forward and hybrid dynamics: joint forces (nv,); N m and N.
+            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
+            dv: change of v (nv,).
+            da: of inverse dynamics: change of a (nv,).
+            dtau: of forward dynamics: change of tau (nv,); of inverse dynamics of loops: that of
+                the forces of passive joints, by default zero.
+            given: of hybrid dynamics: change (nv,) of the prescribed accelerations and of the
+                other forces.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            parameters: change of parameters of model and wrenches, which counts as well.
+            options: of inverse dynamics of loops: tau, actuated, redundancy and weights.
+
+        Returns:
+            (nv,), of hybrid dynamics a and tau (nv,); of loops an array with the changes of a, tau
+            (nv,) and multipliers (m,) as attributes.
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia, and where the rank of the
+                constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> found = robot.inverse.partial_derivatives.product(q, v, a, v, v, v)
+        >>> at = robot.inverse.partial_derivatives(q, v, a)
+        >>> np.allclose(found, (at.by_q + at.by_v + at.by_a) @ v)
+        True
+        """
+        raise NotImplementedError
+
+    def gradient(self, *arguments: Any, **options: Any) -> Any:
+        """
+        Return the gradient of y . x + z . multipliers, x being the result: the VJP.
+
+        It takes O(n) of a tree and O(n + n m) of loops. x of hybrid dynamics is tau where a is
+        prescribed, and a elsewhere.
+
+        Args:
+            q: configuration (nq,), of loops a closed one; rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: of hybrid dynamics: names of joints or coordinates, or a mask (nv,), of
+                those whose acceleration is given; tau gives the force of the others.
+            a: of inverse and hybrid dynamics: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: of forward and hybrid dynamics: joint forces (nv,); N m and N.
+            y: weights (nv,) of the result.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            z: of loops: weights (m,) of the multipliers, by default zero.
+            parameters: takes the gradient by parameters of model and wrenches.
+            closed: of loops: whether the state must be on the constraints; else the velocity stays
+                off them as it is.
+            options: of inverse dynamics of loops: tau, actuated, redundancy and weights.
+
+        Returns:
+            a of forward, a and tau of hybrid dynamics, and gradients by all, each (nv,).
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia, and where the rank of the
+                constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> found = robot.forward.partial_derivatives.gradient(q, v, tau, v)
+        >>> np.allclose(found.by_q, v @ robot.forward.partial_derivatives(q, v, tau).by_q)
+        True
+        """
+        raise NotImplementedError
 
     def batch(self, *arguments: Any, **options: Any) -> Any:
         """
         Return the Jacobians of K states.
 
         Args:
-            arguments: those of the call of one state, each with a first axis of K states.
-            options: the same by name.
+            q: configurations (K, nq), of loops closed ones; rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+            prescribed: of hybrid dynamics, one for all: names, or a mask (nv,).
+            a: of inverse and hybrid dynamics: (K, nv); rad/s^2 and m/s^2.
+            tau: of forward and hybrid dynamics: (K, nv); N m and N.
+            external: wrenches (K, B, 6) on bodies; by default none.
+            options: those of the call of one state, for all.
 
         Returns:
             the arrays of one state with a first axis of states.
@@ -57,16 +175,21 @@ class ManyStates:
         >>> linkage.forward.partial_derivatives.batch([closed], [rest], [rest]).by_q.shape
         (1, 3, 3)
         """
-        call: Callable[..., Any] = self.__call__  # type: ignore[operator]
-        return self._of_states(call, *_parted(call, arguments, options))
+        return self._of_states(self.__call__, *_parted(self.__call__, arguments, options))
 
     def gradient_batch(self, *arguments: Any, **options: Any) -> Any:
         """
         Return the gradients of K states.
 
         Args:
-            arguments: those of gradient, each with a first axis of K states.
-            options: the same by name.
+            q: configurations (K, nq), of loops closed ones; rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+            prescribed: of hybrid dynamics, one for all: names, or a mask (nv,).
+            a: of inverse and hybrid dynamics: (K, nv); rad/s^2 and m/s^2.
+            tau: of forward and hybrid dynamics: (K, nv); N m and N.
+            y: weights (K, nv) of the result.
+            external: wrenches (K, B, 6) on bodies; by default none.
+            options: those of the call of one state, for all.
 
         Returns:
             the arrays of one state with a first axis of states.
@@ -78,8 +201,7 @@ class ManyStates:
         >>> derive.gradient_batch([closed], [rest], [rest], [rest]).by_q.shape
         (1, 3)
         """
-        call: Callable[..., Any] = self.gradient  # type: ignore[attr-defined]
-        return self._of_states(call, *_parted(call, arguments, options))
+        return self._of_states(self.gradient, *_parted(self.gradient, arguments, options))
 
     def _of_states(self, call: Callable[..., Any], given: list[Any], external: Array | None,
                    options: dict[str, Any]) -> Any:

@@ -6,17 +6,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Products with the Jacobians of time derivatives, and with the transposed ones."""
+"""Derivatives of higher order of dynamics, and products with Jacobians of time derivatives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.partial_derivatives.many_states import PartialDerivatives
 
 
 class TimeDerivativesGradient(NamedTuple):
@@ -27,7 +27,111 @@ class TimeDerivativesGradient(NamedTuple):
     by_given: Array
 
 
-class TimeDerivativeProducts:
+class HigherDerivatives(PartialDerivatives):
+    """
+    Derivatives of higher order, and by kinematic parameters.
+
+    >>> robot.inverse.partial_derivatives.second_derivatives(q, v, a).by_qq.shape
+    (6, 6, 6)
+    """
+
+    def time_derivatives(self, *arguments: Any, **options: Any) -> Any:
+        """
+        Return the result with its time derivatives to order r, and the Jacobians of each.
+
+        Of a tree's inverse dynamics these are the Jacobians alone.
+
+        Args:
+            q: configuration (nq,), of loops a closed one; rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: of hybrid dynamics: names of joints or coordinates, or a mask (nv,).
+            a: of inverse and hybrid dynamics: (r + 1, nv) with time derivatives.
+            tau: of forward and hybrid dynamics: (r + 1, nv) with time derivatives.
+            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
+            closed: of loops: whether the state must be on the constraints; else the velocity stays
+                off them as it is.
+            max_error: of loops: largest estimated relative error of an order; with math.inf there
+                is no estimate.
+            options: of inverse dynamics of loops: tau, actuated, redundancy and weights.
+
+        Returns:
+            arrays with a first axis of orders; by_a, by_tau and by_given with two of them.
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia, and where the rank of the
+                constraints drops.
+            LiedynError: for a state that is wrong or open.
+            LimitError: for r > 30, and for the first order whose estimated error, or that of its
+                Jacobians, exceeds max_error.
+
+        >>> robot.forward.partial_derivatives.time_derivatives(q, v, [tau, tau]).by_tau.shape
+        (2, 2, 6, 6)
+        """
+        raise NotImplementedError
+
+    def second_derivatives(self, *arguments: Any, **options: Any) -> Any:
+        """
+        Return all second derivatives by q, v and what is given, in O(n^3) to O(n^4).
+
+        Args:
+            q: configuration (nq,), of loops a closed one; rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: of hybrid dynamics: names of joints or coordinates, or a mask (nv,), of
+                those whose acceleration is given; tau gives the force of the others.
+            a: of inverse and hybrid dynamics: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: of forward and hybrid dynamics: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            closed: of loops: whether the state must be on the constraints; else the velocity stays
+                off them as it is.
+            options: of inverse dynamics of loops: tau, actuated, redundancy and weights.
+
+        Returns:
+            each (nv, nv, nv), of the multipliers (m, nv, nv).
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia, and where the rank of the
+                constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> robot.inverse.partial_derivatives.second_derivatives(q, v, a).by_qq.shape
+        (6, 6, 6)
+        """
+        raise NotImplementedError
+
+    def by_kinematics(self, *arguments: Any, **options: Any) -> Any:
+        """
+        Return the derivatives by kinematic parameters: placements, axes and pitches of joints.
+
+        Of loops, frames and lengths of closures too. It takes O(n^2) of a tree, and n + m
+        gradients of loops.
+
+        Args:
+            q: configuration (nq,), of loops a closed one; rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: of hybrid dynamics: names of joints or coordinates, or a mask (nv,), of
+                those whose acceleration is given; tau gives the force of the others.
+            a: of inverse and hybrid dynamics: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: of forward and hybrid dynamics: joint forces (nv,); N m and N.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            options: of inverse dynamics of loops: tau, actuated, redundancy and weights.
+
+        Returns:
+            see KinematicJacobians, and LoopKinematicJacobians of each result of loops.
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia, and where the rank of the
+                constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> robot.forward.partial_derivatives.by_kinematics(q, v, tau).by_axis.shape[0]
+        6
+        """
+        raise NotImplementedError
+
+
+class TimeDerivativeProducts(HigherDerivatives):
     """
     Products for an algorithm whose time_derivatives has Jacobians, `_given` by its input.
 
@@ -38,7 +142,44 @@ class TimeDerivativeProducts:
     """
 
     _given: str
-    time_derivatives: Callable[..., Any]
+
+    def gradient_product(self, *arguments: Any, **options: Any) -> Any:
+        """
+        Return the derivative of the gradient of y . x along a direction.
+
+        It is the matrix of second derivatives of y . x times a vector, in O(n) of a tree and
+        O(n^3) of loops. The matrix is not symmetric between two coordinates of one spherical or
+        free joint (13.5): the direction differentiates last.
+
+        Args:
+            q: configuration (nq,), of loops a closed one; rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: of hybrid dynamics: names of joints or coordinates, or a mask (nv,), of
+                those whose acceleration is given; tau gives the force of the others.
+            a: of inverse and hybrid dynamics: acceleration (nv,); rad/s^2 and m/s^2.
+            tau: of forward and hybrid dynamics: joint forces (nv,); N m and N.
+            y: weights (nv,) of the result.
+            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
+            dv: change of v (nv,).
+            da: of inverse dynamics: change of a (nv,).
+            dtau: of forward dynamics: change of tau (nv,); of inverse dynamics of loops: that of
+                the forces of passive joints, by default zero.
+            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
+                of its body; by default none.
+            options: of inverse dynamics of loops: tau, actuated, redundancy and weights.
+
+        Returns:
+            each (nv,).
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia, and where the rank of the
+                constraints drops.
+            LiedynError: for a state that is wrong or open.
+
+        >>> robot.forward.partial_derivatives.gradient_product(q, v, tau, v, v, v, v).by_q.shape
+        (6,)
+        """
+        raise NotImplementedError
 
     def time_derivatives_product(
             self, q: ArrayLike, v: ArrayLike, given: ArrayLike, dq: ArrayLike, dv: ArrayLike,
@@ -103,3 +244,57 @@ class TimeDerivativeProducts:
         return TimeDerivativesGradient(
             np.einsum('kab,ka->b', at.by_q, y), np.einsum('kab,ka->b', at.by_v, y),
             np.einsum('kjab,ka->jb', by, y))
+
+
+class WrenchDerivatives(TimeDerivativeProducts):
+    """
+    Derivatives of inverse dynamics by external wrenches.
+
+    >>> robot.inverse.partial_derivatives.by_external(q).shape[0]
+    6
+    """
+
+    def by_external(self, *arguments: Any, **options: Any) -> Array:
+        """
+        Return the derivatives of tau by the wrenches on bodies, of a tree -J_b^T (13.29).
+
+        Args:
+            q: configuration (nq,), of loops a closed one; rad and m.
+            options: of inverse dynamics of loops: tau, actuated, redundancy and weights.
+
+        Returns:
+            (nv, B, 6).
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a configuration that is wrong or open.
+
+        >>> robot.inverse.partial_derivatives.by_external(q).shape[0]
+        6
+        """
+        raise NotImplementedError
+
+    def by_world_fixed_wrenches(self, *arguments: Any, **options: Any) -> Array:
+        """
+        Return the term to add to by_q for wrenches that are fixed in the ground (13.14).
+
+        Args:
+            q: configuration (nq,), of loops a closed one; rad and m.
+            external: wrenches (B, 6) at q in the frames of their bodies; N m and N.
+            at_body: whether moment and force keep their directions and act at the origin of the
+                moving body, as a weight does; else they stay constant about the origin of the
+                ground.
+            options: of inverse dynamics of loops: tau, actuated, redundancy and weights.
+
+        Returns:
+            (nv, nv).
+
+        Raises:
+            SingularError: where the rank of the constraints drops.
+            LiedynError: for a configuration that is wrong or open.
+
+        >>> derive = robot.inverse.partial_derivatives
+        >>> derive.by_world_fixed_wrenches(q, np.zeros((len(model.bodies), 6))).shape
+        (6, 6)
+        """
+        raise NotImplementedError

@@ -176,29 +176,6 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None = None, out: ConstrainedForwardJacobians | None = None,
                  *, closed: bool = True) -> ConstrainedForwardJacobians:
-        """
-        Return a and the multipliers, and all Jacobians, in O(n^3).
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: joint forces (nv,); N m and N.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            out: an earlier result, to be written again; by default a new one.
-            closed: whether the state must be on the constraints; else the velocity stays off them
-                as it is.
-
-        Returns:
-            see ConstrainedForwardJacobians.
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> linkage.forward.partial_derivatives(closed, rest, rest).by_q.shape
-        (3, 3)
-        """
         tau = as_array('tau', tau, (self._model.nv,))
         require_series(self._solver.constraints)
         found = self._regular(q, v, tau, external, closed)
@@ -210,33 +187,6 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                          external: ArrayLike | None = None, *, closed: bool = True,
                          max_error: float = NO_DIGIT) -> ConstrainedForwardJacobians:
-        """
-        Return a and the multipliers with time derivatives to order r, and the Jacobians of each.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: (r + 1, nv) with time derivatives.
-            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
-            closed: whether the state must be on the constraints; else the velocity stays off them
-                as it is.
-            max_error: largest estimated relative error of an order; with math.inf there is no
-                estimate.
-
-        Returns:
-            see ConstrainedForwardJacobians; arrays have a first axis of orders.
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-            LimitError: for r > 30, and for the first order whose estimated error, or that of its
-                Jacobians, exceeds max_error.
-
-        >>> orders = np.zeros((2, 3))
-        >>> derive = linkage.forward.partial_derivatives
-        >>> derive.time_derivatives(closed, rest, orders).by_q.shape
-        (2, 3, 3)
-        """
         constraints, n = self._solver.constraints, self._model.nv
         tau = as_array('tau', tau, (order_of_rows('tau', tau, 0, n) + 1, n))
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
@@ -256,31 +206,6 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 dtau: ArrayLike, external: ArrayLike | None = None, *,
                 parameters: Parameters | None = None) -> SolvedArray:
-        """
-        Return the change of a and the multipliers along a direction in O(n + n m), the JVP.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: joint forces (nv,); N m and N.
-            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
-            dv: change of v (nv,).
-            dtau: change of tau (nv,).
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            parameters: change of parameters of model and wrenches, which counts as well.
-
-        Returns:
-            the change of a (nv,), with a, tau (nv,) and multipliers (m,) as attributes.
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> derive = linkage.forward.partial_derivatives
-        >>> derive.product(closed, rest, rest, rest, rest, rest).shape
-        (3,)
-        """
         arrays = self._products.parameter_arrays(q, external, parameters)
         motion = q, v, self._run(q, v, tau, external)
         rest = np.zeros(self._model.nv)
@@ -292,30 +217,6 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
                  external: ArrayLike | None = None, *, z: ArrayLike | None = None,
                  parameters: Parameters | None = None, closed: bool = True
                  ) -> ConstrainedForwardGradient:
-        """
-        Return the gradient of y . a + z . multipliers in O(n + n m), the VJP.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: joint forces (nv,); N m and N.
-            y: weights (nv,) of the result.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            z: weights (m,) of the multipliers, by default zero.
-            parameters: takes the gradient by parameters of model and wrenches.
-            closed: as of the Jacobians.
-
-        Returns:
-            a, by_q, by_v and by_tau, each (nv,).
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> linkage.forward.partial_derivatives.gradient(closed, rest, rest, rest).by_q.shape
-        (3,)
-        """
         arrays = self._products.parameter_arrays(q, external, parameters)
         motion = q, v, self._run(q, v, tau, external, closed)
         by_q, by_v, _, by_tau = self._products.gradient(self._task, motion, y, z, arrays)
@@ -325,29 +226,6 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                            external: ArrayLike | None = None, *, closed: bool = True
                            ) -> ConstrainedForwardSecondDerivatives:
-        """
-        Return all second derivatives by q, v and what is given, in O(n^4).
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: joint forces (nv,); N m and N.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            closed: whether the state must be on the constraints; else the velocity stays off them
-                as it is.
-
-        Returns:
-            each (nv, nv, nv), of the multipliers (m, nv, nv).
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> derive = linkage.forward.partial_derivatives
-        >>> derive.second_derivatives(closed, rest, rest).by_qq.shape
-        (3, 3, 3)
-        """
         constraints, n = self._solver.constraints, self._model.nv
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         tau = as_array('tau', tau, (n,))
@@ -362,31 +240,6 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
             self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike, dq: ArrayLike,
             dv: ArrayLike, dtau: ArrayLike, external: ArrayLike | None = None
             ) -> ConstrainedForwardGradient:
-        """
-        Return the derivative of the gradient of y . a along a direction, in O(n^3).
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: joint forces (nv,); N m and N.
-            y: weights (nv,) of the result.
-            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
-            dv: change of v (nv,).
-            dtau: change of tau (nv,).
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            each (nv,).
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> derive = linkage.forward.partial_derivatives
-        >>> derive.gradient_product(closed, rest, rest, rest, rest, rest, rest).by_tau.shape
-        (3,)
-        """
         n = self._model.nv
         q = self._model.check_configuration(q)
         v, tau, y, dq, dv, dtau = (as_array(name, each, (n,)) for name, each in zip(
@@ -403,29 +256,6 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                       external: ArrayLike | None = None) -> ForwardKinematicJacobians:
-        """
-        Return how a and the multipliers vary with kinematic parameters, such as link lengths.
-
-        It takes a call of forward dynamics, and n + m gradients.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: joint forces (nv,); N m and N.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            see LoopKinematicJacobians.
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> derive = linkage.forward.partial_derivatives
-        >>> derive.by_kinematics(closed, rest, rest).a.by_axis.shape[0]
-        3
-        """
         products, tau = self._products, as_array('tau', tau, (self._model.nv,))
 
         def begin(by: Parameters) -> Pull:

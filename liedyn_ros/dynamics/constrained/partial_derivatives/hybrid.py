@@ -44,6 +44,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Mask, Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.time_products import HigherDerivatives
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.inputs import copied, order_of_rows
 
@@ -157,7 +158,7 @@ class HybridKinematicJacobians(NamedTuple):
     multipliers: LoopKinematicJacobians
 
 
-class ConstrainedHybridPartialDerivatives(ManyLoopStates):
+class ConstrainedHybridPartialDerivatives(ManyLoopStates, HigherDerivatives):
     """
     Derivatives of a, tau and the multipliers at a motion on the constraints.
 
@@ -179,30 +180,6 @@ class ConstrainedHybridPartialDerivatives(ManyLoopStates):
     @exclusive
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                  tau: ArrayLike, external: ArrayLike | None = None) -> ConstrainedHybridJacobians:
-        """
-        Return a and tau and the multipliers, and all Jacobians, in O(n^3).
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            tau: joint forces (nv,); N m and N.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            see ConstrainedHybridJacobians.
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> driven = linkage.model.actuated
-        >>> linkage.hybrid.partial_derivatives(closed, rest, driven, rest, rest).a_by_q.shape
-        (3, 3)
-        """
         known = self._solver.constraints.names.mask('prescribed', prescribed)
         a, tau = (as_array(name, x, known.shape) for name, x in (('a', a), ('tau', tau)))
         require_series(self._solver.constraints)
@@ -214,35 +191,6 @@ class ConstrainedHybridPartialDerivatives(ManyLoopStates):
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                          tau: ArrayLike, external: ArrayLike | None = None, *,
                          max_error: float = NO_DIGIT) -> ConstrainedHybridJacobians:
-        """
-        Return a, tau and the multipliers with time derivatives to order r, and their Jacobians.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: (r + 1, nv) with time derivatives.
-            tau: (r + 1, nv) with time derivatives.
-            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
-            max_error: largest estimated relative error of an order; with math.inf there is no
-                estimate.
-
-        Returns:
-            see ConstrainedHybridJacobians; arrays have a first axis of orders.
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-            LimitError: for r > 30, and for the first order whose estimated error, or that of its
-                Jacobians, exceeds max_error.
-
-        >>> driven = linkage.model.actuated
-        >>> orders = np.zeros((2, 3))
-        >>> derive = linkage.hybrid.partial_derivatives
-        >>> derive.time_derivatives(closed, rest, driven, orders, orders).a_by_q.shape
-        (2, 3, 3)
-        """
         constraints, n = self._solver.constraints, self._model.nv
         shape = order_of_rows('a', a, 0, n) + 1, n
         a, tau = as_array('a', a, shape), as_array('tau', tau, shape)
@@ -266,35 +214,6 @@ class ConstrainedHybridPartialDerivatives(ManyLoopStates):
                 tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, given: ArrayLike,
                 external: ArrayLike | None = None, *, parameters: Parameters | None = None
                 ) -> SolvedPair:
-        """
-        Return the change of a, tau and the multipliers along a direction in O(n + n m), the JVP.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            tau: joint forces (nv,); N m and N.
-            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
-            dv: change of v (nv,).
-            given: change (nv,) of the prescribed accelerations and of the other forces.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            parameters: change of parameters of model and wrenches, which counts as well.
-
-        Returns:
-            the changes of a and tau (nv,), with that of multipliers (m,) as an attribute.
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> driven = linkage.model.actuated
-        >>> derive = linkage.hybrid.partial_derivatives
-        >>> derive.product(closed, rest, driven, rest, rest, rest, rest, rest).a.shape
-        (3,)
-        """
         arrays = self._products.parameter_arrays(q, external, parameters)
         known, found = self._run(q, v, prescribed, a, tau, external)
         given = as_array('given', given, known.shape)
@@ -307,36 +226,6 @@ class ConstrainedHybridPartialDerivatives(ManyLoopStates):
                  tau: ArrayLike, y: ArrayLike, external: ArrayLike | None = None, *,
                  z: ArrayLike | None = None, parameters: Parameters | None = None
                  ) -> ConstrainedHybridGradient:
-        """
-        Return the gradient of y .
-
-        x + z . multipliers in O(n + n m), the VJP. x is tau where a is prescribed, else a.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            tau: joint forces (nv,); N m and N.
-            y: weights (nv,) of the result.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            z: weights (m,) of the multipliers, by default zero.
-            parameters: takes the gradient by parameters of model and wrenches.
-
-        Returns:
-            a, tau, by_q, by_v and by_given, each (nv,).
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> driven = linkage.model.actuated
-        >>> derive = linkage.hybrid.partial_derivatives
-        >>> derive.gradient(closed, rest, driven, rest, rest, rest).by_q.shape
-        (3,)
-        """
         arrays = self._products.parameter_arrays(q, external, parameters)
         known, found = self._run(q, v, prescribed, a, tau, external)
         by_q, by_v, by_a, by_tau = self._products.gradient(
@@ -348,31 +237,6 @@ class ConstrainedHybridPartialDerivatives(ManyLoopStates):
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                            tau: ArrayLike, external: ArrayLike | None = None
                            ) -> ConstrainedHybridSecondDerivatives:
-        """
-        Return all second derivatives by q, v and what is given, in O(n^4).
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            tau: joint forces (nv,); N m and N.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            each (nv, nv, nv), of the multipliers (m, nv, nv).
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> driven = linkage.model.actuated
-        >>> derive = linkage.hybrid.partial_derivatives
-        >>> derive.second_derivatives(closed, rest, driven, rest, rest).a_by_qq.shape
-        (3, 3, 3)
-        """
         constraints, n = self._solver.constraints, self._model.nv
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         a, tau = as_array('a', a, (n,)), as_array('tau', tau, (n,))
@@ -387,33 +251,6 @@ class ConstrainedHybridPartialDerivatives(ManyLoopStates):
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                       tau: ArrayLike, external: ArrayLike | None = None
                       ) -> HybridKinematicJacobians:
-        """
-        Return how a, tau and the multipliers vary with kinematic parameters.
-
-        Such are lengths of links. It takes a call of hybrid dynamics, and n + m gradients.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            tau: joint forces (nv,); N m and N.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-
-        Returns:
-            see LoopKinematicJacobians.
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> driven = linkage.model.actuated
-        >>> derive = linkage.hybrid.partial_derivatives
-        >>> derive.by_kinematics(closed, rest, driven, rest, rest).tau.by_axis.shape[0]
-        3
-        """
         products = self._products
         known = self._solver.constraints.names.mask('prescribed', prescribed)
 

@@ -51,7 +51,7 @@ from liedyn_ros.dynamics.constrained.solver.tasks import (
     inverse_task, LEAST_TORQUE, Mask, Sharing, Task)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.tables import written
-from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
+from liedyn_ros.dynamics.partial_derivatives.time_products import WrenchDerivatives
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.inputs import order_of_rows
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProducts):
+class ConstrainedInversePartialDerivatives(ManyLoopStates, WrenchDerivatives):
     """
     Derivatives of tau and the multipliers at a motion on the constraints.
 
@@ -83,28 +83,6 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None,
                  out: ConstrainedInverseJacobians | None = None, **options: Unpack[Sharing]
                  ) -> ConstrainedInverseJacobians:
-        """
-        Return tau and the multipliers, and all Jacobians, in O(n^3).
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            out: an earlier result, to be written again; by default a new one.
-            options: tau, actuated, redundancy and weights of dynamics.inverse.
-
-        Returns:
-            see ConstrainedInverseJacobians.
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> linkage.inverse.partial_derivatives(closed, rest, rest).by_q.shape
-        (3, 3)
-        """
         a = as_array('a', a, (self._model.nv,))
         require_series(self._solver.constraints)
         driven, task, found = self._regular(q, v, a, external, **options)
@@ -117,32 +95,6 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                          external: ArrayLike | None = None, *, max_error: float = NO_DIGIT,
                          **options: Unpack[Sharing]) -> ConstrainedInverseJacobians:
-        """
-        Return tau and the multipliers with time derivatives to order r, and the Jacobians of each.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: (r + 1, nv) with time derivatives.
-            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
-            max_error: largest estimated relative error of an order; with math.inf there is no
-                estimate.
-            options: those of dynamics.inverse; tau (r + 1, nv).
-
-        Returns:
-            see ConstrainedInverseJacobians; arrays have a first axis of orders.
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-            LimitError: for r > 30, and for the first order whose estimated error, or that of its
-                Jacobians, exceeds max_error.
-
-        >>> orders = np.zeros((2, 3))
-        >>> derive = linkage.inverse.partial_derivatives
-        >>> derive.time_derivatives(closed, rest, orders).by_q.shape
-        (2, 3, 3)
-        """
         constraints, n = self._solver.constraints, self._model.nv
         a = as_array('a', a, (order_of_rows('a', a, 0, n) + 1, n))
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
@@ -164,33 +116,6 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 da: ArrayLike, external: ArrayLike | None = None, *, dtau: ArrayLike | None = None,
                 parameters: Parameters | None = None, **options: Unpack[Sharing]) -> SolvedArray:
-        """
-        Return the change of tau and the multipliers along a direction in O(n + n m), the JVP.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
-            dv: change of v (nv,).
-            da: change of a (nv,).
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            dtau: change of the forces of passive joints (nv,), by default zero.
-            parameters: change of parameters of model and wrenches, which counts as well.
-            options: tau, actuated, redundancy and weights of dynamics.inverse.
-
-        Returns:
-            the change of tau (nv,), with a, tau (nv,) and multipliers (m,) as attributes.
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> derive = linkage.inverse.partial_derivatives
-        >>> derive.product(closed, rest, rest, rest, rest, rest).shape
-        (3,)
-        """
         arrays = self._products.parameter_arrays(q, external, parameters)
         passive, task = self._run(q, v, a, external, **options)
         given = np.zeros(len(passive)) if dtau is None else as_array('dtau', dtau, passive.shape)
@@ -203,30 +128,6 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
                  external: ArrayLike | None = None, *, z: ArrayLike | None = None,
                  parameters: Parameters | None = None, **options: Unpack[Sharing]
                  ) -> ConstrainedInverseGradient:
-        """
-        Return the gradient of y . tau + z . multipliers in O(n + n m), the VJP.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            y: weights (nv,) of the result.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            z: weights (m,) of the multipliers, by default zero.
-            parameters: takes the gradient by parameters of model and wrenches.
-            options: tau, actuated, redundancy and weights of dynamics.inverse.
-
-        Returns:
-            by_q, by_v and by_a, each (nv,).
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> linkage.inverse.partial_derivatives.gradient(closed, rest, rest, rest).by_q.shape
-        (3,)
-        """
         arrays = self._products.parameter_arrays(q, external, parameters)
         passive, task = self._run(q, v, a, external, **options)
         by_q, by_v, by_a, by_forces = self._products.gradient(task, (q, v, a), y, z, arrays)
@@ -237,28 +138,6 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                            external: ArrayLike | None = None, **options: Unpack[Sharing]
                            ) -> ConstrainedInverseSecondDerivatives:
-        """
-        Return all second derivatives by q, v and what is given, in O(n^4).
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            options: tau, actuated, redundancy and weights of dynamics.inverse.
-
-        Returns:
-            each (nv, nv, nv), of the multipliers (m, nv, nv).
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> derive = linkage.inverse.partial_derivatives
-        >>> derive.second_derivatives(closed, rest, rest).by_qq.shape
-        (3, 3, 3)
-        """
         constraints, n = self._solver.constraints, self._model.nv
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         a = as_array('a', a, (n,))
@@ -280,33 +159,6 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
             dv: ArrayLike, da: ArrayLike, external: ArrayLike | None = None, *,
             dtau: ArrayLike | None = None, **options: Unpack[Sharing]
             ) -> ConstrainedInverseGradient:
-        """
-        Return the derivative of the gradient of y . tau along a direction, in O(n^3).
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            y: weights (nv,) of the result.
-            dq: change of q (nv,), along the tangents of model.integrate; rad and m.
-            dv: change of v (nv,).
-            da: change of a (nv,).
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            dtau: change of the forces of passive joints (nv,), by default zero.
-            options: tau, actuated, redundancy and weights of dynamics.inverse.
-
-        Returns:
-            each (nv,).
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> derive = linkage.inverse.partial_derivatives
-        >>> derive.gradient_product(closed, rest, rest, rest, rest, rest, rest).by_a.shape
-        (3,)
-        """
         n = self._model.nv
         q, (v, a, y, dq, dv, da) = self._model.check_configuration(q), (
             as_array(name, each, (n,)) for name, each in zip(
@@ -323,48 +175,11 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
             np.where(driven, task.weight, 0.0), y, directions, external))
 
     def by_external(self, q: ArrayLike, **options: Unpack[Sharing]) -> Array:
-        """
-        Return the derivatives of tau by the wrenches on bodies (13.29).
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            options: tau, actuated, redundancy and weights of dynamics.inverse.
-
-        Returns:
-            (nv, B, 6).
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a configuration that is wrong or open.
-
-        >>> linkage.inverse.partial_derivatives.by_external(closed).shape[0]
-        3
-        """
         tree = self._solver.constraints.tree.inverse.partial_derivatives
         return self._of_forces(q, tree.by_external(q), options)
 
     def by_world_fixed_wrenches(self, q: ArrayLike, external: ArrayLike, *, at_body: bool = False,
                                 **options: Unpack[Sharing]) -> Array:
-        """
-        Return the term to add to by_q for wrenches that are fixed in the ground (13.14).
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            external: wrenches (B, 6) at q in the frames of their bodies; N m and N.
-            at_body: as of a tree: whether they keep their point on the body.
-            options: tau, actuated, redundancy and weights of dynamics.inverse.
-
-        Returns:
-            (nv, nv).
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a configuration that is wrong or open.
-
-        >>> derive = linkage.inverse.partial_derivatives
-        >>> derive.by_world_fixed_wrenches(closed, np.zeros((3, 6))).shape
-        (3, 3)
-        """
         tree = self._solver.constraints.tree.inverse.partial_derivatives
         return self._of_forces(
             q, tree.by_world_fixed_wrenches(q, external, at_body=at_body), options)
@@ -378,30 +193,6 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                       external: ArrayLike | None = None, **options: Unpack[Sharing]
                       ) -> InverseKinematicJacobians:
-        """
-        Return how tau and the multipliers vary with kinematic parameters, such as link lengths.
-
-        It takes a call of inverse dynamics, and n + m gradients.
-
-        Args:
-            q: closed configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: acceleration (nv,); rad/s^2 and m/s^2.
-            external: wrenches (B, 6) on bodies, moment (N m) before force (N), each in the frame
-                of its body; by default none.
-            options: tau, actuated, redundancy and weights of dynamics.inverse.
-
-        Returns:
-            see LoopKinematicJacobians.
-
-        Raises:
-            SingularError: where the rank of the constraints drops.
-            LiedynError: for a state that is wrong or open.
-
-        >>> derive = linkage.inverse.partial_derivatives
-        >>> derive.by_kinematics(closed, rest, rest).tau.by_axis.shape[0]
-        3
-        """
         products, a = self._products, as_array('a', a, (self._model.nv,))
 
         def begin(by: Parameters) -> Pull:

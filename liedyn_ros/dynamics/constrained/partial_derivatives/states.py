@@ -22,14 +22,14 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.batches import LoopBatc
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import Mask, Task
-from liedyn_ros.dynamics.partial_derivatives.many_states import ManyStates, of_state
+from liedyn_ros.dynamics.partial_derivatives.many_states import of_state, PartialDerivatives
 
 Known = tuple[Task, Mask, States]  # a task, its coordinates that are prescribed or driven
 
 
-class ManyLoopStates(ManyStates):
+class ManyLoopStates(PartialDerivatives):
     """
-    ManyStates by kernels on all cores, with the bits of the single call.
+    Derivatives of many states by kernels on all cores, with the bits of the single call.
 
     Python runs it for states near singular ones, with constraint functions, and with the options
     closed, tau and z.
