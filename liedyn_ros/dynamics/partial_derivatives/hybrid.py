@@ -110,10 +110,6 @@ class HybridPartialDerivatives(PartialDerivatives):
     """
     Derivatives of a and tau by q, v, and the given a and tau.
 
-    Called as dynamics.hybrid.partial_derivatives, with the arguments of dynamics.hybrid. External
-    wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of Coulomb
-    friction has no derivative. Errors are those of dynamics.hybrid raises.
-
     >>> robot.hybrid.partial_derivatives(q, v, ['elbow'], a, tau).tau_by_q.shape
     (6, 6)
     """
@@ -123,10 +119,6 @@ class HybridPartialDerivatives(PartialDerivatives):
         """Take the dynamics, and the function that reads prescribed."""
         self._constants, self._solve, self._mask = constants, solve, mask
         self._model = constants.model
-
-    def __repr__(self) -> str:
-        """Return the kind of dynamics, and the model."""
-        return f'<Partial derivatives of hybrid dynamics of {self._model!r}>'
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike,
                  tau: ArrayLike, external: ArrayLike | None = None) -> HybridJacobians:

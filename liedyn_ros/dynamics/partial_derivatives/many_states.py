@@ -25,6 +25,7 @@ from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers, Shapes
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.inputs import kernel_array, raise_refusal, states_of
+from liedyn_ros.model import Model
 
 
 class PartialDerivatives:
@@ -42,6 +43,12 @@ class PartialDerivatives:
     >>> robot.hybrid.partial_derivatives.batch([q], [v], ['elbow'], [a], [tau]).a_by_q.shape
     (1, 6, 6)
     """
+
+    _model: Model
+
+    def __repr__(self) -> str:
+        """Return the kind of dynamics, and the model."""
+        return f'<{type(self).__name__} of {self._model!r}>'
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """

@@ -14,7 +14,6 @@ They are those of hybrid dynamics without prescribed accelerations.
 
 from __future__ import annotations
 
-from functools import cached_property
 import math
 from typing import Any, NamedTuple
 
@@ -28,16 +27,13 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.digits import require_d
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, refuse_rank)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
-from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
-    Blocks, HybridLoopJacobians)
+from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import Blocks
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, Pull)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
-    ConstrainedProduct, LoopProducts)
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import ConstrainedProduct
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
     forward_gradient_change, hybrid_seconds)
-from liedyn_ros.dynamics.constrained.partial_derivatives.states import (
-    Known, ManyLoopStates)
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyLoopStates
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus, SolvedArray, with_solution)
@@ -155,10 +151,8 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
     """
     Derivatives of a and the multipliers at a state on the constraints.
 
-    Called as dynamics.forward.partial_derivatives. External wrenches (B, 6) stay the same in the
-    frames of their bodies. Each call raises the errors of dynamics.forward, ModelError for
-    constraint functions without jacobian_series, and SingularError in configurations with fewer
-    independent constraints.
+    Each call raises the errors of dynamics.forward, ModelError for constraint functions without
+    jacobian_series, and SingularError in configurations with fewer independent constraints.
 
     >>> linkage.forward.partial_derivatives(closed, rest, rest).by_tau.shape
     (3, 3)
@@ -168,8 +162,7 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
 
     def __init__(self, solver: Solver) -> None:
         """Take the solver."""
-        self._solver, self._model = solver, solver.model
-        self.lock = solver.lock
+        super().__init__(solver)
         self._task = hybrid_task(np.ones(solver.model.nv, dtype=np.bool_))
 
     @exclusive
@@ -284,14 +277,6 @@ class ConstrainedForwardPartialDerivatives(ManyLoopStates, TimeDerivativeProduct
         found = self._batches.gradients(task, states, y)
         return ConstrainedForwardGradient(found.a, *(
             found.derivatives[:, k] for k in (0, 1, 3))), found.good
-
-    @cached_property
-    def _jacobians(self) -> HybridLoopJacobians:
-        return HybridLoopJacobians(self._solver)
-
-    @cached_property
-    def _products(self) -> LoopProducts:
-        return LoopProducts(self._solver)
 
     def _run(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None,
              closed: bool = True) -> Array:

@@ -16,7 +16,6 @@ and their time derivatives. Forward dynamics prescribes nothing.
 
 from __future__ import annotations
 
-from functools import cached_property
 import math
 from typing import Any, NamedTuple
 
@@ -29,19 +28,15 @@ from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.partial_derivatives.digits import require_derivative_digits
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import by_parameters
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
-from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
-    Blocks, HybridLoopJacobians)
+from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import Blocks
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, Pull, rows_of)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
-    ConstrainedProduct, LoopProducts)
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import ConstrainedProduct
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
-from liedyn_ros.dynamics.constrained.partial_derivatives.states import (
-    Known, ManyLoopStates)
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyLoopStates
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus, pair_of, SolvedPair)
-from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Mask, Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.time_products import HigherDerivatives
@@ -162,20 +157,14 @@ class ConstrainedHybridPartialDerivatives(ManyLoopStates, HigherDerivatives):
     """
     Derivatives of a, tau and the multipliers at a motion on the constraints.
 
-    Called as dynamics.hybrid.partial_derivatives, with the arguments of dynamics.hybrid. External
-    wrenches (B, 6) stay the same in the frames of their bodies. Each call raises the errors of
-    dynamics.hybrid, ModelError for constraint functions without jacobian_series, and SingularError
-    where prescribed accelerations break a loop, or constraints become dependent.
+    Each call raises the errors of dynamics.hybrid, ModelError for constraint functions without
+    jacobian_series, and SingularError where prescribed accelerations break a loop, or constraints
+    become dependent.
 
     >>> known = linkage.model.actuated
     >>> linkage.hybrid.partial_derivatives(closed, rest, known, rest, rest).tau_by_given.shape
     (3, 3)
     """
-
-    def __init__(self, solver: Solver) -> None:
-        """Take the solver."""
-        self._solver, self._model = solver, solver.model
-        self.lock = solver.lock
 
     @exclusive
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
@@ -292,10 +281,6 @@ class ConstrainedHybridPartialDerivatives(ManyLoopStates, HigherDerivatives):
         return ConstrainedHybridGradient(
             found.a, found.tau, by_q, by_v, np.where(mask, by_a, by_tau)), found.good
 
-    @cached_property
-    def _jacobians(self) -> HybridLoopJacobians:
-        return HybridLoopJacobians(self._solver)
-
     def _result(self, known: Mask, found: ConstrainedSolution, blocks: list[Blocks]
                 ) -> ConstrainedHybridJacobians:
         """Return the result; where no acceleration is prescribed, all forces are given."""
@@ -308,10 +293,6 @@ class ConstrainedHybridPartialDerivatives(ManyLoopStates, HigherDerivatives):
         return ConstrainedHybridJacobians(
             found.a, found.tau, a[0], a[1], a[2], tau[0], tau[1], tau[2], known, found.multipliers,
             by_q, by_v, given)
-
-    @cached_property
-    def _products(self) -> LoopProducts:
-        return LoopProducts(self._solver)
 
     def _run(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
              tau: ArrayLike, external: ArrayLike | None) -> tuple[Mask, ConstrainedSolution]:

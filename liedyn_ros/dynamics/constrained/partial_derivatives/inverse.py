@@ -36,17 +36,14 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
     Blocks, InverseLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, Pull)
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import LoopProducts
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
     least_force_gradient_change, least_force_seconds, least_torque_gradient_change,
     least_torque_seconds, tree_forces)
-from liedyn_ros.dynamics.constrained.partial_derivatives.states import (
-    Known, ManyLoopStates)
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyLoopStates
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, SolvedArray, with_solution)
-from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import (
     inverse_task, LEAST_TORQUE, Mask, Sharing, Task)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
@@ -63,21 +60,15 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, WrenchDerivatives):
     """
     Derivatives of tau and the multipliers at a motion on the constraints.
 
-    Called as dynamics.inverse.partial_derivatives, with the arguments of dynamics.inverse.
-    External wrenches (B, 6) stay the same in the frames of their bodies. Each call raises the
-    errors of dynamics.inverse, and ModelError for constraint functions without jacobian_series. It
-    raises SingularError where the rank of the constraints drops: there are no derivatives.
+    Each call raises the errors of dynamics.inverse, and ModelError for constraint functions
+    without jacobian_series. It raises SingularError where the rank of the constraints drops: there
+    are no derivatives.
 
     >>> linkage.inverse.partial_derivatives(closed, rest, rest).by_a.shape
     (3, 3)
     """
 
     _given, _inverse = 'by_a', True
-
-    def __init__(self, solver: Solver) -> None:
-        """Take the solver."""
-        self._solver, self._model = solver, solver.model
-        self.lock = solver.lock
 
     @exclusive
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None,
@@ -234,10 +225,6 @@ class ConstrainedInversePartialDerivatives(ManyLoopStates, WrenchDerivatives):
     @cached_property
     def _jacobians(self) -> InverseLoopJacobians:
         return InverseLoopJacobians(self._solver)
-
-    @cached_property
-    def _products(self) -> LoopProducts:
-        return LoopProducts(self._solver)
 
     def _run(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None,
              **options: Unpack[Sharing]) -> tuple[Mask, Task]:

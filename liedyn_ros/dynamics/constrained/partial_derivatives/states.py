@@ -19,6 +19,8 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.partial_derivatives.batches import LoopBatches
+from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import HybridLoopJacobians
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import LoopProducts
 from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import Mask, Task
@@ -38,8 +40,11 @@ class ManyLoopStates(PartialDerivatives):
     (1, 3, 3)
     """
 
-    _solver: Solver
     _inverse = False
+
+    def __init__(self, solver: Solver) -> None:
+        """Take the solver."""
+        self._solver, self._model, self.lock = solver, solver.model, solver.lock
 
     def _of_states(self, call: Callable[..., Any], given: list[Any], external: Array | None,
                    options: dict[str, Any]) -> Any:
@@ -74,6 +79,14 @@ class ManyLoopStates(PartialDerivatives):
         rest = np.zeros_like(states.v)
         tree = self._solver.constraints.tree.inverse.partial_derivatives
         return tree.batch(states.q, rest, rest).by_gravity
+
+    @cached_property
+    def _jacobians(self) -> Any:
+        return HybridLoopJacobians(self._solver)
+
+    @cached_property
+    def _products(self) -> LoopProducts:
+        return LoopProducts(self._solver)
 
     @cached_property
     def _batches(self) -> LoopBatches:
