@@ -21,6 +21,8 @@ A new algorithm is one module with one such class, and one attribute of Dynamics
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -32,7 +34,108 @@ from liedyn_ros.dynamics.tree.inputs import kernel_array
 from liedyn_ros.jit.bound_kernel import CheckedKernel, Direct
 
 
-class Algorithm(Direct):
+class Forms:
+    """
+    The forms of an algorithm beside its call, of trees and of closed loops.
+
+    A derivative is always that of the numbers in the array. Coulomb friction counts as constant:
+    its jump where a rate turns has no derivative. High orders of forward and hybrid dynamics lose
+    digits; the estimate of that takes twice as long as the orders.
+
+    >>> robot.forward.batch([q, q], [v, v], np.zeros((2, 6))).shape
+    (2, 6)
+    """
+
+    def time_derivatives(self, *arguments: Any, **options: Any) -> Any:
+        """
+        Return the result of the call with its time derivatives to order r.
+
+        Args:
+            q: configuration (nq,), of loops a closed one; rad and m.
+            v: velocity (nv,); rad/s and m/s.
+            prescribed: of hybrid dynamics, as of its call.
+            a: of inverse and hybrid dynamics: (r + 1, nv), the acceleration and its derivatives.
+            tau: of forward and hybrid dynamics: (r + 1, nv), joint forces and their derivatives.
+            external: wrenches (r + 1, B, 6); by default none.
+            out: array that takes the result; by default a new one.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+            options: those of the call.
+
+        Returns:
+            (r + 1, nv), and what else the call has.
+
+        Raises:
+            LimitError: for r > 30, and for the first order beyond max_error.
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: for a state that is wrong or open.
+
+        >>> robot.inverse.time_derivatives(q, v, np.zeros((3, 6))).shape
+        (3, 6)
+        """
+        raise NotImplementedError
+
+    def batch(self, *arguments: Any, **options: Any) -> Any:
+        """
+        Return the results of K states, on all cores.
+
+        Args:
+            q: configurations (K, nq), of loops closed ones; rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+            prescribed: of hybrid dynamics, as of its call, for all states.
+            a: of inverse and hybrid dynamics: accelerations (K, nv); rad/s^2 and m/s^2.
+            tau: joint forces (K, nv), of inverse dynamics of loops those of passive joints, by
+                default zero; N m and N.
+            external: wrenches (K, B, 6) on bodies; by default none.
+            actuated: of inverse dynamics of loops, as of its call, for all states.
+            redundancy: the same.
+            weights: the same.
+            within_limits: the same.
+            max_error: of loops: largest estimated relative error of an order.
+            options: those of the call, for all states.
+
+        Returns:
+            the arrays of one state with a first axis of states.
+
+        Raises:
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: naming the first state that is wrong or open.
+
+        >>> robot.inverse.batch([q, q], [v, v], [a, a]).shape
+        (2, 6)
+        """
+        raise NotImplementedError
+
+    def time_derivatives_batch(self, *arguments: Any, **options: Any) -> Any:
+        """
+        Return the results of K states with time derivatives to order r.
+
+        Args:
+            q: configurations (K, nq), of loops closed ones; rad and m.
+            v: velocities (K, nv); rad/s and m/s.
+            prescribed: of hybrid dynamics, as of its call, for all states.
+            a: of inverse and hybrid dynamics: (K, r + 1, nv) with time derivatives.
+            tau: of forward and hybrid dynamics: (K, r + 1, nv) with time derivatives.
+            external: wrenches (K, r + 1, B, 6) with time derivatives; by default none.
+            max_error: largest estimated relative error of an order; with math.inf there is no
+                estimate.
+            options: those of batch.
+
+        Returns:
+            (K, r + 1, nv), and what else batch has.
+
+        Raises:
+            LimitError: for r > 30, and for the first order beyond max_error.
+            SingularError: naming a coordinate that moves no inertia.
+            LiedynError: naming the first state that is wrong or open.
+
+        >>> robot.inverse.time_derivatives_batch([q], [v], np.zeros((1, 3, 6))).shape
+        (1, 3, 6)
+        """
+        raise NotImplementedError
+
+
+class Algorithm(Forms, Direct):
     """
     The model and the tables that an algorithm works with.
 

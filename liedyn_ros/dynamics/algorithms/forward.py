@@ -77,27 +77,6 @@ class Forward(Algorithm):
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                          external: ArrayLike | None = None, out: Array | None = None,
                          *, max_error: float = NO_DIGIT) -> Array:
-        """
-        Return the acceleration and its time derivatives: inverse.time_derivatives undone.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            tau: (r + 1, nv), the joint forces and their derivatives to order r.
-            external: (r + 1, B, 6); by default none.
-            out: array that takes the result; by default a new one.
-            max_error: largest estimated relative error of an order.
-
-        Returns:
-            (r + 1, nv): a, a', ...
-
-        Raises:
-            LimitError: for r > 30, and for the first order beyond max_error.
-            LiedynError: for a wrong state.
-
-        >>> robot.forward.time_derivatives(q, v, np.zeros((3, 6))).shape
-        (3, 6)
-        """
         order = order_of_rows('tau', tau, 0, self._nv)
         shape = order + 1, self._nv
         a = np.empty(shape) if out is None else output(out, shape)
@@ -142,52 +121,11 @@ class Forward(Algorithm):
 
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
               external: ArrayLike | None = None) -> Array:
-        """
-        Return the accelerations of K states, on all cores.
-
-        Args:
-            q: (K, nq).
-            v: (K, nv).
-            tau: (K, nv).
-            external: (K, B, 6); by default none.
-
-        Returns:
-            a (K, nv); rad/s^2 and m/s^2.
-
-        Raises:
-            LiedynError: naming the first state at fault.
-
-        >>> robot.forward.batch([q, q], [v, v], np.zeros((2, 6))).shape
-        (2, 6)
-        """
         return self._hybrid.forward_batch(q, v, tau, external)
 
     def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                                external: ArrayLike | None = None, *,
                                max_error: float = NO_DIGIT) -> Array:
-        """
-        Return accelerations with time derivatives to order r of K states.
-
-        Args:
-            q: configurations (K, nq); rad and m.
-            v: velocities (K, nv); rad/s and m/s.
-            tau: (K, r + 1, nv) with time derivatives.
-            external: wrenches (K, r + 1, B, 6) with time derivatives; by default none.
-            max_error: largest estimated relative error of an order; with math.inf there is no
-                estimate.
-
-        Returns:
-            a (K, r + 1, nv).
-
-        Raises:
-            LimitError: for r > 30, and for the first order whose estimated error exceeds
-                max_error.
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.forward.time_derivatives_batch([q], [v], np.zeros((1, 3, 6))).shape
-        (1, 3, 6)
-        """
         order_of_rows('tau', tau, 1, self._nv)  # which hybrid would call a
         return self._hybrid.time_derivatives_batch(
             q, v, self._none, tau, tau, external, max_error=max_error)[0]

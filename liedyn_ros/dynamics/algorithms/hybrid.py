@@ -94,35 +94,6 @@ class Hybrid(Algorithm):
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
                          tau: ArrayLike, external: ArrayLike | None = None, *,
                          max_error: float = NO_DIGIT) -> Completed:
-        """
-        Return a and tau with their time derivatives to order r.
-
-        High orders lose digits; the estimate of that takes twice as long as the orders.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: (r + 1, nv) with time derivatives.
-            tau: (r + 1, nv) with time derivatives.
-            external: wrenches (r + 1, B, 6) with time derivatives; by default none.
-            max_error: largest estimated relative error of an order; with math.inf there is no
-                estimate.
-
-        Returns:
-            a and tau, each (r + 1, nv).
-
-        Raises:
-            LimitError: for r > 30, and for the first order whose estimated error exceeds
-                max_error.
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> orders = np.zeros((3, 6))
-        >>> robot.hybrid.time_derivatives(q, v, ['elbow'], orders, orders).a.shape
-        (3, 6)
-        """
         which, order = self._mask(prescribed), order_of_rows('a', a, 0, self._nv)
         shape = order + 1, self._nv
         a = time_derivatives_of('a', a, shape, copied)
@@ -178,28 +149,6 @@ class Hybrid(Algorithm):
 
     def batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
               tau: ArrayLike, external: ArrayLike | None = None) -> Completed:
-        """
-        Return a and tau of K states.
-
-        Args:
-            q: configurations (K, nq); rad and m.
-            v: velocities (K, nv); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: (K, nv); rad/s^2 and m/s^2.
-            tau: (K, nv); N m and N.
-            external: wrenches (K, B, 6) on bodies; by default none.
-
-        Returns:
-            a and tau, each (K, nv).
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> robot.hybrid.batch([q], [v], ['elbow'], [a], [tau]).a.shape
-        (1, 6)
-        """
         q = states_of(self.model, q)
         shape, wrenches = (len(q), self._nv), self._wrenches_of(external, len(q))
         v, a, tau = kernel_array('v', v, shape), copied('a', a, shape), copied('tau', tau, shape)
@@ -237,33 +186,6 @@ class Hybrid(Algorithm):
     def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed,
                                a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
                                *, max_error: float = NO_DIGIT) -> Completed:
-        """
-        Return a and tau with time derivatives to order r of K states.
-
-        Args:
-            q: configurations (K, nq); rad and m.
-            v: velocities (K, nv); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: (K, r + 1, nv) with time derivatives.
-            tau: (K, r + 1, nv) with time derivatives.
-            external: wrenches (K, r + 1, B, 6) with time derivatives; by default none.
-            max_error: largest estimated relative error of an order; with math.inf there is no
-                estimate.
-
-        Returns:
-            a and tau, each (K, r + 1, nv).
-
-        Raises:
-            LimitError: for r > 30, and for the first order whose estimated error exceeds
-                max_error.
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state of other shapes, or one that is not finite.
-
-        >>> orders = np.zeros((1, 3, 6))
-        >>> robot.hybrid.time_derivatives_batch([q], [v], ['elbow'], orders, orders).tau.shape
-        (1, 3, 6)
-        """
         q, order = states_of(self.model, q), order_of_rows('a', a, 1, self._nv)
         shape = len(q), order + 1, self._nv
         v = kernel_array('v', v, shape[::2])

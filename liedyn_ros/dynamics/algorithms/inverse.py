@@ -67,29 +67,6 @@ class Inverse(Algorithm):
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                          external: ArrayLike | None = None, out: Array | None = None) -> Array:
-        """
-        Return the joint forces of a motion and their time derivatives.
-
-        A derivative is always that of the numbers in the array. Coulomb friction counts as
-        constant: its jump where a rate turns has no derivative.
-
-        Args:
-            q: configuration (nq,); rad and m.
-            v: velocity (nv,); rad/s and m/s.
-            a: (r + 1, nv), the acceleration and its derivatives to order r.
-            external: (r + 1, B, 6); by default none.
-            out: array that takes the result; by default a new one.
-
-        Returns:
-            (r + 1, nv): tau, tau', ...
-
-        Raises:
-            LimitError: for r > 30.
-            LiedynError: for a wrong state.
-
-        >>> robot.inverse.time_derivatives(q, v, np.zeros((3, 6))).shape
-        (3, 6)
-        """
         order = order_of_rows('a', a, 0, self._nv)
         shape = order + 1, self._nv
         tau = np.empty(shape) if out is None else output(out, shape)
@@ -104,24 +81,6 @@ class Inverse(Algorithm):
 
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
               external: ArrayLike | None = None) -> Array:
-        """
-        Return the joint forces of K states, on all cores.
-
-        Args:
-            q: (K, nq).
-            v: (K, nv).
-            a: (K, nv).
-            external: (K, B, 6); by default none.
-
-        Returns:
-            tau (K, nv); N m and N.
-
-        Raises:
-            LiedynError: naming the first state at fault.
-
-        >>> robot.inverse.batch([q, q], [v, v], [a, a]).shape
-        (2, 6)
-        """
         q = states_of(self.model, q)
         v, a = (kernel_array(name, value, (len(q), self._nv))
                 for name, value in (('v', v), ('a', a)))
@@ -130,24 +89,6 @@ class Inverse(Algorithm):
 
     def time_derivatives_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                                external: ArrayLike | None = None) -> Array:
-        """
-        Return the joint forces of K states and their time derivatives.
-
-        Args:
-            q: (K, nq).
-            v: (K, nv).
-            a: (K, r + 1, nv).
-            external: (K, r + 1, B, 6); by default none.
-
-        Returns:
-            (K, r + 1, nv).
-
-        Raises:
-            LiedynError: naming the first state at fault.
-
-        >>> robot.inverse.time_derivatives_batch([q], [v], np.zeros((1, 3, 6))).shape
-        (1, 3, 6)
-        """
         q, order = states_of(self.model, q), order_of_rows('a', a, 1, self._nv)
         v = kernel_array('v', v, (len(q), self._nv))
         a = kernel_array('a', a, (len(q), order + 1, self._nv))

@@ -84,27 +84,6 @@ class ConstrainedForward(WithOrders[SolvedArray]):
 
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
               *, max_error: float = NO_DIGIT) -> SolvedArray:
-        """
-        Return the accelerations under joint forces, which are unique of K states.
-
-        Args:
-            q: closed configurations (K, nq); rad and m.
-            v: velocities (K, nv); rad/s and m/s.
-            tau: (K, nv); N m and N.
-            external: wrenches (K, B, 6) on bodies; by default none.
-            max_error: largest estimated relative error of an order; with math.inf there is no
-                estimate.
-
-        Returns:
-            the array of one state with a first axis of states.
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state that is wrong or open.
-
-        >>> linkage.forward.batch([closed], [rest], [rest]).shape
-        (1, 3)
-        """
         found = self._solver.solve_batch(self._task, q, v, None, tau, external, max_error)
         return with_solution(found.a, found)
 

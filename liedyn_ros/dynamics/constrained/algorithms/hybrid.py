@@ -79,32 +79,6 @@ class ConstrainedHybrid(WithOrders[SolvedPair]):
     def batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
               tau: ArrayLike, external: ArrayLike | None = None, *,
               max_error: float = NO_DIGIT) -> SolvedPair:
-        """
-        Return all of a and tau, from what is known of each of K states.
-
-        Args:
-            q: closed configurations (K, nq); rad and m.
-            v: velocities (K, nv); rad/s and m/s.
-            prescribed: names of joints or coordinates, or a mask (nv,), of those whose
-                acceleration is given; tau gives the force of the others.
-            a: (K, nv); rad/s^2 and m/s^2.
-            tau: (K, nv); N m and N.
-            external: wrenches (K, B, 6) on bodies; by default none.
-            max_error: largest estimated relative error of an order; with math.inf there is no
-                estimate.
-
-        Returns:
-            the solution, whose arrays have a first axis of states.
-
-        Raises:
-            SingularError: naming a coordinate that moves no inertia.
-            LiedynError: for a state that is wrong or open.
-
-        >>> driven = linkage.model.actuated
-        >>> orders = [rest]
-        >>> linkage.hybrid.batch([closed], orders, driven, orders, orders).a.shape
-        (1, 3)
-        """
         return pair_of(self._solver.solve_batch(
             self._task(prescribed, tau), q, v, a, tau, external, max_error))
 

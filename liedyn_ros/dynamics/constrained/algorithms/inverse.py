@@ -93,33 +93,6 @@ class ConstrainedInverse(WithOrders[SolvedArray]):
               tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
               redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
               within_limits: bool = False, max_error: float = NO_DIGIT) -> SolvedArray:
-        """
-        Return the joint forces of a motion of K states.
-
-        Args:
-            q: closed configurations (K, nq); rad and m.
-            v: velocities (K, nv); rad/s and m/s.
-            a: (K, nv); rad/s^2 and m/s^2.
-            external: wrenches (K, B, 6) on bodies; by default none.
-            tau: forces of passive joints, by default zero; N m and N.
-            actuated: names of joints, or a mask (nv,), of those that bear forces; by default those
-                of the model.
-            redundancy: LEAST_TORQUE or LEAST_FORCE: which of the forces that do the same.
-            weights: (nv,) of the squares of joint forces.
-            within_limits: take the least torque within the effort limits of the model.
-            max_error: largest estimated relative error of an order; with math.inf there is no
-                estimate.
-
-        Returns:
-            the array of one state with a first axis of states.
-
-        Raises:
-            ModelError: where the actuators cannot have the motion.
-            LiedynError: for a state that is wrong or open.
-
-        >>> linkage.inverse.batch([closed], [rest], [rest]).shape
-        (1, 3)
-        """
         found = self._solver.solve_batch(
             self._task(actuated, redundancy, weights, within_limits), q, v, a, tau, external,
             max_error)

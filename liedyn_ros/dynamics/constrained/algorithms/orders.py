@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from liedyn_ros.dynamics.algorithms.algorithm import Forms
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.tree.inputs import order_of_rows
 from liedyn_ros.model import Model
@@ -20,7 +21,7 @@ from liedyn_ros.model import Model
 Result = TypeVar('Result')
 
 
-class WithOrders(Generic[Result]):
+class WithOrders(Forms, Generic[Result]):
     """
     An algorithm whose call and batch take orders of _series, the argument at _place.
 
@@ -37,49 +38,11 @@ class WithOrders(Generic[Result]):
         return self._solver.model
 
     def time_derivatives(self, *arguments: Any, **options: Any) -> Result:
-        """
-        Return the result of the call with time derivatives to order r.
-
-        Args:
-            arguments: those of the call; a and tau (r + 1, nv), external (r + 1, B, 6).
-            options: the same by name.
-
-        Returns:
-            (r + 1, nv), and what else the call has.
-
-        Raises:
-            LiedynError: as the call does.
-            LimitError: for r > 30, and for the first order whose estimated error exceeds
-                max_error.
-
-        >>> linkage.forward.time_derivatives(closed, rest, np.zeros((3, 3))).shape
-        (3, 3)
-        """
         call: Callable[..., Result] = self.__call__  # type: ignore[operator]
         return self._with_orders(call, 0, arguments, options)
 
     def time_derivatives_batch(self, *arguments: Any, **options: Any) -> Result:
-        """
-        Return the result of batch with time derivatives to order r, of K states.
-
-        Args:
-            arguments: those of batch; a and tau (K, r + 1, nv), external (K, r + 1, B, 6).
-            options: the same by name.
-
-        Returns:
-            (K, r + 1, nv), and what else batch has.
-
-        Raises:
-            LiedynError: as batch does.
-            LimitError: for r > 30, and for the first order whose estimated error exceeds
-                max_error.
-
-        >>> orders = np.zeros((1, 3, 3))
-        >>> linkage.inverse.time_derivatives_batch([closed], [rest], orders).shape
-        (1, 3, 3)
-        """
-        call: Callable[..., Result] = self.batch  # type: ignore[attr-defined]
-        return self._with_orders(call, 1, arguments, options)
+        return self._with_orders(self.batch, 1, arguments, options)
 
     def _with_orders(self, call: Callable[..., Result], axis: int, arguments: tuple[Any, ...],
                      options: dict[str, Any]) -> Result:
