@@ -85,7 +85,7 @@ def calls(count: int, closure: str, state: State) -> dict[str, Call]:
     if not (np.abs(a.reshape(count, 3) - a[:3]).max() < AGREEMENT * np.abs(a).max()
             and np.abs(dynamics.inverse(q, v, a).tau - tau).max() < AGREEMENT):
         raise SystemExit(f'expected {count} linkages that move as one, got a {a}')
-    driven = inverse_task(dynamics.names, dynamics.m, None, LEAST_TORQUE, None)[1]
+    driven = inverse_task(dynamics, None, LEAST_TORQUE, None)[1]
     free = hybrid_task(np.ones(model.nv, dtype=np.bool_))
     return {'forward': kernel(model, free, q, v, tau, tau),
             'inverse': kernel(model, driven, q, v, a, np.zeros(model.nv)),

@@ -14,6 +14,7 @@ import json
 import pytest
 
 from benchmarks import document
+from benchmarks.algorithms import independent_loops
 from benchmarks.nodes.accounts import account, joined, Loss
 from benchmarks.record import origin
 from benchmarks.stewart import calibration
@@ -95,3 +96,9 @@ def test_calibrations_of_a_few_platforms():
         trials=2, **vars(LOCAL_WORK)))
     assert (row['numbers'], row['offered']) == (36, 1.0)
     assert 0.4 < row['NEES over numbers'] < 2.0
+
+
+def test_linkages_that_are_timed_move_as_one():
+    for closure in independent_loops.CLOSURES:
+        calls = independent_loops.calls(2, closure, independent_loops.moving(closure))
+        assert {call.function(*call.arguments) is None for call in calls.values()} == {False}
