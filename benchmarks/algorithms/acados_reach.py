@@ -11,7 +11,8 @@ The UR5 of optimal_control reaches its point by acados, which calls our function
 
 `liedyn export ur5_robot.urdf --casadi --frames tool0 -o robot.c`, compiled as librobot.so, then
 `python -m benchmarks.algorithms.acados_reach librobot.so`, where acados_template or
-comma-deps-acados and casadi are installed; ACADOS_SOURCE_DIR names the folder of acados.
+comma-deps-acados and casadi are installed. ACADOS_SOURCE_DIR names the folder of acados: its
+include, lib, bin and interfaces/acados_template. LD_LIBRARY_PATH has its lib and that of librobot.
 """
 
 import argparse
