@@ -52,7 +52,7 @@ class PartialDerivatives:
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """
-        Return what the algorithm does, and the multipliers, with all Jacobians.
+        Return the Jacobians, beside the result of the algorithm and the multipliers.
 
         Args:
             q: configuration (nq,), of loops a closed one; rad and m.

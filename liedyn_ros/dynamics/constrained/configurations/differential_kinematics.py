@@ -241,7 +241,7 @@ class DifferentialKinematics:
 
 
 def _rows_of(name: str, given: Mapping[str, ArrayLike], count: int) -> list[dict[str, Array]]:
-    """Return what is given by frame (K, ...) for each of K states."""
+    """Return arrays by frame (K, ...) as a dict for each of K states."""
     arrays = {frame: as_numbers(f'{name} {frame}', each) for frame, each in given.items()}
     for frame, each in arrays.items():
         if len(each) != count:
