@@ -101,7 +101,7 @@ class HigherDerivatives(PartialDerivatives):
 
     def by_kinematics(self, *arguments: Any, **options: Any) -> Any:
         """
-        Return the derivatives by kinematic parameters: placements, axes and pitches of joints.
+        Return the derivatives by link lengths: by placements, axes and pitches of joints.
 
         Of loops, frames and lengths of closures too. It takes O(n^2) of a tree, and n + m
         gradients of loops.

@@ -137,7 +137,7 @@ class ConstrainedForwardSecondDerivatives(NamedTuple):
 
 class ForwardKinematicJacobians(NamedTuple):
     """
-    Jacobians of accelerations a and multipliers of forward dynamics by kinematic parameters.
+    Jacobians of accelerations a and multipliers of forward dynamics by link lengths and the like.
 
     >>> linkage.forward.partial_derivatives.by_kinematics(closed, rest, rest).a.by_axis.shape
     (3, 3, 3)
