@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import POSE
+from liedyn_ros.dynamics.constrained.inverse_kinematics import POSE
 from liedyn_ros.export.casadi_source import write_casadi_source
 from liedyn_ros.export.loops_file import DEFAULT_ORDER, write_loops
 from liedyn_ros.export.model_file import write_model, write_platform

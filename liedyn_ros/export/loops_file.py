@@ -28,10 +28,10 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, LoopTracker)
 from liedyn_ros.dynamics.constrained.configurations.closing import closing_tables
-from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import with_targets
 from liedyn_ros.dynamics.constrained.constraints.sparsity import padded
 from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
+from liedyn_ros.dynamics.constrained.inverse_kinematics import with_targets
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, inverse_task

@@ -12,10 +12,6 @@ from liedyn_ros.dynamics.constrained import constrained_stormer_verlet, projecte
 from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
-from liedyn_ros.dynamics.constrained.configurations.differential_kinematics import (
-    DifferentialKinematics)
-from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
-    InverseKinematics, ORIENTATION, POINT, POSE, reach, Reached, ReachedMany, TOOL)
 from liedyn_ros.dynamics.constrained.configurations.misfit import ClosureGap
 from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility, mobility
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction, mjcf_functions
@@ -23,7 +19,11 @@ from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import (
     taylor_series, TaylorNumber)
 from liedyn_ros.dynamics.constrained.contacts import (
     Carried, Contact, ContactForce, Contacts, Impact)
+from liedyn_ros.dynamics.constrained.differential_kinematics import (
+    DifferentialKinematics)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.inverse_kinematics import (
+    InverseKinematics, ORIENTATION, POINT, POSE, reach, Reached, ReachedMany, TOOL)
 from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates, Motions
 from liedyn_ros.dynamics.constrained.momentum_observer import (
     alarm_levels, ExternalWrench, MomentumObserver)

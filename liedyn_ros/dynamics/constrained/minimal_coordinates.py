@@ -22,20 +22,17 @@ from typing import Any, cast, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, require_kind
+from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
-    assemble, MAX_PROJECTION_STEP, STEP_GROWTH)
+    MAX_PROJECTION_STEP, STEP_GROWTH)
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import MAX_TRIALS
-from liedyn_ros.dynamics.constrained.configurations.mobility import assemblies_near
-from liedyn_ros.dynamics.constrained.constraints.rank import independent_coordinates
-from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, STALLED_RESIDUAL)
 from liedyn_ros.dynamics.constrained.minimal_motions import (
-    all_accelerations, all_motions, directions, follow, least_efforts, reduced_mass, spread,
-    whole_rates)
+    all_accelerations, all_motions, directions, follow, IndependentCoordinates, least_efforts,
+    reduced_mass, spread, whole_rates)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
     reduce_bias)
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardJacobians
@@ -116,7 +113,7 @@ class MinimalModel:
             f'that leaves {size:.3g} open after {MAX_TRIALS} steps')
 
 
-class MinimalCoordinates:
+class MinimalCoordinates(IndependentCoordinates):
     """
     The Dynamics M_i a_i + b_i = tau_i of f independent coordinates of a machine with loops.
 
@@ -142,22 +139,7 @@ class MinimalCoordinates:
             dynamics: of the machine with loops.
             by: joints or coordinates that decide the motion, or a mask (nv,).
         """
-        self.dynamics = require_kind(
-            'dynamics', dynamics, ConstrainedDynamics, 'as load returns of a machine with loops')
-        whole, known = dynamics.model, None if by is None else dynamics.names.mask('by', by)
-        spins = idle_spins(dynamics, known)
-        if known is None:  # of all assemblies, as one may be singular
-            known = ~spins & min((independent_coordinates(
-                dynamics, q, whole.leading | spins) for q in assemblies_near(
-                    dynamics, assemble(dynamics))), key=np.count_nonzero)
-        self.known: NDArray[np.bool_] = known
-        self.known.setflags(write=False)
-        # Rods do not spin, but where `by` decides that.
-        decides = np.count_nonzero(known) >= dynamics.mobility.degrees_of_freedom
-        self.held: NDArray[np.bool_] = spins & ~known & np.bool_(not decides)
-        self.follows: NDArray[np.bool_] = ~(self.known | self.held)
-        names = np.array(whole.coordinate_names, dtype=object)
-        self.by: tuple[str, ...] = tuple(names[self.known].tolist())
+        super().__init__(dynamics, by)
         self.model = cast(Model, MinimalModel(self, self.known))  # to all who take a model
         self.inverse, self.forward = MinimalAlgorithm(self, True), MinimalAlgorithm(self, False)
 

@@ -10,16 +10,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, require_kind
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained.completion import complete_acceleration
-from liedyn_ros.dynamics.constrained.configurations.assembly import refuse_free
-from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
+from liedyn_ros.dynamics.constrained.configurations.assembly import assemble, refuse_free
+from liedyn_ros.dynamics.constrained.configurations.mobility import assemblies_near
+from liedyn_ros.dynamics.constrained.constraints.rank import (
+    independent_coordinates, solve_passive)
+from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
+from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STATE, OFF_LOOP, RANK_TOLERANCE)
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
@@ -28,11 +30,38 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_mot
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE
 from liedyn_ros.dynamics.partial_derivatives.forward import ForwardJacobians
 
-if TYPE_CHECKING:
-    from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
+
+class IndependentCoordinates:
+    """
+    Coordinates that decide the motion of a machine with loops, `by` name.
+
+    By masks (nv,): known, spins of rods that are held, and what follows.
+
+    >>> MinimalCoordinates(linkage).known
+    array([ True, False, False])
+    """
+
+    def __init__(self, dynamics: ConstrainedDynamics, by: ArrayLike | None) -> None:
+        """Take the arguments of MinimalCoordinates."""
+        self.dynamics = require_kind(
+            'dynamics', dynamics, ConstrainedDynamics, 'as load returns of a machine with loops')
+        whole, known = dynamics.model, None if by is None else dynamics.names.mask('by', by)
+        spins = idle_spins(dynamics, known)
+        if known is None:  # of all assemblies, as one may be singular
+            known = ~spins & min((independent_coordinates(
+                dynamics, q, whole.leading | spins) for q in assemblies_near(
+                    dynamics, assemble(dynamics))), key=np.count_nonzero)
+        self.known: NDArray[np.bool_] = known
+        self.known.setflags(write=False)
+        # Rods do not spin, but where `by` decides that.
+        decides = np.count_nonzero(known) >= dynamics.mobility.degrees_of_freedom
+        self.held: NDArray[np.bool_] = spins & ~known & np.bool_(not decides)
+        self.follows: NDArray[np.bool_] = ~(self.known | self.held)
+        names = np.array(whole.coordinate_names, dtype=object)
+        self.by: tuple[str, ...] = tuple(names[self.known].tolist())
 
 
-def spread(least: MinimalCoordinates, given: ArrayLike) -> Array:
+def spread(least: IndependentCoordinates, given: ArrayLike) -> Array:
     """Return numbers (..., f) of independent coordinates as those (..., nv) of all, others 0."""
     numbers = np.asarray(given, dtype=np.float64)
     found: Array = np.zeros((*numbers.shape[:-1], len(least.known)))
@@ -40,7 +69,7 @@ def spread(least: MinimalCoordinates, given: ArrayLike) -> Array:
     return found
 
 
-def all_motions(least: MinimalCoordinates, q: ArrayLike, v: Array) -> tuple[Array, Array]:
+def all_motions(least: IndependentCoordinates, q: ArrayLike, v: Array) -> tuple[Array, Array]:
     """Return N and N' (nv, nv) at rates v (nv,) of all, with columns of zeros for the others."""
     dynamics, known, n = least.dynamics, least.known, len(least.known)
     follows = least.follows
@@ -69,7 +98,7 @@ def all_motions(least: MinimalCoordinates, q: ArrayLike, v: Array) -> tuple[Arra
     return motions, rate
 
 
-def whole_rates(least: MinimalCoordinates, q: Array, v: Array, a: ArrayLike
+def whole_rates(least: IndependentCoordinates, q: Array, v: Array, a: ArrayLike
                 ) -> tuple[Array, Array]:
     """Return v (K, nv) and a (K, ..., nv) of all coordinates, by those of independent ones."""
     rest = np.zeros(len(least.known))
@@ -79,7 +108,7 @@ def whole_rates(least: MinimalCoordinates, q: Array, v: Array, a: ArrayLike
                             for each in zip(q, rates, spread(least, a), strict=True)])
 
 
-def all_accelerations(least: MinimalCoordinates, q: ArrayLike, v: Array, tau: Array,
+def all_accelerations(least: IndependentCoordinates, q: ArrayLike, v: Array, tau: Array,
                       external: ArrayLike | None) -> ForwardJacobians:
     """Return the accelerations of all coordinates and their Jacobians, of rods held too."""
     dynamics = least.dynamics
@@ -92,13 +121,13 @@ def all_accelerations(least: MinimalCoordinates, q: ArrayLike, v: Array, tau: Ar
         at.a, at.a_by_q, at.a_by_v, at.a_by_given, np.asarray(at.by_parameters(weight)[0]))
 
 
-def directions(least: MinimalCoordinates, q: ArrayLike, v: ArrayLike) -> Array:
+def directions(least: IndependentCoordinates, q: ArrayLike, v: ArrayLike) -> Array:
     """
     Return displacements and changes of rate of all coordinates per those of independent ones.
 
     They are (2 nv, 2 f), rows [N, 0] and [d(N v)/dq, N] (13.49a), v (f,) being the rates.
     """
-    f, n = least.model.nv, len(least.known)
+    f, n = len(least.by), len(least.known)
     rates, found = as_array('v', v, (f,)), np.zeros((2 * n, 2 * f))
     motions = all_motions(least, q, np.zeros(n))[0][:, least.known]
     found[:n, :f] = found[n:, f:] = motions
@@ -107,7 +136,7 @@ def directions(least: MinimalCoordinates, q: ArrayLike, v: ArrayLike) -> Array:
     return found
 
 
-def reduced_mass(least: MinimalCoordinates, q: ArrayLike, motions: Array) -> Array:
+def reduced_mass(least: IndependentCoordinates, q: ArrayLike, motions: Array) -> Array:
     """Return N^T M N (nv, nv) of motions as all_motions has them."""
     tree, mass = least.dynamics.tree, np.empty_like(motions)
     at = tree.model.check_configuration(q)
@@ -117,7 +146,7 @@ def reduced_mass(least: MinimalCoordinates, q: ArrayLike, motions: Array) -> Arr
     return mass
 
 
-def follow(least: MinimalCoordinates, rows: Array) -> tuple[Array, Array]:
+def follow(least: IndependentCoordinates, rows: Array) -> tuple[Array, Array]:
     """Return N (nv, f) by rows A (m, nv), and the map (., m) by which others follow them."""
     known = least.known
     inverse, free = solve_passive(rows, least.follows)

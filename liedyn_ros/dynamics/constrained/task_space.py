@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, unknown_name
 from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
-from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
-    ORIENTATION, POINT, POSE)
 from liedyn_ros.dynamics.constrained.constraints.rank import independent_coordinates
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.inverse_kinematics import (
+    ORIENTATION, POINT, POSE)
 from liedyn_ros.dynamics.constrained.kernels.task_mobility import (
     invert_on_range, loop_mobility, tree_mobility)
 from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates

@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_numbers, as_positive
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, LimitError, ShapeError
-from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
-    FrameTargets, ORIENTATION, POINT, Robot, Targets, TOOL)
 from liedyn_ros.dynamics.constrained.configurations.kernels import velocity
+from liedyn_ros.dynamics.constrained.inverse_kinematics import (
+    FrameTargets, ORIENTATION, POINT, Robot, Targets, TOOL)
 from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
 from liedyn_ros.dynamics.frames import LOCAL
 from liedyn_ros.lie import se3, so3
