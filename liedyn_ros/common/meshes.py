@@ -29,7 +29,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import bounded, DescriptionError
 from liedyn_ros.common.extras import remedy_of
-from liedyn_ros.common.processes import answer_of, ProcessLimits, taken_request, told
+from liedyn_ros.common.processes import answer_of, ProcessLimits, taken_request, failure_text
 from liedyn_ros.common.untrusted_files import open_regular
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def answers(files: Sequence[Path],
         except DescriptionError as error:
             yield str(error).removeprefix('expected ')
         except Exception as error:  # a faulty file makes trimesh raise any
-            yield bounded(told(error, limits, READING))
+            yield bounded(failure_text(error, limits, READING))
 
 
 def _read(file: Path) -> Sequence[Surface]:

@@ -132,7 +132,7 @@ def taken_request() -> tuple[Any, ProcessLimits]:
     return request, limits
 
 
-def told(error: BaseException, limits: ProcessLimits, done: str) -> str:
+def failure_text(error: BaseException, limits: ProcessLimits, done: str) -> str:
     """Return a sentence on an error of a file, or on the memory error inside it."""
     inner: BaseException | None = error
     while inner is not None:

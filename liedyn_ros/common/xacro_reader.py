@@ -25,7 +25,7 @@ from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.packages import package_folder
-from liedyn_ros.common.processes import answer_of, ProcessLimits, taken_request, told
+from liedyn_ros.common.processes import answer_of, ProcessLimits, taken_request, failure_text
 from liedyn_ros.common.untrusted_files import MAX_DESCRIPTION_BYTES, read_file
 
 XACRO_LIMITS = ProcessLimits(processor_time=60, time=300, memory=2**30)
@@ -74,7 +74,7 @@ def answer(path: str, arguments: dict[str, str], limits: ProcessLimits) -> dict[
             'error': f'a file that expands to {MAX_DESCRIPTION_BYTES} characters at most, got '
                      f'{len(text)}'}
     except Exception as error:  # a faulty file makes xacro raise AttributeError, TypeError, any
-        return {'error': told(error, limits, EXPANDING)}
+        return {'error': failure_text(error, limits, EXPANDING)}
 
 
 def _open(file: Any, mode: str = 'r', *_: object, **__: object) -> io.IOBase:

@@ -74,7 +74,7 @@ class Follower(ABC, Generic[Command]):
 
     States older than `hold` are reckoned on to now, as was commanded since; beyond `oldest` they
     are refused. Without states it comes to rest by dead reckoning, and stops after `blind_time`. A
-    command that gives less than was wanted is told by `short`, an acceleration (nv,). What the
+    command gives less than was wanted by `short`, an acceleration (nv,). What the
     machine does besides is `push`, the acceleration (nv,) of wind, loads and wrongly known masses:
     it is averaged over `hold`, and keeps its direction in the world while states are silent.
     All times are in s, those of states of one clock.

@@ -55,10 +55,10 @@ class Pages:
         view = self._stack.enter_context(NodeProcess(
             'liedyn_ros.view', {'recording': file.absolute(), 'rate': WATCHING_RATE, **parameters},
             self._folder / f'{name}_view.log', WRITE_TIMEOUT, NICENESS))
-        told = self._pool.submit(_tell, view)
+        answer = self._pool.submit(_tell, view)
         yield
         try:  # a page is worth no verdict
-            told.result(0.0)
+            answer.result(0.0)
             require_machine(view)  # the page is there before its machine
             self._written.append(file)
         except NotDoneError:

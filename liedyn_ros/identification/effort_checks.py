@@ -103,9 +103,10 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
 
     wider have springs beside, whose forces are like those of an inertia below zero. Each joint
     alone is fitted by what can be, as its efforts are and negated. What the better of both leaves
-    is the error of the model; a sign is only told where it explains more than that. Efforts are a
+    is the error of the model; a sign is only named where it explains more than that. Efforts are a
     multiple of what the given bodies need where both are alike, when friction is taken off. All
-    joints together, but those of scales, tell a unit by less than one, whose body may be wrong.
+    joints together, but those of scales, show a wrong unit by a smaller factor than one joint,
+    whose body may be wrong.
     """
     ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
     names = np.array(equations.joints)
@@ -116,10 +117,10 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
         raise LimitError('efforts: expected signs, got none below 0 at any joint: magnitudes? '
                          'Record them with their signs; sure=True (--sure) takes them as they are',
                          names=tuple(names[turns].tolist()))
-    told = np.abs(alike) > MIN_CORRELATION
-    far = told & ~near
+    similar = np.abs(alike) > MIN_CORRELATION
+    far = similar & ~near
     # A load at the hand makes efforts larger, but only a unit, or the masses, all of them smaller
-    known = told & ~np.isin(names, list(scales))
+    known = similar & ~np.isin(names, list(scales))
     common = np.log(np.maximum(ratio[known], 1.0 / TWO_DEVIATIONS)).sum() / max(known.sum(), 1)
     deviation = np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / max(known.sum(), 1))
     far |= known & bool(common < -2.0 * deviation and (ratio[known] > 0.0).all())
@@ -144,14 +145,14 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
             f'{_scales(wrong, [-1.0] * len(wrong))} turns them; sure=True (--sure) takes them as '
             'they are', names=wrong)
     doubts = [f'{name}: efforts are {each:.3g} times what the given model needs, in the same '
-              'course: is the unit right?' for name, each in zip(names[told], ratio[told])
+              'course: is the unit right?' for name, each in zip(names[similar], ratio[similar])
               if not 1.0 / DEVIATION < each < DEVIATION]
     if common < -deviation:
         doubts.insert(0, f'efforts are {np.exp(common):.2g} times what the given model needs, '
                          'over all joints: are its masses too large, or is the unit another one?')
-    for which, what in ((~told & (sign > 0),
+    for which, what in ((~similar & (sign > 0),
                          'the unit of its effort, and only friction or inertia show the sign'),
-                        (~told & (sign == 0), 'the unit and the sign of its effort')):
+                        (~similar & (sign == 0), 'the unit and the sign of its effort')):
         if which.any():
             doubts.append(f'{", ".join(names[which])}: mostly friction, or what no model has: it '
                           f'gives no evidence of {what}')
@@ -210,6 +211,6 @@ def effort_ratios(equations: Equations, given: Array) -> tuple[Array, Array]:
         square, other = float(needed @ needed), float(measured @ measured)
         product = float(needed @ measured)
         ratios.append(product / square if square > 0.0 else 1.0)
-        told = square * other > 0.0 and other > len(measured) * float(braking[:, 1].var())
-        alike.append(product / np.sqrt(square * other) if told else 0.0)
+        shown = square * other > 0.0 and other > len(measured) * float(braking[:, 1].var())
+        alike.append(product / np.sqrt(square * other) if shown else 0.0)
     return np.array(ratios), np.array(alike)

@@ -316,8 +316,8 @@ def _cutoff(motion: Motion, unknowns: int) -> float:
     A short recording of a slow motion is filtered less, so that it has rows for its unknowns.
     """
     wide = min(BANDWIDTH_FACTOR * motion.band, MAX_CUTOFF * motion.rate)
-    told = max((spectrum_of(each, motion.rate).end for each in motion.tau.T), default=0.0)
-    usual = max(motion.core, min(wide, told)) if told > 0.0 else wide
+    highest = max((spectrum_of(each, motion.rate).end for each in motion.tau.T), default=0.0)
+    usual = max(motion.core, min(wide, highest)) if highest > 0.0 else wide
     # Rows of a force
     each = _ROWS_PER_UNKNOWN * unknowns / max(1, int(motion.tau.any(axis=0).sum()))
     longest = max(piece.stop - piece.start for piece in motion.pieces) / motion.rate

@@ -25,7 +25,7 @@ from liedyn_ros.identification.verdict import MAX_CONSISTENCY_COST
 def missing_terms(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: float,
                   unseen: HeldOutForces) -> tuple[dict[str, str], list[Trial]]:
     """Return the gains of terms that predict held-out parts better, and their trials, in order."""
-    told, misfits, trials = dict[str, str](), dict[str, float](), dict[str, Trial]()
+    texts, misfits, trials = dict[str, str](), dict[str, float](), dict[str, Trial]()
     for kind in MORE_TERMS:
         if kind in friction or any(each.kind == SCALE_TERM for each in trial.equations.extra):
             continue
@@ -44,11 +44,11 @@ def missing_terms(motion: Motion, trial: Trial, friction: tuple[str, ...], weigh
         if helped and both.is_better(kind, 'consistent'):
             what = {TILT: 'a tilt of the base', SPRING: 'springs'}.get(kind, f'friction {kind!r}')
             gains = ', '.join(f'{name} {each:.2g}' for name, each in helped.items())
-            told[kind] = (f'a term is missing: with {what} errors on held-out parts are smaller, '
+            texts[kind] = (f'a term is missing: with {what} errors on held-out parts are smaller, '
                           f'times {gains}' + (
                               f'. Add it: --friction {" ".join((*friction, kind))}'
                               if min(helped.values()) < 1.0 / MAX_CONSISTENCY_COST else
                               ', which is little'))
             misfits[kind], trials[kind] = both.misfit(kind), wide
-    order = sorted(told, key=misfits.__getitem__)
-    return {kind: told[kind] for kind in order}, [trials[kind] for kind in order]
+    order = sorted(texts, key=misfits.__getitem__)
+    return {kind: texts[kind] for kind in order}, [trials[kind] for kind in order]

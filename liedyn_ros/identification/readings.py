@@ -49,7 +49,7 @@ class OtherReading:
     """
     Way in which a joint may count: its angle is row (m,) times the readings, plus shift, rad or m.
 
-    name is the joint's, text says what it is, option how a command is told so. effort is -1 where
+    name is the joint's, text says what it is, option how a command says it. effort is -1 where
     the sign of its effort turns as well. other is the joint whose positions or efforts, or both,
     stand under its name, and its own under the other's; -1 for none. others has its name. units
     (m,) are factors of all joints in place of the row, where others count as it does.
@@ -253,13 +253,13 @@ def open_zeros(model: Model, motion: Motion, equations: Equations) -> tuple[str,
         found = minimize_scalar(error, bounds=(-GIVEN_RANGE, GIVEN_RANGE), method='bounded')
         if abs(found.x) < 0.98 * GIVEN_RANGE and MAX_ERROR_RATIO * found.fun < error(0.0):
             asked.append(f'{name} {np.degrees(found.x):+.0f}')
-    told = {name: each for name, each in deviations.items() if name not in names}
-    worst = max(told, key=told.__getitem__, default='')
+    known = {name: each for name, each in deviations.items() if name not in names}
+    worst = max(known, key=known.__getitem__, default='')
     return (f'zeros of {", ".join(names)} are not observable: efforts are the same wherever they '
             'count from, the bodies behind turned along' + (
                 f'. The given bodies would have, in degrees: {", ".join(asked)}' if asked else '')
-            + (f'. Other zeros are known to {np.degrees(told[worst]):.2g} degrees (one deviation, '
-               f'{worst}) or better' if told else ''),) if names else ()
+            + (f'. Other zeros are known to {np.degrees(known[worst]):.2g} degrees (one '
+               f'deviation, {worst}) or better' if known else ''),) if names else ()
 
 
 def _refined(best: OtherReading, look: _Look, names: tuple[str, ...], turning: Collection[str]
@@ -375,8 +375,8 @@ class _Look:
                            for shift in (_STEP, -_STEP))
             change = (ahead - back) / (2.0 * _STEP)
             apart = change - flat @ np.linalg.lstsq(flat, change, rcond=EFFECT_TOLERANCE)[0]
-            told = np.linalg.norm(apart) - _STEP * np.linalg.norm(change)  # beyond rounding
-            result[name] = float(size / max(told, 1e-300))
+            shown = np.linalg.norm(apart) - _STEP * np.linalg.norm(change)  # beyond rounding
+            result[name] = float(size / max(shown, 1e-300))
         return result
 
     def _rows(self, how: OtherReading) -> Array:

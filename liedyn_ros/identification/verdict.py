@@ -186,12 +186,12 @@ def ratios(held_out: dict[str, Array]) -> Array:
 
 
 def masses_in_sums(model: Model, equations: Equations) -> tuple[str, ...]:
-    """Return the bodies whose mass no motion tells alone, but in sums with other parameters."""
+    """Return the bodies whose mass a motion determines only in sums with other parameters."""
     full = equations.full_map()
-    told = np.linalg.pinv(full) @ full
+    determined = np.linalg.pinv(full) @ full
     alone = {lump.bodies[0] for lump in lumps_of(model) if len(lump.bodies) == 1}
     alone &= {int(b) for k, b in enumerate(equations.regressor.bodies)
-              if told[10 * k, 10 * k] >= IDENTIFIABLE_SHARE}
+              if determined[10 * k, 10 * k] >= IDENTIFIABLE_SHARE}
     return tuple(name for b, name in enumerate(model.bodies) if b not in alone)
 
 

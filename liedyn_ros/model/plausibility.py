@@ -58,9 +58,9 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
     yield from _massless(model, drawn)
     if not size > 0.0:
         return
-    told = f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints'
+    stated = f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints'
     if model.mass > DENSEST * size**3:
-        yield '', f'{told}: denser than any metal; masses in g, or lengths not in m?', ''
+        yield '', f'{stated}: denser than any metal; masses in g, or lengths not in m?', ''
     asked, dense, ratios = 0, 0.0, list[float]()
     for body in model.body_list:
         name, inertia, span = body.name, body.inertia, spans.get(body.name, 0.0)
@@ -83,10 +83,10 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
                 'm from its centre)')
         if moment > 0.0 and span > 0.0:
             ratios.append(radius / span)
-    yield from _out_of_proportion(model.mass, size, told, dense, ratios)
+    yield from _out_of_proportion(model.mass, size, stated, dense, ratios)
 
 
-def _out_of_proportion(mass: float, size: float, told: str, dense: float, ratios: list[float]
+def _out_of_proportion(mass: float, size: float, stated: str, dense: float, ratios: list[float]
                        ) -> Iterator[tuple[str, str, str]]:
     """Yield doubts about a mass, lengths and inertias that do not fit together."""
     if dense > 0.5 * mass:
@@ -97,7 +97,7 @@ def _out_of_proportion(mass: float, size: float, told: str, dense: float, ratios
                    f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths '
                    'in mm, or inertias made up?'), ''
     elif 0.0 < mass < LIGHTEST * size**3:
-        yield '', f'{told}: lighter than any machine of that size; lengths in mm?', ''
+        yield '', f'{stated}: lighter than any machine of that size; lengths in mm?', ''
 
 
 def _massless(model: Model, drawn: Container[str]) -> Iterator[tuple[str, str, str]]:

@@ -82,7 +82,7 @@ class ControlStatus:
         Publish a report (level, message, values) and the last command, beside other statuses.
 
         command: numbers by name. bound: of its age, s, beyond which a machine that moves by
-        commands is told as a warning at least.
+        commands is reported as a warning at least.
         """
         level, message, more = report
         values = {**more, 'last command': 'none', 'bound of its age, s': f'{bound:.3f}'}

@@ -63,19 +63,19 @@ def samples_of(where: str, names: Sequence[str], stamps: Stamps, position: Array
     for. Raises ShapeError for none, StampError and NotFiniteError for more than that, and
     StampError for stamps of several clocks. where names the source.
     """
-    told = list(remarks)
+    notes = list(remarks)
     blocks = {'position': position, 'velocity': velocity, 'effort': effort}
     for kind in ('velocity', 'effort'):
         fault = None if kind in asked else _many_gaps(kind, names, blocks[kind])
         if fault is not None:
             blocks[kind] = None
-            told.append(f'{kind} not read: {fault[1]}')
+            notes.append(f'{kind} not read: {fault[1]}')
     count = len(stamps)
     if count == 0:
         raise ShapeError(f'{where}: expected samples of {listed(list(names))}, got none')
-    keep = _finite(where, names, blocks, told)
+    keep = _finite(where, names, blocks, notes)
     order = np.flatnonzero(keep)
-    order = order[_in_order(where, stamps[order], told)]
+    order = order[_in_order(where, stamps[order], notes)]
     stamps = stamps[order]
     first = int(stamps[0])
     chosen = {name: None if block is None else np.ascontiguousarray(block[order])
@@ -85,7 +85,7 @@ def samples_of(where: str, names: Sequence[str], stamps: Stamps, position: Array
         raise ShapeError(f'{where}: expected positions, got none')
     _require_one_source(where, names, positions)
     return JointSamples(tuple(names), first, (stamps - first) / 1e9, positions,
-                        chosen['velocity'], chosen['effort'], tuple(told))
+                        chosen['velocity'], chosen['effort'], tuple(notes))
 
 
 def joined(runs: Sequence[JointSamples]) -> JointSamples:
@@ -173,7 +173,7 @@ def _many_gaps(kind: str, names: Sequence[str], block: Array | None) -> tuple[st
 
 
 def _finite(where: str, names: Sequence[str], blocks: dict[str, Array | None],
-            told: list[str]) -> NDArray[np.bool_]:
+            notes: list[str]) -> NDArray[np.bool_]:
     """Return whether samples are finite."""
     keep: NDArray[np.bool_] | None = None
     for kind, block in blocks.items():
@@ -192,11 +192,11 @@ def _finite(where: str, names: Sequence[str], blocks: dict[str, Array | None],
         raise NotFiniteError(f'{where}: expected numbers, got {left} of {len(keep)} samples with '
                              'NaN or infinities')
     if left:
-        told.append(f'{left} of {len(keep)} samples left out: NaN or infinite')
+        notes.append(f'{left} of {len(keep)} samples left out: NaN or infinite')
     return keep
 
 
-def _in_order(where: str, stamps: Stamps, told: list[str]) -> NDArray[np.intp]:
+def _in_order(where: str, stamps: Stamps, notes: list[str]) -> NDArray[np.intp]:
     """Return the order of increasing stamps, without repeated ones."""
     steps = np.diff(stamps)
     leaps = np.abs(steps) > LEAP_NS
@@ -210,12 +210,12 @@ def _in_order(where: str, stamps: Stamps, told: list[str]) -> NDArray[np.intp]:
                          'the one that came earlier: two publishers or two clocks?')
     order = np.argsort(stamps, kind='stable')
     if late:
-        told.append(f'{late} samples came late and were put in their place')
+        notes.append(f'{late} samples came late and were put in their place')
     fresh = np.concatenate([[True], np.diff(stamps[order]) > 0])
     repeated = int((~fresh).sum())
     if repeated > MAX_LEFT_OUT * len(stamps):
         raise StampError(f'{where}: expected a new stamp with each sample, got {repeated} of '
                          f'{len(stamps)} that repeat the one before')
     if repeated:
-        told.append(f'{repeated} samples with the stamp of another left out')
+        notes.append(f'{repeated} samples with the stamp of another left out')
     return order[fresh]

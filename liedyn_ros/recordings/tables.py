@@ -98,15 +98,15 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
     tables = [Path(each) for each in paths]
     where = ', '.join(str(each) for each in tables)
     headers = [header_of(each) for each in tables]
-    told = list[str]()
+    notes = list[str]()
     chosen = {(kind, name): found for kind in COLUMN_WORDS for name in names
               if (found := _column(where, headers, columns, kind, name, names)) is not None}
     if not chosen:
-        chosen = _of_arrays(tables, headers, names, told)
+        chosen = _of_arrays(tables, headers, names, notes)
     _require_columns(where, names, headers, chosen)
     times = [_time(where, header, columns) for header in headers]
     read = [read_columns(path, {column for at, column in chosen.values() if at == k}
-                         | {each for each in times[k:k + 1] if each is not None}, told)
+                         | {each for each in times[k:k + 1] if each is not None}, notes)
             for k, path in enumerate(tables)]
     count = _count(where, tables, read)
     stamps = stamps_of_seconds(where, _stamps(where, tables, read, times, columns, count))
@@ -121,7 +121,7 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
         raise NameSetError(f'{where}: expected names of joints, got none')
     asked = [kind for kind in COLUMN_WORDS if getattr(columns, kind) is not None]
     return replace(
-        samples_of(where, names, stamps, position, blocks['velocity'], blocks['effort'], told,
+        samples_of(where, names, stamps, position, blocks['velocity'], blocks['effort'], notes,
                    asked),
         factors=tuple(_factor(where, columns, 'position', name, chosen['position', name][1])
                       for name in names))
@@ -194,7 +194,7 @@ def _by_number(headers: Sequence[list[str]], text: str) -> list[tuple[int, str]]
 
 
 def _of_arrays(tables: Sequence[Path], headers: Sequence[list[str]], names: Sequence[str],
-               told: list[str]) -> dict[tuple[str, str], tuple[int, str]]:
+               notes: list[str]) -> dict[tuple[str, str], tuple[int, str]]:
     """
     Return the columns `position.0`, `position.1` of a JointState by the places of the joints.
 
@@ -215,7 +215,7 @@ def _of_arrays(tables: Sequence[Path], headers: Sequence[list[str]], names: Sequ
         elif len(arrays['position']) != len(order):
             continue
         else:
-            told.append(f'{listed(arrays["position"])} taken for {listed(order)}, in this order')
+            notes.append(f'{listed(arrays["position"])} taken for {listed(order)}, in this order')
         return {(kind, name): (k, arrays[kind][order.index(name)]) for kind in COLUMN_WORDS
                 for name in names if name in order and len(arrays[kind]) == len(order)}
     return {}
@@ -283,7 +283,7 @@ def _stamps(where: str, tables: Sequence[Path], read: Sequence[dict[str, Array]]
         if not columns.rate > 0.0:
             raise StampError(f'{where}: expected a rate above 0 Hz, got {columns.rate}')
         return np.arange(count) / columns.rate
-    told = (columns.units or {}).get('time') or any(
+    has_unit = (columns.units or {}).get('time') or any(
         column is not None and split_unit(column)[1] for column in times)
     found = [_factor(where, columns, 'time', '', column) * table[column]
              for column, table in zip(times, read) if column is not None]
@@ -292,7 +292,7 @@ def _stamps(where: str, tables: Sequence[Path], read: Sequence[dict[str, Array]]
             at = int(np.argmax(each != found[0]))
             raise StampError(f'{path}: expected the times of {tables[0]}, got {each[at]} for '
                              f'{found[0][at]} in row {at + 1}')
-    if not told:
+    if not has_unit:
         require_seconds(where, np.asarray(found[0]))
     return np.asarray(found[0])
 
@@ -334,9 +334,9 @@ def header_of(path: Path) -> list[str]:
     return header
 
 
-def read_columns(path: Path, wanted: set[str], told: list[str] | None = None
+def read_columns(path: Path, wanted: set[str], notes: list[str] | None = None
                  ) -> dict[str, Array]:
-    """Return columns of a table; a last row that is cut is left out, and told."""
+    """Return columns of a table; a last row that is cut is left out, and notes."""
     if path.suffix.lower() == '.parquet':
         with _parquet(path, wanted) as file:
             _require_numbers(path, file.metadata.num_rows, wanted)
@@ -357,9 +357,9 @@ def read_columns(path: Path, wanted: set[str], told: list[str] | None = None
         cells = [row[place] if place < len(row) else '' for place in at.values()]
         numbers = [_number(each) if each.strip() else np.nan for each in cells]
         fits = len(row) in widths or len(row) - (not row[-1]) in widths
-        if (not fits or None in numbers) and told is not None and next(rows, None) is None and (
+        if (not fits or None in numbers) and notes is not None and next(rows, None) is None and (
                 _is_cut(path)):
-            told.append(f'{path}: the last row is cut, left out: {",".join(row)!r}')
+            notes.append(f'{path}: the last row is cut, left out: {",".join(row)!r}')
             break
         if not fits:
             raise DescriptionError(f'{path}:{number}: expected {len(header)} cells, got '
@@ -369,8 +369,8 @@ def read_columns(path: Path, wanted: set[str], told: list[str] | None = None
                 raise DescriptionError(f'{path}:{number}: expected {len(header)} numbers, got '
                                        f'{",".join(row)!r}')
             values.append(value)
-    if row and not row[-1] and len(row) == len(header) and told is not None and _is_cut(path):
-        told.append(f'{path}: the last row is cut, left out: {",".join(row)!r}')
+    if row and not row[-1] and len(row) == len(header) and notes is not None and _is_cut(path):
+        notes.append(f'{path}: the last row is cut, left out: {",".join(row)!r}')
         return {name: np.array(values[:-1]) for name, values in found.items()}
     return {name: np.array(values) for name, values in found.items()}
 

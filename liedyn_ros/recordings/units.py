@@ -115,8 +115,8 @@ def _ratio(time: Array, q: Array, v: Array) -> float:
     begin = np.linspace(0, len(time) - 1, _SAMPLES).astype(int)
     moved = np.diff(q[begin])
     area = np.concatenate([[0.0], np.cumsum(0.5 * np.diff(time) * (v[1:] + v[:-1]))])
-    told = np.diff(area[begin])
+    integrated = np.diff(area[begin])
     square = float(moved @ moved)
-    ratio = float(moved @ told) / square if square > 0.0 else 1.0
-    left = told - ratio * moved
-    return ratio if left @ left < 0.01 * (told @ told) else 1.0
+    ratio = float(moved @ integrated) / square if square > 0.0 else 1.0
+    left = integrated - ratio * moved
+    return ratio if left @ left < 0.01 * (integrated @ integrated) else 1.0

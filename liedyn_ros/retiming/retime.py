@@ -166,7 +166,7 @@ def _require_passed(margins: Margins, law: Law, grid: Grid, unknowns: Array, mos
     share, p, rows, place, row = margins.worst_place(grid, unknowns)
     if share > most + LIMIT_ROUNDING:
         s = law.derivatives(np.array([p]))[0, 0]
-        word, bound, got = rows.told(place, row, share)
+        word, bound, got = rows.as_given(place, row, share)
         raise LimitError(
             f'{rows.names[row]}: expected at {"least" if word == "more" else "most"} {bound:.6g} '
             f'of {rows.of[row]} on a path that is passed at start = {_told(law.start)}, '
@@ -259,7 +259,7 @@ def _require_kept(margins: Margins, law: Law, grid: Grid, z: float) -> None:
         if not used.size or used.max() < 1.0:
             continue
         interval, row = map(int, np.unravel_index(np.argmax(used), used.shape))
-        word, bound, got = rows.told(
+        word, bound, got = rows.as_given(
             interval * CHECK_PLACES + CHECK_PLACES // 2, row, float(used.max()))
         s = law.derivatives(margins.p[interval, [CHECK_PLACES // 2]])[0, 0]
         doing = f'to hold {rows.of[row]} still on the path' if z == 0.0 else \

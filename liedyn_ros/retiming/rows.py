@@ -50,7 +50,7 @@ class Rows(NamedTuple):
     bound: Array
     offset: Array
 
-    def told(self, place: int, row: int, share: float) -> tuple[str, float, float]:
+    def as_given(self, place: int, row: int, share: float) -> tuple[str, float, float]:
         """Return 'less' or 'more', a row's limit as it was given, and the number at a share."""
         bound, offset = float(self.bound[place, row]), float(self.offset[place, row])
         if self.names[row] in SQUARED_ROWS:

@@ -54,9 +54,9 @@ class Job:
     def key(self) -> str:
         """Return a digest of all that was read and of the settings: equal where results are."""
         files = sorted(self.bag.rglob('*')) if self.bag.is_dir() else [self.bag]
-        told = [(str(each), each.stat().st_size, each.stat().st_mtime_ns)
+        stated = [(str(each), each.stat().st_size, each.stat().st_mtime_ns)
                 for each in files if each.is_file()]
-        text = json.dumps([LIEDYN_PACKAGE.__version__, told, _digest(self.settings),
+        text = json.dumps([LIEDYN_PACKAGE.__version__, stated, _digest(self.settings),
                            {key: str(value) for key, value in self.settings.items()},
                            {key: str(value) for key, value in self.files.items()}])
         return hashlib.sha256(text.encode()).hexdigest()
@@ -174,9 +174,9 @@ def done_before(job: Job) -> JobOutcome | None:
     if job.done is None or not all(each.exists() for each in job.files.values()):
         return None
     try:
-        told = json.loads(read_file(job.done))
-        if told.pop('key') == job.key:
-            return JobOutcome(**{**told, 'again': True})
+        stored = json.loads(read_file(job.done))
+        if stored.pop('key') == job.key:
+            return JobOutcome(**{**stored, 'again': True})
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     return None

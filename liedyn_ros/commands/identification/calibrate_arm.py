@@ -94,9 +94,9 @@ def _calibrated(model: Model, options: argparse.Namespace
             deviations=None if noise is None else (noise['position'], noise['rotation']),
             tolerance=tuple(options.tolerance), offsets=options.offsets,
             start=start_of(model, dict(options.start)))
-    told = (*samples.remarks, *([f'poses {options.leave_out} left out by --leave-out']
+    notes = (*samples.remarks, *([f'poses {options.leave_out} left out by --leave-out']
                                 if options.leave_out else []))
-    return found, tuple(f'{each}; the others are numbered without them' for each in told)
+    return found, tuple(f'{each}; the others are numbered without them' for each in notes)
 
 
 def _pose(numbers: Sequence[float]) -> Array:

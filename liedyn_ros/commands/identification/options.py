@@ -56,8 +56,9 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
     tables.add_argument('--time', metavar='COLUMN', help='column of time')
     tables.add_argument('--rate', type=float, help='rate of the rows in place of a time, Hz')
     for kind in ('position', 'velocity', 'effort'):
-        tables.add_argument(f'--{kind}', metavar='PATTERN', help=(
-            f"column of the {kind} of a joint, such as '{{joint}}_{kind}'"))
+        tables.add_argument(f'--{kind}', metavar='COLUMNS', help=(
+            f'columns with the {kind} of the joints: a pattern of names, such as '
+            f"'{{joint}}_{kind}' or 'motor_{{index}}', from 0 on; or numbers from 1 on, as 2,3,4"))
     units = parser.add_argument_group('units of bags and tables')
     units.add_argument('--unit', action='append', default=[], type=pair_of, metavar='KIND=UNIT',
                        help='unit of time, position, velocity or effort, such as position=deg')

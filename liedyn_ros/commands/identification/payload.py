@@ -62,8 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             model, recording, samples, _ = measured(whole, options)
             motion = motion_of(model, recording)
             first = _estimate(model, motion, options)
-        found, told = _checked(model, first, options)
-        remarks = (*told, *samples.remarks, *motion.remarks)
+        found, notes = _checked(model, first, options)
+        remarks = (*notes, *samples.remarks, *motion.remarks)
         files = _write(options, whole, found)
         findings = _findings(whole, found, options, remarks)
         files.append(_report(options, model, motion, found, findings))
@@ -106,11 +106,11 @@ def _checked(model: Model, found: Payload, options: argparse.Namespace
              ) -> tuple[Payload, list[str]]:
     """Return the payload with errors that scale with the efforts, and what was seen of them."""
     names = PayloadEstimator(model, options.body).joint_names
-    told, empty = list[str](), None
+    notes, empty = list[str](), None
     covariance = _of_scales(names, options, found.scatter)
     own = [f'{name} {found.mass * share:.4g} ± {abs(found.mass) * noise:.2g}' for
            name, share, noise in zip(names, found.shares, found.noise) if isfinite(noise)]
-    told.append(f'mass by each joint alone, the centre as found, kg: {", ".join(own)}' + (
+    notes.append(f'mass by each joint alone, the centre as found, kg: {", ".join(own)}' + (
         f'; they differ by {100.0 * found.scatter:.2g} % more than by noise, which is in the '
         'deviations' if found.scatter else ''))
     scatter = found.scatter
@@ -118,7 +118,7 @@ def _checked(model: Model, found: Payload, options: argparse.Namespace
         mass, path = options.known_load
         known = _other(model, options, path)
         factor, spread = known.mass / mass, float(known.deviations[0]) / mass
-        told.append(f'the known load of {mass:g} kg is found as {known.mass:.4g} ± '
+        notes.append(f'the known load of {mass:g} kg is found as {known.mass:.4g} ± '
                     f'{known.deviations[0]:.2g} kg: efforts are {factor:.4g} ± {spread:.2g} times '
                     'what they should be, and the payload is corrected by that')
         found = found.corrected(np.full(len(found.shares), factor))
@@ -126,9 +126,9 @@ def _checked(model: Model, found: Payload, options: argparse.Namespace
     if options.empty is not None:
         none = _other(model, options, options.empty)
         empty = np.where(np.isfinite(none.deviations), none.parameters, 0.0)
-        told.append(f'without load it finds {none.mass:.3g} ± {none.deviations[0]:.2g} kg, which '
+        notes.append(f'without load it finds {none.mass:.3g} ± {none.deviations[0]:.2g} kg, which '
                     'is in the deviations')
-    return found.with_scales(covariance, empty), told
+    return found.with_scales(covariance, empty), notes
 
 
 def _doubts(model: Model, found: Payload) -> tuple[str, ...]:

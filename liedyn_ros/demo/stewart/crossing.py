@@ -60,8 +60,8 @@ class Crossing:
         flags = {nanoseconds(m.header.stamp): Flag(m.flags) for _, m in statuses}
         published = {nanoseconds(m.header.stamp): from_pose(m.pose) for _, m in poses}
         stamps = sorted(set(true_poses) & set(lengths))
-        told = sorted(set(published) & set(flags) & set(true_poses))
-        if not (stamps and told):
+        compared = sorted(set(published) & set(flags) & set(true_poses))
+        if not (stamps and compared):
             raise NotShownError(f'expected true poses, lengths, poses and statuses of one time, '
                                 f'got {len(truths)}, {len(legs)}, {len(poses)}, {len(statuses)}')
         truth = np.array([true_poses[stamp] for stamp in stamps])
@@ -72,10 +72,10 @@ class Crossing:
             plain=np.array([tracker.track(stamp, lengths[stamp]).pose for stamp in stamps]),
             distances=np.asarray(PlatformMeter(geometry).signed_values(truth)),
             answered=len(set(true_poses) & set(flags)),
-            ours_times=1e-9 * (np.array(told) - begin),
-            ours=np.array([published[stamp] for stamp in told]),
-            ours_truth=np.array([true_poses[stamp] for stamp in told]),
-            flags=tuple(flags[stamp] for stamp in told))
+            ours_times=1e-9 * (np.array(compared) - begin),
+            ours=np.array([published[stamp] for stamp in compared]),
+            ours_truth=np.array([true_poses[stamp] for stamp in compared]),
+            flags=tuple(flags[stamp] for stamp in compared))
 
     @property
     def plain_errors(self) -> Array:

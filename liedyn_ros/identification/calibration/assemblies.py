@@ -52,8 +52,8 @@ def nearest_assemblies(model: Model, body: str, samples: ArmSamples, q: Array,
     chosen, trusted = np.zeros(len(rows), dtype=int), np.ones(len(rows), dtype=bool)
     for _ in range(MAX_ASSEMBLY_ROUNDS):
         now = np.array([each[k] for each, k in zip(poses, chosen)])
-        told = some.rows(trusted)
-        frames = frames_of(now[trusted], told.positions, told.rotations, *known)
+        usable = some.rows(trusted)
+        frames = frames_of(now[trusted], usable.positions, usable.rotations, *known)
         errors = [_errors(each, some, k, frames) for k, each in enumerate(poses)]
         last = chosen.copy(), trusted
         chosen[:] = [int(np.argmin(each)) if each.min() < ASSEMBLY_GAIN * each[k] else k

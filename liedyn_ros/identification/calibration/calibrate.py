@@ -361,17 +361,17 @@ def _result(problem: ArmProblem, found: CalibrationFit,
                        f'{_listed(np.flatnonzero(wild) + 1)}; they are {far.min():.3g} to '
                        f'{far.max():.3g} mm off')
     instrument, target = problem.frames(found.z)
-    told = int((values < MAX_VARIANCE_SHARE).sum())
-    if told < unknowns.of_machine:
-        remarks.append(f'poses of this kind determine {told} of {unknowns.of_machine} numbers: '
-                       f'the others are fixed by the smallest correction')
+    determined = int((values < MAX_VARIANCE_SHARE).sum())
+    if determined < unknowns.of_machine:
+        remarks.append(f'poses of this kind determine {determined} of {unknowns.of_machine} '
+                       f'numbers: the others are fixed by the smallest correction')
     model = unknowns.moved(found.z)
     return ArmCalibration(
         accepted(model, problem.q[found.used]) if model.closures else model, unknowns.places,
         unknowns.twists_of(found.z), unknowns.lengths_of(found.z),
         _of_frames(unknowns, found.z, covariance), instrument, target, problem.further(found.z),
         found.used,
-        factor ** 0.5, told, tuple(
+        factor ** 0.5, determined, tuple(
             name for name, each in zip(unknowns.names, share) if each > MAX_VARIANCE_SHARE),
         tuple(remarks), problem, found, given, known)
 

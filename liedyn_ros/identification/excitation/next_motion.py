@@ -84,12 +84,13 @@ def next_motion(found: Identification, limits: ExcitationLimits, *, start: Array
     >>> bool((more.after <= more.before).all())
     True
     """
-    told = _Information(found)
+    information = _Information(found)
     motion = excite(found.given, limits, start=start, period=period, clearance=clearance,
-                    rounds=rounds, prior=told)
-    both = np.vstack([told.triangle, told.rows(motion.q, motion.v, motion.a, period)])
+                    rounds=rounds, prior=information)
+    both = np.vstack([
+        information.triangle, information.rows(motion.q, motion.v, motion.a, period)])
     names = found.equations.names[:found.equations.at_friction.stop]
-    return NextMotion(motion, names, _deviations(told.triangle), _deviations(both))
+    return NextMotion(motion, names, _deviations(information.triangle), _deviations(both))
 
 
 class _Information:

@@ -156,12 +156,12 @@ def _smooth(model: Model, recording: Recording, q: Array, time: Array, by: _Filt
 
 def _joined(found: Sequence[Motion], remarks: Sequence[str]) -> Motion:
     """Return pieces as one motion; its noise is that of the noisiest."""
-    told = dict.fromkeys([*remarks, *(each for one in found for each in one.remarks)])
+    notes = dict.fromkeys([*remarks, *(each for one in found for each in one.remarks)])
     ends = np.cumsum([0, *(len(each.time) for each in found)]).tolist()
     time, q, v, a, tau = (np.concatenate([getattr(each, name) for each in found])
                           for name in ('time', 'q', 'v', 'a', 'tau'))
     noise = np.asarray(np.max([each.noise for each in found], axis=0), np.float64)
-    return replace(found[0], time=time, q=q, v=v, a=a, tau=tau, remarks=tuple(told), noise=noise,
+    return replace(found[0], time=time, q=q, v=v, a=a, tau=tau, remarks=tuple(notes), noise=noise,
                    pieces=tuple(slice(*each) for each in itertools.pairwise(ends)))
 
 

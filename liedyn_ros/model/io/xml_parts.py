@@ -94,7 +94,7 @@ class Vocabulary:
             keys = f'{tag}/{word}', word, f'{word.partition(":")[0]}:*', tag
             advice = next((f': {self._advice[key]}' for key in keys if key in self._advice), '')
             place = '' if tag == owner[0] else f' of {tag}'
-            if joins is not None:  # what all that has this word joins: told where one mends it
+            if joins is not None:  # named only where there is advice
                 named = joins if advice or owner[1] == NAMELESS else ''
             remarks.add(owner[0], f'{word}{named}{place} not read{advice}', owner[1])
 

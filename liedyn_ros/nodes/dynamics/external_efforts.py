@@ -163,17 +163,17 @@ class ExternalEffortTopics:
         if estimator is None or not self._node.active:
             return
         try:
-            told = estimator.take(nanoseconds(message.header.stamp), message.name,
+            estimate = estimator.take(nanoseconds(message.header.stamp), message.name,
                                   message.position, message.velocity, message.effort)
         except LiedynError as error:
             self.refused = f'joint_states: {error}'
             self._node.complain(self.refused)
             return
         self._efforts.publish(JointState(
-            header=message.header, name=list(estimator.names), effort=doubles(told.efforts)))
-        if told.beyond is not None:
-            self.beyond.update(told.beyond)
-            self._contact.publish(Bool(data=bool(told.beyond)))
+            header=message.header, name=list(estimator.names), effort=doubles(estimate.efforts)))
+        if estimate.beyond is not None:
+            self.beyond.update(estimate.beyond)
+            self._contact.publish(Bool(data=bool(estimate.beyond)))
 
 
 class _Diagnostics(StreamDiagnostics):
@@ -187,5 +187,5 @@ class _Diagnostics(StreamDiagnostics):
         report, topics = super()._report(counted, seconds), self._topics
         (refused, beyond), topics.refused, topics.beyond = (
             (topics.refused, sorted(topics.beyond)), '', set())
-        told = refused or (f'contact: beyond the levels of {", ".join(beyond)}' if beyond else '')
-        return report._replace(message=told, level=DiagnosticStatus.WARN) if told else report
+        text = refused or (f'contact: beyond the levels of {", ".join(beyond)}' if beyond else '')
+        return report._replace(message=text, level=DiagnosticStatus.WARN) if text else report

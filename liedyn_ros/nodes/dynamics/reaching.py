@@ -173,4 +173,5 @@ def _misfit(frames: list[str], found: ReachedMany) -> str:
     k, i = np.unravel_index(int(np.argmax(off)), off.shape)
     return (f'poses[{k}]: expected targets within reach, got {frames[i]} '
             f'{found.distances[k, i]:.3g} m and {found.angles[k, i]:.3g} rad off as the worst of '
-            f'{int((~found.reached).sum())}; states have the nearest')
+            f'{int((~found.reached).sum())}; states have the nearest. Are positions in m, and '
+            'quaternions x, y, z, w?')

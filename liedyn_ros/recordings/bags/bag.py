@@ -339,8 +339,9 @@ def _files(path: Path) -> list[Path]:
 def _missing(path: Path) -> list[Loss]:
     """Return a loss for each file that metadata.yaml lists and that is not in the folder."""
     try:
-        told = yaml_reader.read(path / METADATA, METADATA).take(INFORMATION)
-        names = [Path(each.text()).name for each in told.take('relative_file_paths').sequence()]
+        files = yaml_reader.read(path / METADATA, METADATA).take(INFORMATION).take(
+            'relative_file_paths')
+        names = [Path(each.text()).name for each in files.sequence()]
     except DescriptionError:
         return []  # a single file, or one whose recorder was killed
     return [Loss(each, 'the file is lost', f'{METADATA} lists it, the folder lacks it')
@@ -348,14 +349,14 @@ def _missing(path: Path) -> list[Loss]:
 
 
 def _uncounted(path: Path, found: int) -> list[Loss]:
-    """Return a loss where metadata.yaml tells more messages than the files have."""
+    """Return a loss where metadata.yaml counts more messages than the files have."""
     try:
-        told = yaml_reader.read(path / METADATA, METADATA).take(INFORMATION).take(
+        counted = yaml_reader.read(path / METADATA, METADATA).take(INFORMATION).take(
             'message_count').integer()
     except DescriptionError:
         return []  # a single file, or one whose recorder was killed
-    return [Loss(path.name, f'{told - found} of {told} messages lost',
-                 f'{METADATA} counts them')] if told > found else []
+    return [Loss(path.name, f'{counted - found} of {counted} messages lost',
+                 f'{METADATA} counts them')] if counted > found else []
 
 
 def _compression(path: Path) -> str:

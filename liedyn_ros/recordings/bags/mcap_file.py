@@ -42,7 +42,7 @@ _FAULTS = (McapError, ValueError, struct.error, MemoryError, zstandard.ZstdError
 _RECORD_FAULTS = McapError, ValueError, struct.error
 # A message of less than 2^24 bytes, by the first bytes of its record.
 _PLAUSIBLE = re.compile(rb'\x05...\0\0\0\0\0', re.DOTALL)
-MAX_DAMAGED_PLACES = 50  # places of damage that are told one by one
+MAX_DAMAGED_PLACES = 50  # places of damage that are reported one by one
 RECORDS = 1_000_000, 2  # messages of a file, and more for each of its bytes
 
 

@@ -103,18 +103,18 @@ def merged(where: str, wanted: Sequence[str], parts: Sequence[Publisher], remark
     position = block('position')
     if position is None:
         raise ShapeError(f'{where}: expected positions, got none')
-    told = [f'{listed(list(each.names))} come in messages of their own, interpolated at the '
+    notes = [f'{listed(list(each.names))} come in messages of their own, interpolated at the '
             f'stamps of {listed(list(base.names))}' for each in sources if each is not base]
     for kind in _QUANTITIES:
         without = [name for name in wanted if getattr(chosen[name], kind) is None]
         if 0 < len(without) < len(wanted):
-            told.append(f'{kind} not read: {listed(without)} come without it')
-    told += [remark for each in sources for remark in each.remarks]
+            notes.append(f'{kind} not read: {listed(without)} come without it')
+    notes += [remark for each in sources for remark in each.remarks]
     left = int((~keep).sum())
     if left:
-        told.append(f'{left} samples left out, at which not all publishers sent')
+        notes.append(f'{left} samples left out, at which not all publishers sent')
     return samples_of(where, list(wanted), stamps[keep], position, block('velocity'),
-                      block('effort'), [*told, *remarks])
+                      block('effort'), [*notes, *remarks])
 
 
 def _covered(samples: JointSamples, stamps: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -111,7 +111,7 @@ LOG_PERIOD = 1.0  # s; a fault is logged once in that time, in twice that time w
 LONGEST_PERIOD = 60.0  # s; ... up to this
 WAIT_PERIOD = 10.0  # s; the first for a message about something awaited
 INTERNAL_FAULT = 'internal fault'  # a kind of fault
-MAX_KINDS, OTHERS = 64, 'others'  # kinds that are told apart, and that of all beyond them
+MAX_KINDS, OTHERS = 64, 'others'  # kinds of faults counted apart, and all beyond them
 UNCONFIGURED, CONFIGURED = 1, 2  # scopes that are open in these states
 
 

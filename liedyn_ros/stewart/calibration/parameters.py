@@ -12,7 +12,7 @@ The numbers that a calibration solves: errors of the joints and the readings, an
 Errors of the geometry are in leg order: base joint (3, base frame), platform joint (3, platform
 frame), offset, and if wanted scale. Motions of a whole frame that nothing measures are left out:
 of all such frames it is the one in which the joints move least. What the samples leave open is
-told as combinations of these numbers.
+reported as combinations of these numbers.
 """
 
 from __future__ import annotations

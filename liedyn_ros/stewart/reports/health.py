@@ -190,7 +190,7 @@ class Period:
     def tried(self) -> int:
         return self.solved + self.failed
 
-    def told(self, flags: Iterable[Flag]) -> dict[str, object]:
+    def flag_values(self, flags: Iterable[Flag]) -> dict[str, object]:
         """Return 1 for each of the flags that a sample had, else 0, to be plotted."""
         return {(flag.name or '').lower(): int(flag in self.flags) for flag in flags}
 
@@ -281,7 +281,7 @@ class PoseHealth:
             values |= {'passed over': live.passed_over, 'lost': live.lost,
                        'rate, Hz': f'{counted / max(live.seconds, 1e-9):.1f}', **live.ages}
         level, message = self._judge_input(period, live)
-        return PartHealth('input', level, message, values | period.told([Flag.RESTARTED]))
+        return PartHealth('input', level, message, values | period.flag_values([Flag.RESTARTED]))
 
     def _judge_input(self, period: Period, live: LiveCounts | None) -> tuple[Level, str]:
         if not (period.tried or period.refused):
@@ -319,7 +319,7 @@ class PoseHealth:
         if not period.solved:
             level, messages = Level.ERROR, [f'{WITHOUT_POSE}: every solve failed', *messages]
         return PartHealth(what, level, '; '.join(messages) or 'good',
-                          {**values, **period.told(reasons)})
+                          {**values, **period.flag_values(reasons)})
 
     def _of_branch(self, period: Period) -> Mapping[Flag, str]:
         """Return sentences of the branch's flags, with the reason of the last pose."""
@@ -382,7 +382,7 @@ class PoseHealth:
             f'exceeded: {", ".join(exceeded)}' if exceeded else 'within all limits',
             {name: f'{part.min():.4g}' for name, part in (
                 ('travel left, m', least.travel), ('joint angle left, rad', least.joint_angles),
-                ('clearance between legs, m', least.clearance))} | period.told(
+                ('clearance between legs, m', least.clearance))} | period.flag_values(
                     (Flag.LEG_TRAVEL, Flag.JOINT_ANGLE, Flag.LEG_CLEARANCE)))
 
     def _noise_of_legs(self, period: Period) -> PartHealth:
@@ -404,4 +404,4 @@ class PoseHealth:
                 'jitter of stamps, s': f'{report.jitter:.2g}',
                 'period, s': f'{report.period:.4g}',
                 'repetitions': ', '.join(f'{repeats:.3g}' for repeats in report.repeats),
-                **period.told([Flag.PARAMETER_TOO_SMALL])})
+                **period.flag_values([Flag.PARAMETER_TOO_SMALL])})

@@ -25,7 +25,7 @@ from liedyn_ros.stewart.platform.kinematics import leg_lengths
 
 # Of a motion whose leg lengths are checked; periods of its slowest
 TRAJECTORY_SAMPLES, TRAJECTORY_PERIODS = 2000, 10.0
-AMPLITUDE_PARTS = 64  # parts of the amplitudes that are told apart
+AMPLITUDE_PARTS = 64  # parts of the amplitudes, the resolution of a share
 
 
 @dataclass(frozen=True)

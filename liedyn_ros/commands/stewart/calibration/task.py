@@ -144,9 +144,9 @@ class CalibrationTask:
             self._other_readings(), self._other_positions(), self._other_turns())]
         for chosen in sorted(itertools.product(*kinds), key=lambda some: sum(
                 bool(what) for what, _ in some)):
-            told = [what for what, _ in chosen if what]
-            if 0 < len(told) <= changes:
-                yield '; '.join(told), replace(self, samples=replace(self.samples, **{
+            changed = [what for what, _ in chosen if what]
+            if 0 < len(changed) <= changes:
+                yield '; '.join(changed), replace(self, samples=replace(self.samples, **{
                     key: value for _, parts in chosen for key, value in parts.items()}))
 
     def _other_readings(self) -> Iterator[tuple[str, dict[str, Any]]]:

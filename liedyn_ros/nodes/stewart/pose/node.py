@@ -222,7 +222,7 @@ class StewartPoseNode(ManagedNode):
         self._health.silent(str(error))
         if not self._gate.heard:
             self.wait_for(error, kind)
-        elif kind != 'refused':  # each refusal is told by itself
+        elif kind != 'refused':  # each refusal is reported by itself
             self.complain(error)
 
     def _warn_of_geometry(self) -> None:

@@ -17,11 +17,10 @@ from liedyn_interfaces.msg import StewartStatus
 from liedyn_interfaces.srv import (
     AssemblyModes, PredictStewartPose, ProveStewartPath, SolveStewartPose,
     StewartInverseKinematics)
-import numpy as np
 from std_srvs.srv import Trigger
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, StampError
+from liedyn_ros.common.errors import LiedynError, LimitError, StampError
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.outputs import fill
 from liedyn_ros.ros.messages import conversions
@@ -35,6 +34,8 @@ from liedyn_ros.stewart.reports.health import (
     certificate_fields, certificate_of, describe, length_fields, outcome_fields, refusal_fields)
 from liedyn_ros.stewart.tracking.prediction import in_fixed_axes
 from liedyn_ros.stewart.tracking.start_modes import StartModes
+
+FAR = 1000.0 ** 0.5  # sizes of the platform; a position further off is nearer to mm than to m
 
 
 class StewartServices:
@@ -94,11 +95,15 @@ class StewartServices:
     def _invert(
             self, request: StewartInverseKinematics.Request,
             response: StewartInverseKinematics.Response) -> None:
-        geometry = self._platform.geometry
-        lengths = leg_lengths(geometry, self._pose('pose', request.pose))
-        if not np.isfinite(lengths).all():
-            raise NotFiniteError('pose: expected leg lengths that are numbers, '
-                                 f'got {lengths.tolist()}')
+        geometry, pose = self._platform.geometry, self._pose('pose', request.pose)
+        most = FAR * (geometry.characteristic_length + math.hypot(*self._platform.home[:3, 3]))
+        if (away := math.hypot(*pose[:3, 3])) > most:
+            raise LimitError(f'pose: expected a position near the platform, within {most:.3g} m, '
+                             f'got {away:.3g} m: is it in mm?', got=away)
+        try:
+            lengths = leg_lengths(geometry, pose)
+        except LimitError as error:
+            raise LimitError(f'{error}; positions are in m, quaternions x, y, z, w') from error
         response.leg_names = list(geometry.leg_names)
         response.lengths = lengths.tolist()
         response.within_limits = geometry.within_limits(lengths).tolist()

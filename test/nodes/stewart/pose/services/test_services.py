@@ -225,7 +225,8 @@ def test_inverse_kinematics_of_a_pose_out_of_reach(tracking):
     (Pose(orientation=Quaternion(w=0.0)), 'quaternion: expected norm 1'),
     (Pose(orientation=Quaternion(w=np.nan)), 'quaternion[3]: expected a finite number, got nan'),
     (Pose(position=Point(z=np.inf)), 'position[2]: expected a finite number, got inf'),
-    (Pose(position=Point(z=1e200)), 'expected leg lengths that are numbers'),
+    (Pose(position=Point(z=1e200)), 'expected a position near the platform'),
+    (Pose(position=Point(z=500.0)), 'in mm'),
 ])
 def test_bad_inverse_kinematics(tracking, pose, reason):
     response = invert(tracking(), stamped(pose))
