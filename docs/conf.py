@@ -49,6 +49,8 @@ FORMULA = re.compile(r'\$`([^`]*)`\$')  # as GitHub has it
 CODE = {}  # path of a linked file, and its lexer: each has a page
 WAY_BACK = re.compile(r'<a class="viewcode-back" href="([^"#]*)#([^"]*)">.*?</a>')
 SPECIAL = re.compile(r'([*|\\_])')
+NAME = re.compile(r'(?<=<span class="pre">)[^<]+')
+SYLLABLE = re.compile(r'(?<=[_./=(,])(?=\w)|(?<=[a-z])(?=[A-Z])')
 FUNCTION = re.compile(r'((?:\w+/)*\w+\.py)(?:: [\w.]+)?')
 TABLE_FILE = re.compile(r'^\[([^\]]*)\]\(([^)]*\.csv)\)$', re.MULTILINE)  # alone on its line
 
@@ -140,6 +142,12 @@ def without_dead_ways_back(app, pagename, templatename, context, doctree):
             and match[1].endswith(f'{known[match[2]].docname}.html') else '', context['body'])
 
 
+def breakable(app, pagename, templatename, context, doctree):
+    """Let names in code break between their words, where a narrow column needs it."""
+    context['body'] = NAME.sub(lambda match: SYLLABLE.sub('<wbr>', match[0]),
+                               context.get('body', ''))
+
+
 def plain(app, what, name, obj, options, lines):
     """Let docstrings, text with names in backticks, sections and examples, say what they say."""
     from sphinx.ext.napoleon import GoogleDocstring
@@ -189,6 +197,7 @@ def setup(app):
     app.connect('builder-inited', write_interface)
     app.connect('source-read', without_links_outside)
     app.connect('html-page-context', without_dead_ways_back)
+    app.connect('html-page-context', breakable)
     app.connect('autodoc-process-docstring', plain)
     app.connect('html-collect-pages', pages_of_code)
     app.connect('autodoc-process-signature', readable)
