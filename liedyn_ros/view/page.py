@@ -81,7 +81,7 @@ class LivePage:
         self._history, self._path_time = history, path_time
         self.server = open_server(address, port, 'liedyn_ros')
         self.server.gui.configure_theme(dark_mode=dark)
-        self.server.on_client_connect(_stand_back)
+        self.server.on_client_connect(self._stand_back)
         self._dark, self._chosen = dark, dict[int, bool]()  # by the number of a browser
         self._waiting: Waiting | None = Waiting(
             self.server.gui, 'waiting for the description of a machine')
@@ -223,7 +223,19 @@ class LivePage:
             camera.position = middle + self._size * _DIRECTION
             camera.look_at = middle
         for client in self.server.get_clients().values():
-            _stand_back(client)
+            self._stand_back(client)
+
+    def _stand_back(self, client: viser.ClientHandle) -> None:
+        """
+        Let a browser on a screen that stands, as a phone's does, see the whole machine.
+
+        As it connects, its own camera is not yet where the first one is.
+        """
+        first, away = self.server.initial_camera, _NARROW / client.camera.aspect
+        if away > 1.0:
+            look_at = np.asarray(first.look_at)
+            client.camera.position = look_at + away * (np.asarray(first.position) - look_at)
+            client.camera.look_at = look_at
 
     def _cameras(self) -> list[Any]:
         """Return the camera of later browsers and those of open ones."""
@@ -291,14 +303,6 @@ class LivePage:
 
 _DIRECTION = np.array([1.0, 0.8, 0.6])
 _NARROW = 0.75  # width over height of a picture, below which a camera stands farther away
-
-
-def _stand_back(client: viser.ClientHandle) -> None:
-    """Let a browser on a screen that stands, as a phone's does, see the whole machine."""
-    camera = client.camera
-    away = _NARROW / camera.aspect
-    if away > 1.0:
-        camera.position = camera.look_at + away * (camera.position - camera.look_at)
 
 
 def _state_of(scene: TreeScene) -> Array:

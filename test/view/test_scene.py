@@ -27,7 +27,7 @@ from liedyn_ros.stewart.platform.picture import BEYOND_COLOR, MIDDLE_COLOR
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
 
-from liedyn_ros.view.page import _stand_back, describe, LivePage, write_recording  # noqa: E402
+from liedyn_ros.view.page import describe, LivePage, write_recording  # noqa: E402
 from liedyn_ros.view.platforms.scene import ELLIPSOID_SIGMAS, MAGNIFIED  # noqa: E402
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf  # noqa: E402
 from liedyn_ros.view.plots import add_slider, fitted, Plots  # noqa: E402
@@ -159,12 +159,15 @@ def test_a_slider_is_rounded_inwards(page, least, most, value, expected):
     assert (slider.min, slider.max, slider.step, slider.value) == expected
 
 
-def test_a_screen_that_stands_sees_the_whole_machine():
-    near = np.array([1.0, 2.0, 3.0])
-    for aspect, away in ((1.6, 1.0), (0.375, 2.0)):
-        camera = Mock(aspect=aspect, position=near, look_at=np.zeros(3))
-        _stand_back(Mock(camera=camera))
-        np.testing.assert_allclose(camera.position, away * near)
+def test_a_screen_that_stands_sees_the_whole_machine(page):
+    """Its camera as it connects is not yet the first one."""
+    page.adopt(GEOMETRY, HOME)
+    first, elsewhere = page.server.initial_camera, np.array([30.0, 30.0, 30.0])
+    near = np.asarray(first.position) - first.look_at
+    for aspect, away in ((1.6, elsewhere), (0.375, first.look_at + 2.0 * near)):
+        camera = Mock(aspect=aspect, position=elsewhere, look_at=np.zeros(3))
+        page._stand_back(Mock(camera=camera))
+        np.testing.assert_allclose(camera.position, away)
 
 
 def test_what_if_moves_a_ghost_and_not_the_platform(page):

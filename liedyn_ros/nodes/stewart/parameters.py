@@ -146,7 +146,8 @@ POSE_PARAMETERS = PLATFORM_PARAMETERS + (
 PLATFORM_MOTION = (
     Parameter('amplitudes', [0.2, 0.2, 0.3, 0.06, 0.06, 0.06], 'amplitudes of the motion about '
               'home: rotation about x, y, z, then translation; the default is scaled down to the '
-              'travel of the legs', 'rad, m', least=-3.0, most=3.0, size=6),
+              'travel of the legs, away from singularities',
+              'rad, m', least=-3.0, most=3.0, size=6),
     Parameter('frequencies', [0.23, 0.31, 0.17, 0.29, 0.19, 0.37], 'frequencies of the same six '
                                                                    'coordinates',
               'Hz', least=0.0, most=100.0, size=6),

@@ -25,6 +25,7 @@ from liedyn_ros.ros.parameters.parameter_set import ParameterSet
 from liedyn_ros.stewart import leg_lengths, load_geometry, SmoothTrajectory, StewartGeometry
 from liedyn_ros.stewart.home import home_of
 from liedyn_ros.stewart.input.actuators import DEFAULTS, LegActuators, of_each
+from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
 from liedyn_ros.stewart.simulation.trajectory import check_times, travel_share
 
 LEG_STATES = 'leg_states'
@@ -83,23 +84,25 @@ class Platform:
         """
         Return the motion about home that a node's parameters describe, within the drives' travel.
 
-        Default amplitudes that do not fit are scaled down, which the log says. duration: end of
-        the motion, s, or 0 for none. Raises LimitError for other amplitudes that do not fit.
+        Default amplitudes that do not fit, or lead near a singularity, are scaled down, which the
+        log says. duration: end of the motion, s, or 0 for none. Raises LimitError for other
+        amplitudes that do not fit.
         """
         parameters = node.parameters
         motion = SmoothTrajectory(
             self.home, parameters['amplitudes'], parameters['frequencies'], parameters['phases'],
             parameters['rise_time'])
         times = check_times(motion, duration)
+        default = motion.amplitudes.tolist() == PLATFORM_MOTION[0].default
         try:
-            share = travel_share(self.geometry, motion, times)
+            share = travel_share(self.geometry, motion, times, SINGULARITY_WARNING * default)
         except LimitError as error:
             raise LimitError(f'home_position: {error}', names=('home_position',)) from error
         if share == 1.0:
             return motion
-        if motion.amplitudes.tolist() == PLATFORM_MOTION[0].default:
+        if default:
             node.get_logger().info(
-                f'amplitudes: {share:g} of the default, which is what the travel allows')
+                f'amplitudes: {share:g} of the default, as travel and singularities allow')
             return replace(motion, amplitudes=share * motion.amplitudes)
         for t, pose in zip(times, motion.pose(times)):
             try:

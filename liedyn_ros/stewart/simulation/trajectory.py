@@ -22,6 +22,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.lie.time_derivatives import twists_of_exponential
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
+from liedyn_ros.stewart.platform.state import PlatformMeter
 
 # Of a motion whose leg lengths are checked; periods of its slowest
 TRAJECTORY_SAMPLES, TRAJECTORY_PERIODS = 2000, 10.0
@@ -131,18 +132,26 @@ def check_times(motion: SmoothTrajectory, duration: float = 0.0) -> Array:
     return np.linspace(0.0, min(end, duration or end), TRAJECTORY_SAMPLES, dtype=np.float64)
 
 
-def travel_share(geometry: StewartGeometry, motion: SmoothTrajectory, times: Array) -> float:
+def travel_share(geometry: StewartGeometry, motion: SmoothTrajectory, times: Array,
+                 least_value: float = 0.0) -> float:
     """
     Return the share of a motion's amplitudes, 0 to 1, that keeps every drive within its travel.
 
-    times: (n,), s, at which drives are looked at. Raises LimitError where no rod reaches home.
+    times: (n,), s, at which drives are looked at. least_value: the smallest singular value that
+    the motion keeps too, where home has it. Raises LimitError where no rod reaches home.
     """
     leg_lengths(geometry, motion.home)
+    meter = PlatformMeter(geometry)
+    home_value = meter.measure(motion.home).signed_value
+    keeps_value = 0.0 < least_value <= abs(home_value)
 
     def fits(share: float) -> bool:
         scaled = replace(motion, amplitudes=share * motion.amplitudes)
         try:
-            return bool(geometry.within_limits(leg_lengths(geometry, scaled.pose(times))).all())
+            poses = scaled.pose(times)
+            return bool(geometry.within_limits(leg_lengths(geometry, poses)).all() and not (
+                keeps_value and (meter.signed_values(poses) / np.sign(home_value)
+                                 < least_value).any()))
         except LimitError:  # a rod does not reach
             return False
 

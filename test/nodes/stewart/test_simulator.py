@@ -219,7 +219,7 @@ def test_a_motion_beyond_the_travel_is_refused(bench, shift, duration, fits):
 def test_default_amplitudes_are_scaled_to_what_the_horns_of_servos_reach(bench):
     node = bench.start(
         StewartSimulatorNode, rate=100.0, geometry_file=str(config_file('stewart_servos.yaml')))
-    bench.until_logged(node, 'of the default, which', LoggingSeverity.INFO)
+    bench.until_logged(node, 'of the default, as', LoggingSeverity.INFO)
     assert bench.logged(node) == []
 
 

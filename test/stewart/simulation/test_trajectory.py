@@ -18,6 +18,7 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import load_geometry, SmoothTrajectory
 from liedyn_ros.stewart.home import geometry_home
+from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.simulation.trajectory import check_times, travel_share
 
 CONFIG = config_file('stewart.yaml').parent
@@ -104,3 +105,15 @@ def test_a_home_that_no_rod_reaches_is_refused():
     motion = SmoothTrajectory(np.eye(4), np.zeros(6), np.ones(6), np.zeros(6))
     with pytest.raises(LimitError):
         travel_share(geometry, motion, check_times(motion, 1.0))
+
+
+def test_a_share_keeps_the_smallest_singular_value_that_home_has():
+    geometry = load_geometry(config_file('stewart_servos.yaml'))
+    motion = SmoothTrajectory(geometry.home, np.array([0.2] * 3 + [0.06] * 3),
+                              np.array([0.23, 0.31, 0.17, 0.29, 0.19, 0.37]), np.arange(6.0))
+    times, meter = check_times(motion), PlatformMeter(geometry)
+    shares = [travel_share(geometry, motion, times, least) for least in (0.0, 0.05, 0.5)]
+    values = [meter.signed_values(replace(motion, amplitudes=share * motion.amplitudes).pose(
+        times)) for share in shares]
+    assert np.abs(values[0]).min() < 0.05 <= np.abs(values[1]).min()
+    assert shares[2] == shares[0]  # home is nearer
