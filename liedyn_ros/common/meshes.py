@@ -29,7 +29,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import bounded, DescriptionError
 from liedyn_ros.common.extras import remedy_of
-from liedyn_ros.common.processes import answer_of, ProcessLimits, taken_request, failure_text
+from liedyn_ros.common.processes import answer_of, failure_text, ProcessLimits, taken_request
 from liedyn_ros.common.untrusted_files import open_regular
 
 if TYPE_CHECKING:

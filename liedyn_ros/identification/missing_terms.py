@@ -45,7 +45,7 @@ def missing_terms(motion: Motion, trial: Trial, friction: tuple[str, ...], weigh
             what = {TILT: 'a tilt of the base', SPRING: 'springs'}.get(kind, f'friction {kind!r}')
             gains = ', '.join(f'{name} {each:.2g}' for name, each in helped.items())
             texts[kind] = (f'a term is missing: with {what} errors on held-out parts are smaller, '
-                          f'times {gains}' + (
+                           f'times {gains}' + (
                               f'. Add it: --friction {" ".join((*friction, kind))}'
                               if min(helped.values()) < 1.0 / MAX_CONSISTENCY_COST else
                               ', which is little'))

@@ -55,7 +55,7 @@ class Job:
         """Return a digest of all that was read and of the settings: equal where results are."""
         files = sorted(self.bag.rglob('*')) if self.bag.is_dir() else [self.bag]
         stated = [(str(each), each.stat().st_size, each.stat().st_mtime_ns)
-                for each in files if each.is_file()]
+                  for each in files if each.is_file()]
         text = json.dumps([LIEDYN_PACKAGE.__version__, stated, _digest(self.settings),
                            {key: str(value) for key, value in self.settings.items()},
                            {key: str(value) for key, value in self.files.items()}])

@@ -206,6 +206,6 @@ def _with_torques(model: Model, motion: Motion, stamps: Stamps, chosen: slice, o
     noise = [float(np.max(derivative_noise(white, cutoff, motion.rate, 2 + k), initial=0.0))
              for k in range(order + 1)]
     notes = (f'filter without delay, cut-off {np.min(cutoff):.4g} to {np.max(cutoff):.4g} Hz; '
-            f'encoder noise leaves up to {noise[0]:.3g} in accelerations' + ''.join(
+             f'encoder noise leaves up to {noise[0]:.3g} in accelerations' + ''.join(
                 f', {each:.3g} in their derivative {k}' for k, each in enumerate(noise[1:], 1)))
     return Block(stamps[chosen], dict(zip(names, columns)), (*remarks, notes), {})

@@ -95,7 +95,7 @@ def _calibrated(model: Model, options: argparse.Namespace
             tolerance=tuple(options.tolerance), offsets=options.offsets,
             start=start_of(model, dict(options.start)))
     notes = (*samples.remarks, *([f'poses {options.leave_out} left out by --leave-out']
-                                if options.leave_out else []))
+                                 if options.leave_out else []))
     return found, tuple(f'{each}; the others are numbered without them' for each in notes)
 
 

@@ -119,15 +119,15 @@ def _checked(model: Model, found: Payload, options: argparse.Namespace
         known = _other(model, options, path)
         factor, spread = known.mass / mass, float(known.deviations[0]) / mass
         notes.append(f'the known load of {mass:g} kg is found as {known.mass:.4g} ± '
-                    f'{known.deviations[0]:.2g} kg: efforts are {factor:.4g} ± {spread:.2g} times '
-                    'what they should be, and the payload is corrected by that')
+                     f'{known.deviations[0]:.2g} kg: efforts are {factor:.4g} ± {spread:.2g} '
+                     'times what they should be, and the payload is corrected by that')
         found = found.corrected(np.full(len(found.shares), factor))
         covariance = spread**2 + scatter**2 * np.eye(len(found.shares))
     if options.empty is not None:
         none = _other(model, options, options.empty)
         empty = np.where(np.isfinite(none.deviations), none.parameters, 0.0)
         notes.append(f'without load it finds {none.mass:.3g} ± {none.deviations[0]:.2g} kg, which '
-                    'is in the deviations')
+                     'is in the deviations')
     return found.with_scales(covariance, empty), notes
 
 

@@ -164,7 +164,7 @@ class ExternalEffortTopics:
             return
         try:
             estimate = estimator.take(nanoseconds(message.header.stamp), message.name,
-                                  message.position, message.velocity, message.effort)
+                                      message.position, message.velocity, message.effort)
         except LiedynError as error:
             self.refused = f'joint_states: {error}'
             self._node.complain(self.refused)

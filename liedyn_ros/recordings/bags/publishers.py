@@ -104,7 +104,7 @@ def merged(where: str, wanted: Sequence[str], parts: Sequence[Publisher], remark
     if position is None:
         raise ShapeError(f'{where}: expected positions, got none')
     notes = [f'{listed(list(each.names))} come in messages of their own, interpolated at the '
-            f'stamps of {listed(list(base.names))}' for each in sources if each is not base]
+             f'stamps of {listed(list(base.names))}' for each in sources if each is not base]
     for kind in _QUANTITIES:
         without = [name for name in wanted if getattr(chosen[name], kind) is None]
         if 0 < len(without) < len(wanted):
