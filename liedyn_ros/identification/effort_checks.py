@@ -50,10 +50,9 @@ def require_own_columns(model: Model, recording: Recording) -> None:
     Two joints of which one follows the other have the same numbers. An effort stood where it is
     one number for a fifth of the recording, a part that is held out, while its joint moved.
     """
-    limited = {each.name: np.ptp(recording.q[:, each.qi]) / (
-        each.limits.upper[0] - each.limits.lower[0]) for each in model.joint_list
-        if JOINT_TYPES[each.type_name].nq == 1 and np.isfinite(
-            each.limits.upper[0] - each.limits.lower[0])}
+    single = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nq == 1]
+    limited = {each.name: np.ptp(recording.q[:, each.qi]) / width for each in single
+               if 0.0 < (width := float(np.ptp([each.limits.lower, each.limits.upper]))) < np.inf}
     beyond = tuple(name for name, times in limited.items() if times > MAX_RANGES)
     if len(beyond) > 1:  # of one, efforts tell the unit
         raise LimitError(
@@ -64,7 +63,6 @@ def require_own_columns(model: Model, recording: Recording) -> None:
             '(--sure) takes them as they are', names=beyond)
     led = {joint for each in model.couplings for joint in (
         each.joint, *(name for name, _ in each.terms))}
-    single = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nq == 1]
     for what, columns in (('positions', recording.q.T[[each.qi for each in single]]),
                           ('efforts', recording.tau.T[[each.vi for each in single]])):
         for (one, first), (other, second) in itertools.combinations(zip(single, columns), 2):
@@ -76,10 +74,12 @@ def require_own_columns(model: Model, recording: Recording) -> None:
                                  names=(one.name, other.name))
     for each in single:
         force, q = recording.tau[:, each.vi], recording.q[:, each.qi]
-        for end in (force.max(), force.min()):  # more at an end than near it are cut off there
-            at, near = force == end, np.abs(force - end) < END_SHARE * np.ptp(force)
-            if end and np.ptp(force) and at.sum() > max(
-                    END_SAMPLES * len(force), (near & ~at).sum()):
+        steps = np.unique(force)
+        for end, beside in (steps[:2], steps[:-3:-1]) if len(steps) > 1 else ():
+            # More at an end than near it are cut off there; coarse readings have a step beside it
+            apart = np.abs(force - end)
+            near = (apart > 0.0) & (apart <= max(END_SHARE * np.ptp(force), abs(beside - end)))
+            if end and (at := apart == 0.0).sum() > max(END_SAMPLES * len(force), near.sum()):
                 raise LimitError(
                     f'effort of {each.name}: expected less than its sensor reads at most, got '
                     f'{end:g} in {100.0 * at.mean():.2g} % of the samples. Record it slower; '
@@ -122,7 +122,8 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
     # A load at the hand makes efforts larger, but only a unit, or the masses, all of them smaller
     known = similar & ~np.isin(names, list(scales))
     common = np.log(np.maximum(ratio[known], 1.0 / TWO_DEVIATIONS)).sum() / max(known.sum(), 1)
-    deviation = np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / max(known.sum(), 1))
+    deviation = np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / known.sum()) if (
+        known.sum() > 1) else np.inf
     far |= known & bool(common < -2.0 * deviation and (ratio[known] > 0.0).all())
     if far.any():
         wrong = tuple(names[far].tolist())

@@ -29,16 +29,17 @@ from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import (
     base_parameters, ExcitationLimits, identify, is_consistent, next_motion, Recording)
 from liedyn_ros.identification.delays import likely_delay
-from liedyn_ros.identification.effort_checks import require_own_columns
+from liedyn_ros.identification.effort_checks import require_efforts, require_own_columns
 from liedyn_ros.identification.equations import equations_of
 from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.identification.held_out import HeldOutForces
+from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.readings import likely_reading, OFFSET_STEP, open_zeros
 from liedyn_ros.identification.robust_fit import robust_fit
 from liedyn_ros.identification.verdict import judge
 from liedyn_ros.model import (
-    load_model, ModelBuilder, SpatialInertia, with_armatures, with_inertias)
+    Limits, load_model, ModelBuilder, SpatialInertia, with_armatures, with_inertias)
 
 ARM = random_model(3, 4, False, types=('revolute', 'prismatic', 'revolute'))
 FIXED_CUTOFFS = {'smoothing': 5.0, 'cutoff': 4.0}  # without a search
@@ -363,10 +364,41 @@ def test_efforts_that_are_cut_off_or_have_no_signs_are_refused(change) -> None:
     assert {*caught.value.names} <= {*given.coordinate_names}
 
 
-def test_efforts_in_coarse_steps_are_not_cut_off() -> None:
-    given, recording = changed_columns(lambda time, q, tau: (
-        time, q, np.round(tau / (0.05 * np.ptp(tau, axis=0))) * 0.05 * np.ptp(tau, axis=0)))
+def swinging_rod(mass):
+    builder = ModelBuilder('rod')
+    builder.add_body('rod', SpatialInertia(mass, [0.0, 0.0, -0.3], 0.01 * mass * np.eye(3)))
+    builder.add_joint('pivot', 'revolute', None, 'rod', axis=[0.0, 1.0, 0.0])
+    return builder.build()
+
+
+@pytest.mark.parametrize('share', (0.05, 0.15))
+def test_efforts_in_coarse_steps_are_not_cut_off(share) -> None:
+    def change(time, q, tau):
+        step = share * np.ptp(tau, axis=0)
+        return time, q, np.round(tau / step) * step
+
+    given, recording = changed_columns(change)
     require_own_columns(given, recording)
+
+
+def test_limits_of_one_position_say_nothing_of_units() -> None:
+    """A URDF without lower and upper has 0 for both: all joints were told to be in degrees."""
+    given, recording = changed_columns(lambda *columns: columns)
+    limits = Limits(0.0, 0.0)
+    require_own_columns(replace(given, joint_list=tuple(
+        replace(each, limits=limits) for each in given.joint_list)), recording)
+
+
+def test_one_joint_alone_may_have_half_of_its_mass() -> None:
+    """Only several joints tell a unit by less than the factor of one whose body is wrong."""
+    true, given = (swinging_rod(mass) for mass in (1.0, 2.2))
+    time, q, _, _, tau = arm_motion(true, 3, 24.0, 100.0)
+    tau = tau + 0.02 * np.random.default_rng(2).normal(size=tau.shape)
+    motion = motion_of(given, Recording(given, time, q, tau))
+    equations = equations_of(given, motion)
+    doubts = require_efforts(given, equations, with_friction(
+        given, motion, equations, ('spring',), {}))
+    assert len(doubts) == 1 and given.coordinate_names[0] in doubts[0]
 
 
 @pytest.mark.parametrize('what', ('positions', 'efforts', 'stood'))
