@@ -325,7 +325,8 @@ def called_by_user() -> bool:
     >>> called_by_user()
     True
     """
-    return not _is_ours(sys._getframe(2))
+    caller = sys._getframe(1).f_back  # none where C calls
+    return caller is None or not _is_ours(caller)
 
 
 def _is_ours(frame: FrameType) -> bool:

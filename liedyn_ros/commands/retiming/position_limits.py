@@ -21,7 +21,7 @@ from liedyn_ros.model import Joint, JOINT_TYPES, Model
 from liedyn_ros.recordings.units import require_units
 from liedyn_ros.retiming import Retimed
 
-ROUNDING = 1e-9  # rad or m, of a path through waypoints that stand on a limit
+ROUNDING = 1e-5  # rad or m, of limits with six digits, as of 3.14159
 WAYPOINT_PLACES = 10  # of a run's interval, at which its positions are looked at
 
 
@@ -55,7 +55,7 @@ def excursions(run: Retimed) -> list[str]:
     q = run.law(run.grid.split(WAYPOINT_PLACES)).q
     found = []
     for joint in _single(run.dynamics.model):
-        lower, upper, worst = *_limits(joint), _worst(joint, q[:, joint.qi], ROUNDING)
+        lower, upper, worst = *_limits(joint), _worst(joint, q[:, joint.qi])
         if worst is not None:
             found.append(f'the path takes {joint.name} to {worst:.6g}, beyond its limits of '
                          f'{lower:.6g} to {upper:.6g}: more waypoints, or --blend, keep it within')
@@ -72,8 +72,8 @@ def _limits(joint: Joint) -> tuple[float, float]:
     return float(joint.limits.lower[0]), float(joint.limits.upper[0])
 
 
-def _worst(joint: Joint, q: Array, room: float = 0.0) -> float | None:
-    """Return the position that is farthest beyond the limits and a room, None without one."""
+def _worst(joint: Joint, q: Array) -> float | None:
+    """Return the position that is farthest beyond the limits, None without one."""
     lower, upper = _limits(joint)
     beyond = np.maximum(lower - q, q - upper)
-    return float(q.flat[np.argmax(beyond)]) if beyond.max() > room else None
+    return float(q.flat[np.argmax(beyond)]) if beyond.max() > ROUNDING else None

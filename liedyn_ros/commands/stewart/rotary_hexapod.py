@@ -133,7 +133,8 @@ def require_regular(geometry: StewartGeometry) -> None:
     value = PlatformMeter(geometry).measure(geometry_home(geometry)).smallest_singular_value
     if value < SINGULARITY_WARNING:
         raise LimitError('lengths: expected a home that is not singular, got a smallest singular '
-                         f'value of {value:.3f} there: is each length in m?', got=value)
+                         f'value of {value:.3f} there: is each length in m, and each angle '
+                         'right?', got=value)
 
 
 def singular_angles(meter: PlatformMeter, options: argparse.Namespace) -> tuple[list[float], int]:
@@ -150,9 +151,13 @@ def singular_angles(meter: PlatformMeter, options: argparse.Namespace) -> tuple[
             poses[-1][2, 3] = height_at(legs, options.horn, options.rod, angle)
         except LimitError:
             poses[-1][2, 3] = np.inf  # no rod reaches
-    within = np.isfinite([pose[2, 3] for pose in poses])
+    heights = np.array([pose[2, 3] for pose in poses])
+    within = np.isfinite(heights)
     angles, values = angles[within], meter.signed_values(np.array(poses)[within])
     values *= np.sign(values[np.abs(angles).argmin()])
+    # Beyond a dead centre, where horn and rod are in line, horns that rise lower the platform
+    rises = len(values) < 2 or np.gradient(heights[within]) > 0.0
+    values[~(np.isfinite(values) & rises)] = -SINGULARITY_WARNING
     at = np.flatnonzero(np.diff(np.sign(values)))
     found = angles[at] - values[at] * np.diff(angles)[at] / np.diff(values)[at]
     near = np.abs(angles[values < SINGULARITY_WARNING])

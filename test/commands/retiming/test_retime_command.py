@@ -226,6 +226,13 @@ def test_waypoints_beyond_limits_are_refused_unless_taken(files: Path, rows: str
     assert 'the path takes elbow to' in capsys.readouterr().out
 
 
+def test_waypoints_at_a_limit_that_the_file_rounds_are_taken(files: Path, capsys) -> None:
+    """As pi beside 3.14159: 3.14159 was expected within -3.14159 to 3.14159."""
+    (files / 'points.csv').write_text('elbow,shoulder\n0,0\n3.000003,0.1\n')
+    assert run(files, 'arm.urdf', 'points.csv', '--no-picture', '--intervals', '10') == 0
+    assert 'the path takes' not in capsys.readouterr().out
+
+
 def test_a_curve_beyond_limits_between_waypoints_is_told(files: Path, capsys) -> None:
     (files / 'points.csv').write_text('elbow,shoulder\n0,0\n2.99,0.1\n2.99,1.5\n0,1.6\n')
     for options, told in ((['--blend', '0.01'], False), ([], True)):

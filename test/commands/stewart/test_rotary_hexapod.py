@@ -126,6 +126,16 @@ def test_a_travel_with_singularities_says_where_and_which_is_clear_of_them(tmp_p
     assert 'singular within' not in capsys.readouterr().out
 
 
+def test_a_dead_centre_within_the_travel_is_named(tmp_path, capsys):
+    """The angles were nan, and the whole travel was clear of them."""
+    options = numbers(geometry=tmp_path / 'mine.yaml', base_radius=0.3, platform_radius=0.25,
+                      horn=0.1, rod=0.5, base_angle=8, platform_angle=52)
+    assert rotary_hexapod.main(options) == 0
+    angle, clear = map(float, re.search(
+        r'all horns at (\S+) deg; --travel (\d+)', capsys.readouterr().out).groups())
+    assert angle == pytest.approx(74.45, abs=0.8) and clear <= angle < clear + 2.0
+
+
 @pytest.mark.parametrize('rod', [0.01, 0.0])
 def test_a_rod_that_does_not_reach_is_refused(tmp_path, rod):
     options = numbers(geometry=tmp_path / 'mine.yaml', base_radius=0.09, platform_radius=0.07,

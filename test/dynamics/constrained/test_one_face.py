@@ -9,8 +9,10 @@
 
 """A tree's calls are those of the same tree as a machine with loops, of which it has none."""
 
+import _thread
 from inspect import Parameter, signature
 from operator import attrgetter
+import time
 import warnings
 
 import numpy as np
@@ -186,3 +188,14 @@ def test_a_tree_of_a_model_with_loops_says_which_are_left_out() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter('error', OpenTreeWarning)
         ld.ConstrainedDynamics(model)
+
+
+@pytest.mark.filterwarnings('ignore::liedyn_ros.common.errors.OpenTreeWarning')
+def test_a_caller_that_is_no_python_may_make_a_tree() -> None:
+    """As an application in C is, here a thread of functions in C: it raised ValueError."""
+    made = list[ld.Dynamics]()
+    _thread.start_new_thread(made.extend, (map(ld.Dynamics, [five_bar('left_0', 'right_0')]),))
+    end = time.monotonic() + 20.0
+    while not made and time.monotonic() < end:
+        time.sleep(0.01)
+    assert len(made) == 1
