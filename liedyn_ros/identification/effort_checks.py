@@ -105,8 +105,7 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
     alone is fitted by what can be, as its efforts are and negated. What the better of both leaves
     is the error of the model; a sign is only named where it explains more than that. Efforts are a
     multiple of what the given bodies need where both are alike, when friction is taken off. All
-    joints together, but those of scales, show a wrong unit by a smaller factor than one joint,
-    whose body may be wrong.
+    joints together, but those of scales, show a unit by less than one, whose body may be wrong.
     """
     ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
     names = np.array(equations.joints)
@@ -121,9 +120,8 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
     far = similar & ~near
     # A load at the hand makes efforts larger, but only a unit, or the masses, all of them smaller
     known = similar & ~np.isin(names, list(scales))
-    common = np.log(np.maximum(ratio[known], 1.0 / TWO_DEVIATIONS)).sum() / max(known.sum(), 1)
-    deviation = np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / known.sum()) if (
-        known.sum() > 1) else np.inf
+    common = np.log(np.maximum(ratio[known], 1 / TWO_DEVIATIONS)).sum() / max(n := known.sum(), 1)
+    deviation = np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / n) if n > 1 else np.inf
     far |= known & bool(common < -2.0 * deviation and (ratio[known] > 0.0).all())
     if far.any():
         wrong = tuple(names[far].tolist())
