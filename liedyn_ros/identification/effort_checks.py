@@ -22,7 +22,9 @@ from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.estimate import ConsistentBodies, given_unknowns
 from liedyn_ros.identification.held_out import FOLDS
 from liedyn_ros.identification.motion import Recording
-from liedyn_ros.identification.robust_fit import repetition, RobustFit, triangle_of
+from liedyn_ros.identification.regressors.regressor import fixed_groups
+from liedyn_ros.identification.robust_fit import (
+    COLUMN_RANK_TOLERANCE, repetition, RobustFit, triangle_of)
 from liedyn_ros.model import JOINT_TYPES, Model
 
 # Times what the given model needs: one deviation of it, and two
@@ -108,21 +110,17 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
     joints together, but those of scales, show a unit by less than one, whose body may be wrong.
     """
     ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
-    names = np.array(equations.joints)
-    near = (1.0 / TWO_DEVIATIONS < np.abs(ratio)) & (np.abs(ratio) < TWO_DEVIATIONS)
-    needed = equations.rows @ given_unknowns(model, equations)
+    names, needed = np.array(equations.joints), equations.rows @ given_unknowns(model, equations)
     turns = (needed.min(axis=0) < -END_SHARE * needed.max(axis=0)) & (needed.max(axis=0) > 0.0)
     if len(names) > 1 and turns.any() and (equations.forces + equations.known >= 0.0).all():
         raise LimitError('efforts: expected signs, got none below 0 at any joint: magnitudes? '
                          'Record them with their signs; sure=True (--sure) takes them as they are',
                          names=tuple(names[turns].tolist()))
     similar = np.abs(alike) > MIN_CORRELATION
-    far = similar & ~near
-    # A load at the hand makes efforts larger, but only a unit, or the masses, all of them smaller
+    far = similar & ~(np.abs(np.log(np.abs(ratio) + 1e-300)) < np.log(TWO_DEVIATIONS))
     known = similar & ~np.isin(names, list(scales))
-    common = np.log(np.maximum(ratio[known], 1 / TWO_DEVIATIONS)).sum() / max(n := known.sum(), 1)
-    deviation = np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / n) if n > 1 else np.inf
-    far |= known & bool(common < -2.0 * deviation and (ratio[known] > 0.0).all())
+    common, deviations = _common_ratio(model, equations, ratio, known)
+    far |= known & bool(deviations > 2.0 and (ratio[known] > 0.0).all())
     if far.any():
         wrong = tuple(names[far].tolist())
         raise LimitError(
@@ -146,9 +144,10 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
     doubts = [f'{name}: efforts are {each:.3g} times what the given model needs, in the same '
               'course: is the unit right?' for name, each in zip(names[similar], ratio[similar])
               if not 1.0 / DEVIATION < each < DEVIATION]
-    if common < -deviation:
-        doubts.insert(0, f'efforts are {np.exp(common):.2g} times what the given model needs, '
-                         'over all joints: are its masses too large, or is the unit another one?')
+    if deviations > 1.0:
+        doubts.insert(0, f'efforts are {common:.2g} times what the given model needs, over all '
+                         f'joints: are its masses too {"small" if common > 1.0 else "large"}, or '
+                         'is the unit another one?')
     for which, what in ((~similar & (sign > 0),
                          'the unit of its effort, and only friction or inertia show the sign'),
                         (~similar & (sign == 0), 'the unit and the sign of its effort')):
@@ -156,6 +155,43 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
             doubts.append(f'{", ".join(names[which])}: mostly friction, or what no model has: it '
                           f'gives no evidence of {what}')
     return tuple(doubts)
+
+
+def _common_ratio(model: Model, equations: Equations, ratio: Array, known: Array
+                  ) -> tuple[float, float]:
+    """
+    Return the ratio of efforts that some joints, a mask (f,), share, and its size in deviations.
+
+    Loads and motors make efforts larger, but only a unit, or the masses, all of them smaller. So
+    a larger one is that without last bodies, which may carry loads, motors and friction, of any
+    numbers, and no evidence where less than the half of what is left is alike.
+    """
+    common = np.log(np.maximum(ratio[known], 1.0 / TWO_DEVIATIONS)).sum() / max(known.sum(), 1)
+    deviation = (np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / known.sum())
+                 if known.sum() > 1 else np.inf)  # of one joint, its body may be wrong
+    if common > 0.0:
+        common = min(common, max(0.0, np.log(_unloaded_ratio(model, equations, known))))
+    return float(np.exp(common)), float(abs(common) / deviation)
+
+
+def _unloaded_ratio(model: Model, equations: Equations, known: Array) -> float:
+    """Return efforts of some joints, a mask (f,), over those needed, but for loads, or 1."""
+    parents = {joint.parent for joint in model.joint_list if joint.type_name != 'fixed'}
+    regressor, full = equations.regressor, equations.full_map()
+    inertial = len(equations.base.kept) + len(equations.base.dropped)
+    free = np.repeat([not parents & {model.bodies[b] for b in group}
+                      for group in fixed_groups(model)], 10)
+    free = np.concatenate([free, np.ones(full.shape[1] - len(free), dtype=bool)])
+    given = np.concatenate([regressor.parameters, np.zeros(full.shape[1] - inertial)])
+    size = np.sqrt((equations.forces**2).mean(axis=0))[known]
+    rows = (equations.rows[:, known] / size[:, None]).reshape(-1, len(full)) @ full
+    both = np.column_stack([rows[:, ~free] @ given[~free],
+                            (equations.forces[:, known] / size).ravel()])
+    needed, measured = (both - rows[:, free] @ np.linalg.lstsq(
+        rows[:, free], both, rcond=COLUMN_RANK_TOLERANCE)[0]).T
+    product, square = float(needed @ measured), float(needed @ needed)
+    alike = product > MIN_CORRELATION * np.sqrt(square * float(measured @ measured))
+    return product / square if alike else 1.0
 
 
 def _scales(names: tuple[str, ...], factors: Array | list[float]) -> str:

@@ -187,7 +187,10 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     trial = trial if scales or cutoff else _best_filtered(motion, trial, weight, equations_at)
     progress(3, STAGES[3])
     if smoothing is None and not scales:
+        before = motion
         motion, trial = _best_smoothed(recording, motion, trial, first, weight, equations_at)
+        if motion is not before and not cutoff:  # friction is told at higher frequencies then
+            trial = _best_filtered(motion, trial, weight, equations_at)
     every = every if trial.equations is first else _of_all_samples(model, trial.equations)
     progress(4, STAGES[4])
     unseen = trial.with_first(weight)

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, t as student
 from support.comparison import assert_same
 from support.recordings.recorded_motion import (
     angles, arm_motion, coloured, PERIOD, true_arm)
@@ -21,8 +21,10 @@ from liedyn_ros.commands.identification.report import findings
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification import identify, Recording
 from liedyn_ros.identification.equations import equations_of
-from liedyn_ros.identification.estimate import Estimate
+from liedyn_ros.identification.estimate import Estimate, given_unknowns
 from liedyn_ros.identification.held_out import parts_of, period_of, Trial
+from liedyn_ros.identification.joints import LOAD
+from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.robust_fit import robust_fit, RobustFit
 from liedyn_ros.model import ModelBuilder, SpatialInertia, with_inertias
@@ -159,3 +161,27 @@ def test_scatter_is_the_jackknife_of_fits_without_a_part() -> None:
     rows = np.array([[[1.0], [0.0]], [[3.0], [2.0]]])
     deviation = np.sqrt(2.0 / 3.0 * ((said - 3.0)**2).sum())
     assert_same(trial.scatter(rows, 1.0), deviation * np.sqrt([5.0, 2.0]))
+
+
+def test_scatter_counts_by_how_much_a_missing_term_moves_unknowns() -> None:
+    """Of friction by load; what else moves less is the scatter of fits that each lack a part."""
+    model = true_arm()
+    time, q, v, _, tau = arm_motion(model, 5, 24.0, RATE)
+    tau += 0.1 * np.abs(tau) * np.sign(v)
+    tau += 0.01 * np.abs(tau).max(axis=0) * np.random.default_rng(3).normal(size=tau.shape)
+    motion = motion_of(model, Recording(model, time, q, tau))
+    equations = equations_of(model, motion)
+    parts = parts_of(equations, robust_fit(equations.rows, equations.forces), time[:1], PARTS)
+    trial = Trial(model, equations, parts)
+    wider = with_friction(model, motion, equations, (LOAD,), {})
+    seen = [parts.seen(equations.time, part) for part in range(PARTS)]
+    means = [np.mean([robust_fit(each.rows[some], each.forces[some]).x for some in seen], axis=0)
+             for each in (equations, wider)]
+    moved = np.abs(means[1][:len(means[0])] - means[0])
+    found = trial.scatter_with([trial.of(wider)])
+    assert_same(trial.scatter_with([]), trial.jackknife())
+    assert_same(found, np.maximum(moved, trial.jackknife()))
+    inertial = slice(equations.base.rank)
+    assert (moved > trial.jackknife())[inertial].any()
+    error = np.abs(means[0] - given_unknowns(model, equations))[inertial]
+    assert (error < student.ppf(0.975, PARTS - 1) * found[inertial]).all()

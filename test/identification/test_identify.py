@@ -27,7 +27,8 @@ from liedyn_ros.common.errors import LimitError, ShapeError, StampError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import (
-    base_parameters, ExcitationLimits, identify, is_consistent, next_motion, Recording)
+    base_parameters, ExcitationLimits, identify, is_consistent, next_motion, Recording,
+    with_payload)
 from liedyn_ros.identification.delays import likely_delay
 from liedyn_ros.identification.effort_checks import require_efforts, require_own_columns
 from liedyn_ros.identification.equations import equations_of
@@ -444,6 +445,26 @@ def test_efforts_that_are_small_at_all_joints_are_refused(scale) -> None:
     with pytest.raises(LimitError) as caught:
         identify(given, recording)
     assert {*given.coordinate_names[1:]} <= {*caught.value.names}  # the first axis is upright
+
+
+@pytest.mark.parametrize('load', (0.0, 1.0))
+@pytest.mark.parametrize('scale', (0.9, 1.4, 2.6, 3.5))
+def test_efforts_that_are_large_at_all_joints_are_no_load(scale, load) -> None:
+    """A load of a half of the last body, and friction that the model lacks, are no unit."""
+    given = true_arm()
+    model = with_payload(given, 'fore', SpatialInertia(
+        load, [0.02, 0.0, 0.3], 0.01 * np.eye(3)).parameters()) if load else given
+    time, q, v, _, tau = arm_motion(model, 3, 24.0, 100.0)
+    tau = scale * (tau + 0.05 * np.abs(tau) * np.sign(v))
+    tau += 0.02 * np.random.default_rng(2).normal(size=tau.shape)
+    motion = motion_of(given, Recording(given, time, q, tau))
+    equations = equations_of(given, motion)
+    if scale > 2.0:
+        with pytest.raises(LimitError) as caught:
+            require_efforts(given, equations, equations)
+        assert len(caught.value.names) > 1
+    else:
+        require_efforts(given, equations, equations)
 
 
 def test_a_description_that_is_a_third_too_heavy_is_no_unit() -> None:
