@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import itertools
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import ConvergenceError, LimitError
@@ -157,8 +158,8 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
     return tuple(doubts)
 
 
-def _common_ratio(model: Model, equations: Equations, ratio: Array, known: Array
-                  ) -> tuple[float, float]:
+def _common_ratio(model: Model, equations: Equations, ratio: Array,
+                  known: NDArray[np.bool_]) -> tuple[float, float]:
     """
     Return the ratio of efforts that some joints, a mask (f,), share, and its size in deviations.
 
@@ -174,7 +175,7 @@ def _common_ratio(model: Model, equations: Equations, ratio: Array, known: Array
     return float(np.exp(common)), float(abs(common) / deviation)
 
 
-def _unloaded_ratio(model: Model, equations: Equations, known: Array) -> float:
+def _unloaded_ratio(model: Model, equations: Equations, known: NDArray[np.bool_]) -> float:
     """Return efforts of some joints, a mask (f,), over those needed, but for loads, or 1."""
     parents = {joint.parent for joint in model.joint_list if joint.type_name != 'fixed'}
     regressor, full = equations.regressor, equations.full_map()

@@ -25,11 +25,10 @@ from liedyn_ros.identification.joints import MORE_TERMS
 from liedyn_ros.identification.lumps import lumps_of
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.motion.spectrum import spectrum_of
-from liedyn_ros.identification.robust_fit import COLUMN_RANK_TOLERANCE, reduced, RobustFit
+from liedyn_ros.identification.robust_fit import reduced, RobustFit
 from liedyn_ros.model import Model
 
 # Rules of thumb (16.33).
-MAX_CONDITION = 100.0  # of the normalised columns
 MIN_RANGE_SHARE = 1.0 / 3.0  # of the range of a joint that a motion should cover
 MIN_SAMPLES_PER_UNKNOWN = 3.0  # independent samples for each unknown
 # Times the error of least squares, from which consistency costs accuracy
@@ -78,7 +77,7 @@ def judge(model: Model, motion: Motion, equations: Equations, estimate: Estimate
     worse = tuple(name for name, each in zip(equations.joints, ratio) if each >= 1.0)
     reasons.append(f'better at {len(ratio) - len(worse)} of {len(ratio)} joints' + (
         f', no better at {", ".join(worse)}' if worse else ''))
-    little = _little_moved(model, motion)
+    little = little_moved(model, motion.q)
     if little:
         shares = ', '.join(f'{name} {100.0 * share:.0f} %' for name, share in little.items())
         reasons.append(f'ranges that motions covered: {shares}. Gravity beyond is extrapolated')
@@ -206,17 +205,9 @@ def _remarks(equations: Equations, fit: RobustFit, consistent: Array, held_out: 
             remarks.append(
                 f'{name}: not better on held-out parts, {new:.4g} against {new / ratio:.4g}. '
                 'Record it faster and further; check the scale and sign of its effort')
-    columns = (equations.rows * fit.weight[:, None]).reshape(-1, len(fit.x))
-    size = np.linalg.norm(columns, axis=0)
-    values = np.linalg.svd(columns[:, size > 0.0] / size[size > 0.0], compute_uv=False)
-    values = values[values > COLUMN_RANK_TOLERANCE * values.max(initial=0.0)]
-    condition = values.max(initial=1.0) / values.min(initial=1.0)
     if fit.unseen.size:
         remarks.append(f'{fit.unseen.shape[1]} sums of the unknowns have no effect on the '
                        'recording at all: the given model decides them')
-    if condition > MAX_CONDITION:
-        remarks.append(f'the motion separates some sums of parameters badly: condition '
-                       f'{condition:.3g}, expected at most {MAX_CONDITION:g}')
     errors = [np.sqrt(np.mean((equations.forces - equations.rows @ x)**2, axis=0))
               for x in (consistent, fit.x)]
     for name, bound, free in zip(equations.joints, *errors):
@@ -226,14 +217,14 @@ def _remarks(equations: Equations, fit: RobustFit, consistent: Array, held_out: 
     return tuple(remarks)
 
 
-def _little_moved(model: Model, motion: Motion) -> dict[str, float]:
-    """Return the shares of their ranges that joints covered, of those that moved little."""
+def little_moved(model: Model, q: Array) -> dict[str, float]:
+    """Return the shares of their ranges that joints covered by q (n, nq), of those that little."""
     found = {}
     for joint in model.joint_list:
         if joint.type_name not in ('revolute', 'prismatic') or not joint.actuated:
             continue
         size = float(joint.limits.upper[0] - joint.limits.lower[0])
-        moved = float(np.ptp(motion.q[:, joint.qi]))
+        moved = float(np.ptp(q[:, joint.qi]))
         if np.isfinite(size) and moved < MIN_RANGE_SHARE * size:
             found[joint.name] = moved / size
     return found

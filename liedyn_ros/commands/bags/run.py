@@ -232,7 +232,7 @@ def report(jobs: Sequence[Job], outcomes: Sequence[JobOutcome]) -> str:
     if drawn:
         page.heading('Curves')
         page.plots(drawn)
-    page.settings({key: str(value) for key, value in jobs[0].settings.items()})
+    page.settings(jobs[0].settings)
     return page.html()
 
 

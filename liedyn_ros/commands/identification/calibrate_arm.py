@@ -165,7 +165,7 @@ def _report(found: ArmCalibration, findings: Findings, options: argparse.Namespa
     page.items([*_lengths(found), *(
         [f'poorly determined: {", ".join(found.unobservable)}'] if found.unobservable else [])])
     findings.end(page)
-    page.settings({key: str(value) for key, value in vars(options).items()})
+    page.settings(vars(options))
     path = options.folder / ARM_REPORT
     write_whole(path, page.html())
     return Path(path)

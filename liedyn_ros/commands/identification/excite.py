@@ -33,9 +33,10 @@ from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.common.yaml_reader import read
 from liedyn_ros.identification import Excitation, ExcitationLimits, excite
 from liedyn_ros.identification.excitation.capsules import Capsule, capsules_of, Clearance
-from liedyn_ros.identification.verdict import MAX_CONDITION
+from liedyn_ros.identification.verdict import little_moved
 from liedyn_ros.model import JOINT_TYPES, load_model, Model
 
+MAX_CONDITION = 100.0  # of the normalised columns (16.33), a rule of thumb
 UNLIMITED_RATE = 1e6  # rad/s or m/s, from which a limit is none
 EXCITATION_TABLE, EXCITATION_TRAJECTORY, EXCITATION_REPORT = (
     'excitation.csv', 'excitation.yaml', 'report.html')
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         without_empty(options.folder)
         print(f'liedyn excite: {error}', file=sys.stderr)
         return 2
-    for text in _findings(found, clearance):
+    for text in _findings(model, found, clearance):
         print(text)
     print('written:', ', '.join(str(each) for each in files))
     return 0 if found.condition <= MAX_CONDITION else 1
@@ -138,16 +139,21 @@ def _start(model: Model, positions: dict[str, float]) -> Array:
     return q
 
 
-def _findings(found: Excitation, clearance: Clearance | None) -> list[str]:
+def _findings(model: Model, found: Excitation, clearance: Clearance | None) -> list[str]:
     """Return sentences on the motion: duration, condition, shares of limits, clearance."""
+    little = ', '.join(f'{name} {100.0 * share:.0f} %' for name, share in little_moved(
+        model, found.q).items())
     return [
         f'{found.period:g} s of {", ".join(found.joints)}; it begins and ends at rest and may be '
         'repeated',
         f'condition {found.condition:.3g}, where up to {MAX_CONDITION:g} determines the '
-        'parameters well' + (': give a longer --period, and --hold joints that move little mass'
-                             if found.condition > MAX_CONDITION else ''),
+        'parameters well' + ('' if found.condition <= MAX_CONDITION else (
+            f': exit status 1. Least known are numbers of {", ".join(found.least)}: hold joints '
+            'there (--hold), or record it; liedyn identify says what is left open')),
         'share of the limits: ' + ', '.join(
             f'{name} {share:.2f}' for name, share in found.used.items()),
+        *([f'small shares of their ranges: {little}. A longer --period covers more']
+          if little else []),
         'nothing keeps bodies apart: --capsules has their shapes (those of a URDF are not read)'
         if clearance is None else
         f'least distance of bodies: {found.clearance:.3g} m' if clearance.pairs else
@@ -158,11 +164,11 @@ def _report(model: Model, found: Excitation, clearance: Clearance | None,
             options: argparse.Namespace) -> str:
     """Return the page of a motion."""
     page = ReportPage(f'A motion to record of {model.name}')
-    sentences = _findings(found, clearance)
+    sentences = _findings(model, found, clearance)
     page.text(sentences[1], 'good' if found.condition <= MAX_CONDITION else 'bad')
     page.items([sentences[0], *sentences[2:]])
     page.plots(motion_plots(model, found))
-    page.settings({key: str(value) for key, value in sorted(vars(options).items())})
+    page.settings(vars(options))
     return page.html()
 
 

@@ -106,10 +106,9 @@ def _with_held(result: Identification, whole: Model, seen: set[str], sure: bool
 def _write(options: argparse.Namespace, result: Identification, whole: Model,
            remarks: Sequence[str], ahead: tuple[NextMotion | None, str]) -> list[Path]:
     """Write report, numbers, the motion to record next, and where it is offered the model."""
-    settings = {key: str(value) for key, value in sorted(vars(options).items())}
     page, numbers = options.folder / IDENTIFICATION_REPORT, options.folder / RESULT_FILE
     write_whole(page, report(
-        f'Identification of {result.given.name}', result, settings, remarks, ahead))
+        f'Identification of {result.given.name}', result, vars(options), remarks, ahead))
     write_whole(numbers, json.dumps(_numbers(result) | {
         'next_motion': {} if ahead[0] is None else {
             name: after if after < inf else None

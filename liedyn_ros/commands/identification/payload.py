@@ -209,8 +209,7 @@ def _report(options: argparse.Namespace, model: Model, motion: Motion, found: Pa
         page.heading('What the forces leave')
         page.plots(_plots(options, model, motion, found))
     findings.end(page)
-    page.settings({**{key: str(value) for key, value in sorted(vars(options).items())},
-                   'recording': ' '.join(map(str, options.recording))})
+    page.settings(vars(options))
     path: Path = options.folder / PAYLOAD_REPORT
     write_whole(path, page.html())
     return path

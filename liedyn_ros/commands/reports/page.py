@@ -104,8 +104,7 @@ class ReportPage:
         """Add a table of settings, and the versions that were used, folded."""
         self._parts.append('<details><summary><h2>Settings and versions</h2></summary>')
         self.table(['setting', 'value'], [
-            (name, 'none' if str(value) in ('None', '[]') else value)
-            for name, value in settings.items()])
+            (name, _words(value)) for name, value in sorted(settings.items())])
         own = [('liedyn_ros', LIEDYN_PACKAGE.__version__), ('Python', platform.python_version())]
         self.table(['package', 'version'], [*own, *(
             (name, found) for name in REPORTED_PACKAGES if (found := _version(name)))])
@@ -117,6 +116,13 @@ class ReportPage:
                 '<meta name="viewport" content="width=device-width, initial-scale=1">'
                 f'<title>{as_html(self._title)}</title><style>{PAGE_STYLE}</style></head><body>'
                 + '\n'.join(self._parts) + f'<script>{SCRIPT}</script></body></html>\n')
+
+
+def _words(value: Any) -> str:
+    """Return a setting as people read it: the parts of lists, and 'none' for nothing."""
+    if isinstance(value, (list, tuple)):
+        return ' '.join(map(_words, value)) or 'none'
+    return 'none' if value is None else str(value)
 
 
 def _version(name: str) -> str:

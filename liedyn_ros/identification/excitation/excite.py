@@ -61,6 +61,7 @@ class Excitation(NamedTuple):
     t (K,) s; q (K, nq), v, a, torque (K, nv). joints names the moved ones. condition is that of
     the normalised columns of the base parameters and of friction, where 100 is well. used has the
     share of each limit that the motion takes, by name. clearance (m) is infinite without capsules.
+    least are the joints, or bodies, whose parameters weigh most in the sum that it tells least.
 
     >>> bounds = ExcitationLimits(*(np.array([x]) for x in (-1.0, 1.0, 3.0, 10.0, 50.0)))
     >>> excite(rod.model, bounds, rounds=1, rate=20.0).joints
@@ -77,6 +78,7 @@ class Excitation(NamedTuple):
     used: dict[str, float]
     clearance: float
     period: float
+    least: tuple[str, ...]
 
 
 class Prior(Protocol):
@@ -148,7 +150,7 @@ def excite(model: Model, limits: ExcitationLimits, *, start: ArrayLike | None = 
                                'samples too, got none')
     t = np.asarray(np.linspace(0.0, period, len(final.motion[0])), dtype=np.float64)
     return Excitation(t, *final.motion, task.joints, final.condition, final.used,
-                      final.clearance, period)
+                      final.clearance, period, task.least(final))
 
 
 def _searched(task: _Task, rng: np.random.Generator, size: tuple[int, int], rounds: int
@@ -200,8 +202,8 @@ class _Task:
         self._period = period
         self._looped = bool(model.closures or model.couplings)
         self._regressor: Regressor | LoopRegressor = (
-            LoopRegressor(model, dissipation=True) if self._looped
-            else Regressor(model, dissipation=True))
+            LoopRegressor(model, dissipation=True, merged=True) if self._looped
+            else Regressor(model, dissipation=True, merged=True))
         self._base = base_parameters(self._regressor, np.random.default_rng(EXCITATION_SEED))
         self._dynamics = Dynamics(model)
         self._closed = ConstrainedDynamics(model) if self._looped else None
@@ -300,6 +302,17 @@ class _Task:
                 'torque': share}
         return _Trial((q, v, a, tau), score, float(values[-1] / max(values[0], 1e-300)), used,
                       gap, coefficients)
+
+    def least(self, trial: _Trial) -> tuple[str, ...]:
+        """Return the owners of the parameters that weigh most in the sum told least."""
+        q, v, a, tau = trial.motion
+        flat = self._weighted(q, v, a, tau[:, self._at_v])
+        norms = np.linalg.norm(flat, axis=0)
+        felt = norms > _MIN_EFFECT * norms.max(initial=0.0)
+        share = np.abs(np.linalg.svd(flat[:, felt] / norms[felt], full_matrices=False)[2][-1])
+        names = np.array(self._base.names)[felt]
+        return tuple(dict.fromkeys(each.partition('/')[0] for each in names[share > 0.5 * max(
+            share)].tolist()))
 
     def _span(self, q: Array) -> Array:
         at, limits = self._start[self._at_q], self._limits

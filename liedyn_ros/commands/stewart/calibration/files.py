@@ -35,8 +35,7 @@ def write(task: CalibrationTask, found: Calibration, ahead: NextPoses | None,
           remark: str) -> list[Path]:
     """Write report, numbers, next poses, and the geometry if it is offered; return the files."""
     folder: Path = task.options.folder
-    settings = {key: str(value) for key, value in sorted(vars(task.options).items())}
-    texts = {CALIBRATION_REPORT: report(task, found, ahead, remark, settings),
+    texts = {CALIBRATION_REPORT: report(task, found, ahead, remark, vars(task.options)),
              CALIBRATION_FILE: json.dumps(numbers(task, found), indent=1)}
     if ahead is not None:
         rows = (' '.join(as_row(pose)) + '\n' for pose in ahead.poses)
