@@ -165,18 +165,21 @@ def _common_ratio(model: Model, equations: Equations, ratio: Array,
 
     Loads and motors make efforts larger, but only a unit, or the masses, all of them smaller. So
     a larger one is that without last bodies, which may carry loads, motors and friction, of any
-    numbers, and no evidence where less than the half of what is left is alike.
+    numbers. It is a doubt, of two deviations at most, where these may explain it.
     """
     common = np.log(np.maximum(ratio[known], 1.0 / TWO_DEVIATIONS)).sum() / max(known.sum(), 1)
     deviation = (np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / known.sum())
                  if known.sum() > 1 else np.inf)  # of one joint, its body may be wrong
-    if common > 0.0:
-        common = min(common, max(0.0, np.log(_unloaded_ratio(model, equations, known))))
+    unloaded = _unloaded_ratio(model, equations, known) if common > 0.0 else np.exp(common)
+    if unloaded is None:
+        return float(np.exp(common)), float(min(common / deviation, 2.0))
+    common = float(np.median([0.0, common, np.log(unloaded)]))
     return float(np.exp(common)), float(abs(common) / deviation)
 
 
-def _unloaded_ratio(model: Model, equations: Equations, known: NDArray[np.bool_]) -> float:
-    """Return efforts of some joints, a mask (f,), over those needed, but for loads, or 1."""
+def _unloaded_ratio(model: Model, equations: Equations, known: NDArray[np.bool_]
+                    ) -> float | None:
+    """Return efforts of joints, a mask (f,), over those needed, but for loads; None if unlike."""
     parents = {joint.parent for joint in model.joint_list if joint.type_name != 'fixed'}
     regressor, full = equations.regressor, equations.full_map()
     inertial = len(equations.base.kept) + len(equations.base.dropped)
@@ -192,7 +195,7 @@ def _unloaded_ratio(model: Model, equations: Equations, known: NDArray[np.bool_]
         rows[:, free], both, rcond=COLUMN_RANK_TOLERANCE)[0]).T
     product, square = float(needed @ measured), float(needed @ needed)
     alike = product > MIN_CORRELATION * np.sqrt(square * float(measured @ measured))
-    return product / square if alike else 1.0
+    return product / square if alike else None
 
 
 def _scales(names: tuple[str, ...], factors: Array | list[float]) -> str:
