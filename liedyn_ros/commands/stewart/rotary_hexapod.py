@@ -13,8 +13,9 @@ Write the geometry file of a rotary hexapod from a few numbers of a drawing, and
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
+import itertools
 import math
 from pathlib import Path
 from shutil import which
@@ -29,12 +30,13 @@ from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.common.yaml_reader import read_text
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import geometry_of, SmoothTrajectory, StewartGeometry
+from liedyn_ros.stewart import geometry_of, PoseSolver, SmoothTrajectory, StewartGeometry
 from liedyn_ros.stewart.home import geometry_home
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 from liedyn_ros.stewart.simulation.trajectory import check_times, travel_share
 
 MOTION_NAMES = ('roll', 'pitch', 'yaw', 'x', 'y', 'z')
+WAYS = [way for way in itertools.product((-1, 0, 1), repeat=6) if any(way)]  # of six horns
 WAY_SHARES = np.linspace(0.0, 1.0, 201)  # of a way from home, at which it is looked at
 
 
@@ -91,7 +93,7 @@ def geometry_text(options: argparse.Namespace) -> str:
         lines += [
             f'  servo_{k + 1}:', f'    base: {listed(base)}', f'    platform: {listed(joint)}',
             f'    crank: {{axis: raises, zero: {listed(zero)}, radius: {options.horn:g}, '
-            f'rod: {options.rod:g}, travel: [{-travel:.6f}, {travel:.6f}]}}']
+            f'rod: {options.rod:g}, travel: [{-travel:.9f}, {travel:.9f}]}}']
     return '\n'.join(lines) + '\n'
 
 
@@ -112,15 +114,14 @@ def direction(angle: float) -> Array:
     return np.array([math.cos(angle), math.sin(angle), 0.0])
 
 
-def height_at(legs: Sequence[tuple[Array, Array, Array]], horn: float, rod: float,
-              angle: float = 0.0) -> float:
-    """Return the height, m, at which all horns are at an angle, rad. Raises LimitError."""
+def height_at(legs: Sequence[tuple[Array, Array, Array]], horn: float, rod: float) -> float:
+    """Return the height, m, at which all horns are at angle 0. Raises LimitError."""
     base, joint, zero = legs[0]  # the others are its mirror images
-    across = float(np.linalg.norm(joint - base - horn * math.cos(angle) * zero))
+    across = float(np.linalg.norm(joint - base - horn * zero))
     if not across < rod:
         raise LimitError(f'--rod: the rod is too short: it must exceed {across:.4f} m',
                          names=('--rod',), expected=across, got=rod)
-    return horn * math.sin(angle) + math.sqrt(rod ** 2 - across ** 2)
+    return math.sqrt(rod ** 2 - across ** 2)
 
 
 def listed(vector: Array) -> list[float]:
@@ -137,32 +138,31 @@ def require_regular(geometry: StewartGeometry) -> None:
                          'right?', got=value)
 
 
-def singular_angles(meter: PlatformMeter, options: argparse.Namespace) -> tuple[list[float], int]:
+def first_singularity(
+        geometry: StewartGeometry, ways: Iterable[Sequence[int]], travel: int
+        ) -> tuple[int, Sequence[int]] | None:
     """
-    Return where the platform is singular with all horns at one angle, within the travel.
+    Return where the platform is first singular as horns turn from home by one angle.
 
-    Returns the angles, and the greatest whole travel that is clear of them, degrees.
+    Args:
+        geometry: of the hexapod.
+        ways: for each servo 1 where it turns up, -1 down, 0 where it stays.
+        travel: most that they turn, degrees.
+
+    Returns:
+        The least angle, whole degrees, and its way; None where no way is singular.
     """
-    legs = [leg(k, options) for k in range(6)]
-    angles, poses = math.radians(options.travel) * (2.0 * WAY_SHARES - 1.0), []
-    for angle in angles:
-        poses.append(np.eye(4))
-        try:
-            poses[-1][2, 3] = height_at(legs, options.horn, options.rod, angle)
-        except LimitError:
-            poses[-1][2, 3] = np.inf  # no rod reaches
-    heights = np.array([pose[2, 3] for pose in poses])
-    within = np.isfinite(heights)
-    angles, values = angles[within], meter.signed_values(np.array(poses)[within])
-    values *= np.sign(values[np.abs(angles).argmin()])
-    # Beyond a dead centre, where horn and rod are in line, horns that rise lower the platform
-    rises = len(values) < 2 or np.gradient(heights[within]) > 0.0
-    values[~(np.isfinite(values) & rises)] = -SINGULARITY_WARNING
-    at = np.flatnonzero(np.diff(np.sign(values)))
-    found = angles[at] - values[at] * np.diff(angles)[at] / np.diff(values)[at]
-    near = np.abs(angles[values < SINGULARITY_WARNING])
-    clear = np.abs(angles[np.abs(angles) < near.min(initial=np.inf)]).max()
-    return np.degrees(found).tolist(), math.floor(math.degrees(clear))
+    solver, meter, home = PoseSolver(geometry), PlatformMeter(geometry), geometry_home(geometry)
+    sign, found = meter.measure(home).determinant_sign, None
+    for way in ways:
+        pose = home
+        for angle in range(1, travel + 1 if found is None else found[0]):
+            solved = solver.solve(np.radians(angle * np.array(way, dtype=float)), guess=pose)
+            pose = solved.pose
+            if not (solved.converged and sign * meter.measure(pose).signed_value > 0.0):
+                found = angle, way
+                break
+    return found
 
 
 def report(geometry: StewartGeometry, options: argparse.Namespace) -> None:
@@ -184,11 +184,18 @@ def report(geometry: StewartGeometry, options: argparse.Namespace) -> None:
                      else f'{name} {1e3 * reach:.1f} mm')
     print('both ways from home, one at a time, within the travel of the horns and before the '
           f'smallest singular value falls below {SINGULARITY_WARNING:g}: ' + ', '.join(found))
-    singular, clear = singular_angles(meter, options)
-    if singular:
-        print('singular within the travel: all horns at '
-              f'{" or ".join(f"{angle:.1f}" for angle in singular)} deg; --travel {clear} stays '
-              'clear of it')
+    travel = math.floor(options.travel)
+    equal = first_singularity(geometry, ([1] * 6, [-1] * 6), travel)
+    least = first_singularity(geometry, WAYS, travel)
+    if least is None:
+        print(f'no singularity found within the travel, on {len(WAYS)} ways of horns from home')
+        return
+    turned = ', '.join(f'{name} {"down" if side < 0 else "up"}'
+                       for name, side in zip(geometry.leg_names, least[1]) if side)
+    print('singular within the travel: '
+          + (f'all horns at {equal[0]} deg; ' if equal else '')
+          + f'unequal horns from {least[0]} deg on ({turned}): '
+          '`liedyn platform path` proves a path free of it')
 
 
 def regular_share(meter: PlatformMeter, home: Array, way: Array) -> float:

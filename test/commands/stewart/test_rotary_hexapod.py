@@ -12,12 +12,11 @@ import re
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 
 from liedyn_ros.commands.stewart import rotary_hexapod
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import leg_lengths, load_geometry
+from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver
 from liedyn_ros.stewart.home import geometry_home
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
@@ -103,37 +102,38 @@ def test_lengths_in_cm_or_mm_and_angles_from_the_x_axis_are_refused(tmp_path, wr
     assert result == 2 and not list(tmp_path.iterdir())
 
 
-def test_a_travel_with_singularities_says_where_and_which_is_clear_of_them(tmp_path, capsys):
+def test_singular_angles_of_equal_and_of_unequal_horns_are_said(tmp_path, capsys):
     path = tmp_path / 'mine.yaml'
     options = numbers(geometry=path, base_radius=0.09, platform_radius=0.07, horn=0.025, rod=0.12)
     assert rotary_hexapod.main(options) == 0
-    below, above, clear = map(float, re.search(
-        r'all horns at (\S+) or (\S+) deg; --travel (\d+)', capsys.readouterr().out).groups())
+    equal, unequal, ways = re.search(
+        r'all horns at (\d+) deg; unequal horns from (\d+) deg on \((.*?)\)',
+        capsys.readouterr().out).groups()
     geometry, meter = load_geometry(path), PlatformMeter(load_geometry(path))
+    solver, sign = PoseSolver(geometry), meter.measure(geometry.home).determinant_sign
 
-    def value(angle):
-        pose = geometry.home.copy()
-
-        def off(height):
-            pose[2, 3] = height
-            return np.degrees(leg_lengths(geometry, pose)[0]) - angle
-        pose[2, 3] = brentq(off, 0.094, 0.1425)
-        return meter.measure(pose).signed_value * meter.measure(geometry.home).determinant_sign
-    for step in (-0.1, 0.1):
-        assert value(above - step) * step > 0.0 and value(below + step) * step > 0.0
-    assert min(value(angle) for angle in np.linspace(-clear, clear, 19)) > 0.05
-    assert rotary_hexapod.main([*options, '--overwrite', '--travel', str(clear)]) == 0
-    assert 'singular within' not in capsys.readouterr().out
+    def value(way, angle):
+        pose = geometry.home
+        for share in np.linspace(0.0, 1.0, 50):
+            pose = solver.solve(np.radians(share * angle * way), guess=pose).pose
+        return sign * meter.measure(pose).signed_value
+    sides = {name: 1.0 if side == 'up' else -1.0
+             for name, side in (each.split() for each in ways.split(', '))}
+    way = np.array([sides.get(name, 0.0) for name in geometry.leg_names])
+    for turned, angle in ((np.ones(6), float(equal)), (way, float(unequal))):
+        assert value(turned, angle - 1.0) > 0.0
+        assert value(turned, angle) < 0.02, 'beyond it, or where the solver no longer follows'
+    assert float(unequal) < 20.0 < float(equal)
+    assert rotary_hexapod.main([*options, '--overwrite', '--travel', '9']) == 0
+    assert 'no singularity found' in capsys.readouterr().out
 
 
 def test_a_dead_centre_within_the_travel_is_named(tmp_path, capsys):
-    """The angles were nan, and the whole travel was clear of them."""
+    """Its signed value is NaN."""
     options = numbers(geometry=tmp_path / 'mine.yaml', base_radius=0.3, platform_radius=0.25,
                       horn=0.1, rod=0.5, base_angle=8, platform_angle=52)
     assert rotary_hexapod.main(options) == 0
-    angle, clear = map(float, re.search(
-        r'all horns at (\S+) deg; --travel (\d+)', capsys.readouterr().out).groups())
-    assert angle == pytest.approx(74.45, abs=0.8) and clear <= angle < clear + 2.0
+    assert re.search(r'all horns at 7[45] deg', capsys.readouterr().out)
 
 
 @pytest.mark.parametrize('rod', [0.01, 0.0])

@@ -327,6 +327,14 @@ def test_a_motion_far_from_singular_at_a_low_rate_raises_no_doubt(dt):
     assert not any(branch.unsure or branch.wrong for branch in said)
 
 
+@pytest.mark.parametrize('dt', [0.02, 0.1, 0.2, 0.4])
+@pytest.mark.parametrize('value', [0.08, 0.154])
+def test_a_platform_at_rest_at_a_low_rate_raises_no_doubt(value, dt):
+    """As hobby servos do: from two samples each speed between them was thought possible."""
+    noise = 1e-6 * np.random.default_rng(0).standard_normal(100)
+    assert not any(branch.unsure or branch.wrong for branch in watch(value + noise, dt))
+
+
 @pytest.mark.whole
 @pytest.mark.parametrize('prefer', [None, lambda *_: False, lambda *_: True])
 def test_a_sensor_decides_against_the_motion_and_the_gap_is_to_the_pose_that_is_left(

@@ -174,6 +174,8 @@ def start_filters(monitor, stamp_ns, value, variance, rate):
         if not math.isnan(rate):
             bank[m, 1] = rate
             bank[m, 6] += 0.25 * (rate - numbers[VALUE_RATE]) ** 2
+        elif m == 0:  # the least sharp motion is that of a platform at rest
+            bank[m, 6] = bank[m, 8] = 0.0
     numbers[STARTED], numbers[VALUE] = 1.0, value
     numbers[VALUE_RATE] = 0.0 if math.isnan(rate) else rate
     monitor.stamps[BANK_AT] = stamp_ns
@@ -185,7 +187,8 @@ def start_filters(monitor, stamp_ns, value, variance, rate):
 def restart_filters(monitor, stamp_ns, size, variance, dt):
     """Restart on the last reported branch; mark it unsure if a singularity was in reach."""
     numbers = monitor.numbers
-    deviation = math.sqrt(monitor.bank[int(numbers[BEST]), 6])
+    # The first filter may have begun at rest; the second knows only what was seen.
+    deviation = math.sqrt(max(monitor.bank[int(numbers[BEST]), 6], monitor.bank[1, 6]))
     fastest = abs(numbers[VALUE_RATE]) + passage.SIGN_DEVIATIONS * deviation
     if numbers[ENTERED] != 0.0 or abs(numbers[VALUE]) < fastest * dt:
         numbers[DOUBT] = 1.0
@@ -219,13 +222,14 @@ def predict_filters(monitor, stamp_ns):
 def correct_filters(monitor, square, variance, near):
     """Correct all filters with a measured square; follow the value into and out of the noise."""
     numbers, stamps, tally = monitor.numbers, monitor.stamps, monitor.tally
+    best, numbers[VALUE], numbers[VALUE_RATE] = passage.correct_bank(
+        monitor.bank, square, variance)
+    near |= passage.is_near_zero(monitor.bank[best])
     if near and numbers[ENTERED] == 0.0:
         numbers[ENTERED] = 1.0 if monitor.entry[int(numbers[BEST]), 0] > 0.0 else -1.0
         numbers[OUTSIDE] = 0.0
         tally[:] = 0.0
         tally[5] = 1.0
-    best, numbers[VALUE], numbers[VALUE_RATE] = passage.correct_bank(
-        monitor.bank, square, variance)
     numbers[BEST] = best
     if numbers[ENTERED] == 0.0:
         keep_entry(monitor)
