@@ -35,7 +35,7 @@ from liedyn_ros.stewart.reports.health import (
 from liedyn_ros.stewart.tracking.prediction import in_fixed_axes
 from liedyn_ros.stewart.tracking.start_modes import StartModes
 
-FAR = 1000.0 ** 0.5  # sizes of the platform; a position further off is nearer to mm than to m
+MOST_SIZES = 1000.0 ** 0.5  # of the platform; a position further off is nearer to mm than m
 
 
 class StewartServices:
@@ -96,7 +96,8 @@ class StewartServices:
             self, request: StewartInverseKinematics.Request,
             response: StewartInverseKinematics.Response) -> None:
         geometry, pose = self._platform.geometry, self._pose('pose', request.pose)
-        most = FAR * (geometry.characteristic_length + math.hypot(*self._platform.home[:3, 3]))
+        home = math.hypot(*self._platform.home[:3, 3])
+        most = MOST_SIZES * (geometry.characteristic_length + home)
         if (away := math.hypot(*pose[:3, 3])) > most:
             raise LimitError(f'pose: expected a position near the platform, within {most:.3g} m, '
                              f'got {away:.3g} m: is it in mm?', got=away)
