@@ -224,7 +224,7 @@ def correct_filters(monitor, square, variance, near):
     numbers, stamps, tally = monitor.numbers, monitor.stamps, monitor.tally
     best, numbers[VALUE], numbers[VALUE_RATE] = passage.correct_bank(
         monitor.bank, square, variance)
-    near |= passage.is_near_zero(monitor.bank[best])
+    near = near or passage.is_near_zero(monitor.bank[best])
     if near and numbers[ENTERED] == 0.0:
         numbers[ENTERED] = 1.0 if monitor.entry[int(numbers[BEST]), 0] > 0.0 else -1.0
         numbers[OUTSIDE] = 0.0
