@@ -187,10 +187,8 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     trial = trial if scales or cutoff else _best_filtered(motion, trial, weight, equations_at)
     progress(3, STAGES[3])
     if smoothing is None and not scales:
-        before = motion
-        motion, trial = _best_smoothed(recording, motion, trial, first, weight, equations_at)
-        if motion is not before and not cutoff:  # friction is told at higher frequencies then
-            trial = _best_filtered(motion, trial, weight, equations_at)
+        motion, trial = _best_smoothed(
+            recording, motion, trial, first, weight, equations_at, cutoff)
     every = every if trial.equations is first else _of_all_samples(model, trial.equations)
     progress(4, STAGES[4])
     unseen = trial.with_first(weight)
@@ -266,12 +264,14 @@ def _is_beyond_first(motion: Motion, wider: Sequence[Trial], estimate: Estimate,
 
 
 def _best_smoothed(recording: Recording, motion: Motion, trial: Trial, first: Equations,
-                   weight: float, equations_at: _EquationsAt) -> tuple[Motion, Trial]:
+                   weight: float, equations_at: _EquationsAt, cutoff: float | None
+                   ) -> tuple[Motion, Trial]:
     """
     Return the motion whose fits predict held-out parts best, and their trial.
 
     Spectra tell how much of a motion is above the noise, not how much of it forces feel: friction
-    turns where a joint does. So positions are tried with cut-offs from that of first to none.
+    turns where a joint does. So positions are tried with cut-offs from that of first to none. Of
+    another motion the cut-off of equations is chosen again, unless it is given (Hz).
     """
     usual, least = trial.compared(weight), first.cutoff
     error, found = usual.misfit(), (motion, trial)
@@ -287,7 +287,9 @@ def _best_smoothed(recording: Recording, motion: Motion, trial: Trial, first: Eq
             continue
         if left < error:
             error, found = left, (other, tried)
-    return found
+    if found[0] is motion or cutoff:
+        return found
+    return found[0], _best_filtered(*found, weight, equations_at)
 
 
 def _best_filtered(motion: Motion, trial: Trial, weight: float, equations_at: _EquationsAt
