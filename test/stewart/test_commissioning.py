@@ -354,6 +354,15 @@ def test_exchanged_frames_and_joints_in_another_unit(geometry, home, poses):
     assert 'inches: divide them by 39.37' in found.findings[0].text
 
 
+@pytest.mark.parametrize('name', ['hexaglide', 'cranks', 'offset', 'stages'])
+def test_noisy_readings_of_each_leg_type_are_right(name):
+    geometry, home = example(name)
+    size = geometry.characteristic_length
+    poses = poses_about(home, 5, 4, 0.15, 0.15 * size)
+    noise = np.random.default_rng(2).normal(size=(5, 6)) * 5e-4 * size / geometry.reading_unit[0]
+    assert check(geometry, poses, leg_lengths(geometry, poses) + noise, home).right
+
+
 @pytest.mark.parametrize('name', ['hexaglide', 'cranks', 'offset'])
 def test_a_turned_base_of_each_leg_type(name):
     geometry, home = example(name)

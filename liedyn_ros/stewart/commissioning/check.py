@@ -210,7 +210,7 @@ def check(
 def default_tolerance(geometry: StewartGeometry, readings: Array) -> Tolerance:
     """Return the default tolerance of an error: a share of the platform's size."""
     size = geometry.characteristic_length
-    if not geometry.driven:  # joints in another unit are no size
+    if not (geometry.driven or geometry.staged):  # by lengths: the joints may be in another unit
         size = min(size, float(np.median(np.abs(readings))) or size)
     return Tolerance(ACCURACY * size / geometry.reading_unit[0])
 
