@@ -19,7 +19,7 @@ import yaml
 
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import geometry_of, leg_lengths
+from liedyn_ros.stewart import geometry_of, leg_lengths, load_geometry
 from liedyn_ros.stewart.commissioning.check import check
 from liedyn_ros.stewart.commissioning.leg_faults import COSTS, FAULT_KINDS, OTHER_LEG_COST
 
@@ -361,6 +361,23 @@ def test_noisy_readings_of_each_leg_type_are_right(name):
     poses = poses_about(home, 5, 4, 0.15, 0.15 * size)
     noise = np.random.default_rng(2).normal(size=(5, 6)) * 5e-4 * size / geometry.reading_unit[0]
     assert check(geometry, poses, leg_lengths(geometry, poses) + noise, home).right
+
+
+def test_faults_of_eight_legs():
+    geometry = load_geometry(config_file('stewart_cable_robot.yaml'))
+    poses = poses_about(geometry.home, 5, 4, 0.15, 0.05)
+    right = leg_lengths(geometry, poses) + np.random.default_rng(2).normal(size=(5, 8)) * 1e-4
+    assert check(geometry, poses, right, geometry.home).right
+    every = tuple(range(8))
+    assert kinds(check(geometry, poses, right * 1e3, geometry.home)) == [('unit', every)]
+    wrong = right[:, [0, 7, 2, 3, 4, 5, 6, 1]]
+    wrong[:, 3] *= 1.1
+    found = check(geometry, poses, wrong, geometry.home)
+    assert kinds(found) == [('order', (1, 7)), ('scale', (3,))]
+    np.testing.assert_allclose(undone(found, wrong), right, atol=1e-3)
+    wider = dataclasses.replace(geometry, base_joints=geometry.base_joints * [1.1, 1.1, 1.0])
+    found = check(wider, poses, right, geometry.home)
+    assert kinds(found) == [('base_radius', every)]
 
 
 @pytest.mark.parametrize('name', ['hexaglide', 'cranks', 'offset'])

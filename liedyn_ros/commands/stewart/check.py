@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         geometry = load_geometry(options.geometry).readings
-        rows = read_rows(options.samples, 12)
+        rows = read_rows(options.samples, 6 + len(geometry.leg_names))
         home = geometry_home(geometry) if options.home is None else pose_of(options.home)
         found = checked(geometry, rows, home, options.tolerance)
     except LiedynError as error:
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def checked(
         geometry: StewartGeometry, rows: Array, home: Array, tolerance: float | None
 ) -> Commissioning:
-    """Return the check of rows (n, 12). Raises LimitError where poses fit another way."""
+    """Return the check of rows (n, 6 + legs). Raises LimitError where poses fit another way."""
     def of(change: Array) -> Commissioning:
         poses = np.array([pose_of(row) for row in rows[:, :6] @ change])
         return check(geometry, poses, rows[:, 6:], home, tolerance)
@@ -133,7 +133,7 @@ def _print_parameters(geometry: StewartGeometry, found: Commissioning) -> None:
         f'{name} {left:.2g}' for name, left in zip(
             geometry.leg_names, np.abs(found.remaining).max(axis=0))))
     if (found.scales == 1.0).all() and not found.offsets.any() and (
-            found.order == tuple(range(6))):
+            found.order == tuple(range(len(found.order)))):
         return
     if len(found.readings) < NOISE_POSES:
         print(f'{NOISE_POSES} poses or more tell parameters that undo them')

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 import itertools
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import SE3, se3
 from liedyn_ros.stewart.commissioning import joints, leg_faults
 from liedyn_ros.stewart.commissioning.common_faults import common_faults
-from liedyn_ros.stewart.commissioning.explanations import ALL_LEGS, Diagnosis, Finding, simplest
+from liedyn_ros.stewart.commissioning.explanations import Diagnosis, Finding, simplest
 from liedyn_ros.stewart.commissioning.joints import (
     DECISION_RATIO, joint_columns, JointEvidence, REJECTION_RATIO)
 from liedyn_ros.stewart.commissioning.leg_faults import MIN_DIFFERENCE, Tolerance
@@ -44,8 +45,6 @@ ACCURACY = 5e-3  # of the platform's size, within which readings are right where
 NO_NOISE_SHARE = 1e-5  # of the same: noise that is taken for none
 NOISE_POSES = 3  # poses from which on the readings' noise is estimated
 NOISE_FACTOR = 1.5  # from the median of six legs, the least of several faults, to a deviation
-# Legs without an explanation from which on none of them is at fault alone
-MAX_UNEXPLAINED_LEGS = 3
 MAX_NOISE = 2e-3  # of the platform's size: noise that hardly is a sensor's
 COMPETING_COST = 2.0  # cost up to which another explanation may be the one that shows the noise
 MAX_ALTERNATIVES = 3  # other explanations that are printed
@@ -75,7 +74,7 @@ def deciding_pose(
     """
     Return the nearest pose at which an offset and a scale of legs differ by enough, m or rad.
 
-    poses: (n, 4, 4), m, that are known. expected, readings: (n, 6) there, in one unit. None where
+    poses: (n, 4, 4), m, that are known. expected, readings: (n, m) there, in one unit. None where
     no pose that was tried keeps the limits and the singularities' distance, on home's side. The
     way there is not checked.
     """
@@ -147,10 +146,10 @@ class Commissioning:
     """
     The result of a check.
 
-    expected, readings: (n, 6), at each pose, m or rad. findings: faults, none where all is right.
-    remarks: limits of these poses. scales, offsets: (6,), for a value = offset + scale *
+    expected, readings: (n, m), at each pose, m or rad. findings: faults, none where all is right.
+    remarks: limits of these poses. scales, offsets: (m,), for a value = offset + scale *
     reading; order: for each leg the reading that is its own, which undo the faults found.
-    remaining: (n, 6), m or rad, errors that the faults found leave. tolerance: what was used.
+    remaining: (n, m), m or rad, errors that the faults found leave. tolerance: what was used.
     next_pose: a pose that decides what these do not, or None.
     """
 
@@ -175,7 +174,7 @@ def check(
         geometry: StewartGeometry, poses_base_platform: ArrayLike, readings: ArrayLike,
         home: ArrayLike, tolerance: float | None = None) -> Commissioning:
     """
-    Return the faults of readings (n, 6) at known poses (n, 4, 4), m.
+    Return the faults of readings (n, m) of the legs at known poses (n, 4, 4), m.
 
     home: (4, 4), m, from which the tracking is to start. tolerance: m or rad, within which a
     reading is right: the accuracy of poses and geometry. Where it is left out, it follows from the
@@ -183,7 +182,7 @@ def check(
     NotFiniteError, NotInGroupError or LimitError.
     """
     poses = se3.require_pose('poses_base_platform', poses_base_platform, (-1, 4, 4))
-    given = checks.as_array('readings', readings, (len(poses), 6))
+    given = checks.as_array('readings', readings, (len(poses), len(geometry.leg_names)))
     if not len(poses):
         raise LimitError('poses_base_platform: expected one pose or more, got none')
     geometry = _with_cranks_of_poses(geometry, poses)
@@ -197,12 +196,12 @@ def check(
         if tolerance is None:
             allowed = Tolerance(allowed.most, _noise(found, fits, given, least))
             faults = [fit.fault for fit in fits if not fit.fault.kind
-                      or fit.unexplained <= max(found.unexplained, MAX_UNEXPLAINED_LEGS)]
+                      or fit.unexplained <= max(found.unexplained, len(fit.kinds) // 2)]
             found, fits = simplest(geometry, faults, given, allowed)
     weighed = joints.weigh(geometry, poses, given, found, fits, least)
     if found.findings or np.isfinite(allowed.noise):
         found = joints.judged(geometry, found, weighed, len(poses) < NOISE_POSES)
-    if MAX_UNEXPLAINED_LEGS <= found.unexplained and found.findings[-1].kind == 'unexplained':
+    if found.mostly_unexplained and found.findings[-1].kind == 'unexplained':
         found = _geometry_unknown(geometry, fits, given)
     return _result(geometry, poses, expected, given, home, allowed, found, fits, weighed)
 
@@ -217,7 +216,7 @@ def default_tolerance(geometry: StewartGeometry, readings: Array) -> Tolerance:
 
 def _noise(found: Diagnosis, fits: list[Diagnosis], readings: Array, least: float) -> float:
     """Return the deviation of the readings that the best of the simple explanations leaves."""
-    if found.unexplained >= MAX_UNEXPLAINED_LEGS:
+    if found.mostly_unexplained:
         return np.inf
     variances = [joints.of_legs(found, fits, readings, least).noise ** 2]
     for fit in fits:
@@ -241,10 +240,12 @@ def _geometry_unknown(
             'point to the geometry file (joints, their order, frames) or to the known poses. '
             'Errors of this size that are expected are given as the tolerance')
     unit = tuple(finding for finding in fit.findings if finding.kind == 'unit')
+    legs = len(geometry.leg_names)
+    every = tuple(range(legs))
     return fit._replace(
-        findings=(*unit, Finding('geometry', ALL_LEGS, text)), unexplained=6, order=ALL_LEGS,
-        kinds=(leg_faults.UNEXPLAINED_KIND,) * 6, offsets=np.zeros(6),
-        scales=np.full(6, 1.0 / fit.fault.unit))
+        findings=(*unit, Finding('geometry', every, text)), unexplained=legs, order=every,
+        kinds=(leg_faults.UNEXPLAINED_KIND,) * legs, offsets=np.zeros(legs),
+        scales=np.full(legs, 1.0 / fit.fault.unit))
 
 
 def _result(
@@ -256,7 +257,7 @@ def _result(
     fault = found.fault
     of_geometry = bool(fault.kind) and fault.kind not in READING_FAULTS
     fault_of_home = () if of_geometry else _home_out_of_place(geometry, poses, start)
-    if not (fault_of_home or of_geometry or found.unexplained >= MAX_UNEXPLAINED_LEGS):
+    if not (fault_of_home or of_geometry or found.mostly_unexplained):
         fault_of_home = _home_fault(geometry, poses, expected, start, tolerance.most)
     undecided = [leg for leg, kind in enumerate(found.kinds) if kind == leg_faults.UNDECIDED_KIND]
     pose = None if of_geometry or not undecided else deciding_pose(
@@ -313,11 +314,11 @@ def _alike(geometry: StewartGeometry, expected: Array, tolerance: float) -> tupl
     """Return a remark where the poses do not tell legs apart."""
     apart = np.abs(expected[:, :, None] - expected[:, None, :]).max(axis=0)
     pairs = [f'{geometry.leg_names[i]} and {geometry.leg_names[j]}'
-             for i, j in itertools.combinations(range(6), 2)
+             for i, j in itertools.combinations(range(len(geometry.leg_names)), 2)
              if apart[i, j] < MIN_DIFFERENCE * tolerance]
     if not pairs:
         return ()
-    what = 'all legs' if len(pairs) == 15 else ', '.join(pairs)
+    what = 'all legs' if len(pairs) == math.comb(len(geometry.leg_names), 2) else ', '.join(pairs)
     unknown = '' if np.abs(expected).max() >= MIN_DIFFERENCE * tolerance else (
         ', and no units, scales or senses, as all values are about 0')
     return (f'these poses do not distinguish {what}{unknown}: add a pose that is turned and moved '

@@ -45,7 +45,7 @@ class CommonFault(NamedTuple):
     A fault of all legs alike.
 
     kind: '' where nothing is wrong. text: of its finding. cost: 0 without a fault; a number that
-    is fitted costs more than a choice. expected: (n, 6), the values of the machine as it is.
+    is fitted costs more than a choice. expected: (n, legs), the values of the machine as it is.
     readings: what its readings, less an offset, are of a unit.
     """
 
@@ -65,7 +65,7 @@ class _Family(NamedTuple):
     """A fault with a number: the values it gives, the places to begin, a step, and its words."""
 
     kind: str
-    values: Callable[[Array], Array]  # (m, n, 6) of numbers (m,), NaN out of reach
+    values: Callable[[Array], Array]  # (m, n, legs) of numbers (m,), NaN out of reach
     grid: Array
     step: float
     text: Callable[[float], str]
@@ -75,7 +75,7 @@ def values_of(
         geometry: StewartGeometry, poses: Array, left: Array, right: Array,
         base_scales: Array, platform_scales: Array) -> Array:
     """
-    Return values (m, n, 6) at left * poses * right, with joints scaled; NaN out of reach.
+    Return values (m, n, legs) at left * poses * right, with joints scaled; NaN out of reach.
 
     poses: (n, 4, 4), m. left, right: (m, 4, 4), proper or mirrors. scales: (m, 3), of the joints'
     coordinates.
@@ -87,7 +87,7 @@ def values_of(
         tips = np.einsum('mnij,mkj->mnki', moved[..., :3, :3], platform)
         return np.asarray(np.linalg.norm(
             tips + moved[..., None, :3, 3] - base[:, None], axis=-1))
-    values = np.empty((len(moved), len(poses), 6))
+    values = np.empty((len(moved), len(poses), len(base[0])))
     table = geometry.table()
     scaled = (base_scales != 1.0).any(axis=1) | (platform_scales != 1.0).any(axis=1)
     for k in range(len(moved)):
@@ -99,7 +99,7 @@ def values_of(
 
 def common_faults(
         geometry: StewartGeometry, poses: Array, readings: Array) -> Iterator[CommonFault]:
-    """Return faults of all legs, with numbers that fit readings (n, 6) at poses (n, 4, 4), m."""
+    """Return faults of all legs; numbers fit readings (n, legs) at poses (n, 4, 4), m."""
     for fault in _frames(geometry, poses):
         if not np.isfinite(fault.expected).all():
             continue
@@ -202,10 +202,10 @@ def _lengths(geometry: StewartGeometry, poses: Array) -> Iterator[_Family]:
             continue
 
         def values(x: Array, column: int = column, legs: list[int] = legs) -> Array:
-            found = np.empty((len(x), len(poses), 6))
+            found = np.empty((len(x), len(poses), len(geometry.leg_names)))
             for k, factor in enumerate(x):
                 table = geometry.table()
-                table[6 * END:].reshape(6, ROW)[legs, column] *= factor
+                table[END * len(geometry.leg_names):].reshape(-1, ROW)[legs, column] *= factor
                 leg_types.values_batch(table, poses, found[k])
             return found
 

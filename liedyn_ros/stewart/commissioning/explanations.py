@@ -25,8 +25,6 @@ from liedyn_ros.stewart.commissioning.common_faults import CommonFault
 from liedyn_ros.stewart.commissioning.leg_faults import LegFits, Tolerance
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 
-ALL_LEGS = tuple(range(6))
-
 
 class Finding(NamedTuple):
     """
@@ -55,7 +53,12 @@ class Diagnosis(NamedTuple):
     scales: Array
     offsets: Array
     order: tuple[int, ...]
-    rests: Array  # (6,), sums of squared errors
+    rests: Array  # (m,), sums of squared errors
+
+    @property
+    def mostly_unexplained(self) -> bool:
+        """Return whether so many legs are unexplained that none of them is at fault alone."""
+        return 2 * self.unexplained >= len(self.kinds)
 
 
 def simplest(
@@ -75,7 +78,8 @@ def fit_legs_of(
     if fault.kind == 'all_scaled':  # found from changes: none of them is a dead leg's
         legs = legs._replace(kinds=np.where(
             legs.kinds == leg_faults.DEAD, leg_faults.UNEXPLAINED_KIND, legs.kinds))
-    costs = leg_faults.COSTS[legs.kinds] + leg_faults.OTHER_LEG_COST * (1.0 - np.eye(6))
+    other = 1.0 - np.eye(len(legs.kinds))
+    costs = leg_faults.COSTS[legs.kinds] + leg_faults.OTHER_LEG_COST * other
     from scipy.optimize import linear_sum_assignment  # which takes long, and no node needs it
     rows, order = linear_sum_assignment(costs)
     kinds, scales, offsets, _, rests = (part[rows, order] for part in legs)
@@ -92,12 +96,13 @@ def _findings(
 ) -> tuple[Finding, ...]:
     """Return the findings of a fault of all legs and of what it leaves."""
     names, findings = geometry.leg_names, []
+    every = tuple(range(len(names)))
     if fault.unit_name:
-        findings.append(Finding('unit', ALL_LEGS, f'the readings are in {fault.unit_name}: set '
+        findings.append(Finding('unit', every, f'the readings are in {fault.unit_name}: set '
                                 f'actuator_scale to {1.0 / fault.unit:.6g}'))
     if fault.kind:
-        findings.append(Finding(fault.kind, ALL_LEGS, fault.text))
-    moved = tuple(np.flatnonzero(order != np.arange(6)).tolist())
+        findings.append(Finding(fault.kind, every, fault.text))
+    moved = tuple(np.flatnonzero(order != every).tolist())
     if moved:
         listed = ', '.join(f'{names[leg]} reads as {names[order[leg]]}' for leg in moved)
         findings.append(Finding('order', moved, f'legs are swapped: {listed}; set actuator_names '

@@ -21,7 +21,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.commissioning import leg_faults
-from liedyn_ros.stewart.commissioning.explanations import ALL_LEGS, Diagnosis, Finding
+from liedyn_ros.stewart.commissioning.explanations import Diagnosis, Finding
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import length_jacobian
 
@@ -50,7 +50,7 @@ class JointEvidence(NamedTuple):
 
     advantage: logarithm of the ratio of likelihoods, above 0 for joints. joints: m. fit, order:
     the fault of all legs and the order about which the joints are off. legs: of their faults.
-    errors: (6, n), about that fault. columns: (6, n, 6), of a leg's joints, m.
+    errors: (m, n), about that fault. columns: (m, n, 6), of a leg's joints, m.
     """
 
     advantage: float
@@ -63,7 +63,7 @@ class JointEvidence(NamedTuple):
 
 
 def joint_columns(geometry: StewartGeometry, poses: Array) -> Array:
-    """Return d(value of a leg) / d(its joints of base, platform), (6, n, 6), at poses, m."""
+    """Return d(value of a leg) / d(its joints of base, platform), (m, n, 6), at poses, m."""
     moved = np.array([length_jacobian(geometry, pose) for pose in poses])[..., 3:]
     return np.concatenate(  # a shift of the base is one of the pose, back
         (-moved @ poses[:, :3, :3].swapaxes(1, 2), moved), axis=-1).swapaxes(0, 1)
@@ -119,14 +119,14 @@ def of_legs(
     best = _of_kinds(tuple(found.kinds), found, found.order, readings, legs, least)
     for fit, order in _about(found, fits):
         for kind in (leg_faults.OFFSET_KIND, leg_faults.SCALE_KIND, leg_faults.SCALE_AND_OFFSET):
-            best = max(best, _of_kinds((kind,) * 6, fit, order, readings, legs, least))
+            best = max(best, _of_kinds((kind,) * len(order), fit, order, readings, legs, least))
     return best
 
 
 def _open(found: Diagnosis) -> list[int]:
     """Return the legs whose errors joints may explain; all where few of them are left."""
-    legs = [leg for leg in ALL_LEGS if found.kinds[leg] not in LEG_FAULTS]
-    return legs if len(legs) >= MIN_SOUND_LEGS else list(ALL_LEGS)
+    legs = [leg for leg, kind in enumerate(found.kinds) if kind not in LEG_FAULTS]
+    return legs if len(legs) >= MIN_SOUND_LEGS else list(range(len(found.kinds)))
 
 
 def _of_kinds(
@@ -147,15 +147,16 @@ def _about(found: Diagnosis, fits: Sequence[Diagnosis]
     """Return the places about which joints may be off: the file, then what was found."""
     for fit in fits:
         if not fit.fault.kind and fit.fault.unit_name == found.fault.unit_name:
-            yield fit, ALL_LEGS
-            if found.order != ALL_LEGS:
+            every = tuple(range(len(found.order)))
+            yield fit, every
+            if found.order != every:
                 yield fit, found.order
     if found.fault.kind:
         yield found, found.order
 
 
 def _errors(fit: Diagnosis, order: tuple[int, ...], readings: Array) -> Array:
-    """Return values that readings are, less those of a fault of all legs, (6, n)."""
+    """Return values that readings are, less those of a fault of all legs, (m, n)."""
     fault = fit.fault
     return np.asarray((readings[:, order] / fault.unit - fault.offset - fault.expected).T)
 
@@ -180,18 +181,18 @@ def judged(geometry: StewartGeometry, found: Diagnosis, weighed: JointEvidence, 
     few: whether the noise of readings is not known from the poses.
     """
     own = [finding for finding in found.findings if finding.kind in OWN_KINDS]
-    own = own if len(own) <= len(ALL_LEGS) - MIN_SOUND_LEGS else []
+    own = own if len(own) <= len(found.order) - MIN_SOUND_LEGS else []
     others = [finding for finding in found.findings
               if finding.kind != 'unit' and finding not in own]
     legs = [finding for finding in others if len(finding.legs) == 1]
-    gain = weighed.advantage
+    gain, every = weighed.advantage, tuple(range(len(found.order)))
     size = f'by about {weighed.joints.size:.2g} m each'
     if gain > (DECISION_RATIO if found.findings else JOINTS_OFF_RATIO):
         text = (f'joints are off the geometry file, {size}: {_left(geometry, weighed.joints)} '
                 f'remains, where faults of single legs leave {_left(geometry, weighed.legs)}. Or '
                 'the frames of the known poses are off. liedyn platform calibrate finds both, '
                 'from about 40 poses')
-        return _of_geometry(weighed, own, Finding('geometry', ALL_LEGS, text))
+        return _of_geometry(weighed, own, Finding('geometry', every, text))
     alone = not few or len(legs) + bool(found.fault.kind) == 1
     if not legs or (gain < -REJECTION_RATIO and alone):
         return found
@@ -199,7 +200,7 @@ def judged(geometry: StewartGeometry, found: Diagnosis, weighed: JointEvidence, 
             f'the geometry file, {size}, leave {_left(geometry, weighed.joints)}. Other faults '
             f'leave {_left(geometry, weighed.legs)}: ' + '; '.join(
                 finding.text for finding in others))
-    return _of_geometry(weighed, own, Finding(GEOMETRY_OR_LEGS, ALL_LEGS, text))
+    return _of_geometry(weighed, own, Finding(GEOMETRY_OR_LEGS, every, text))
 
 
 def _left(geometry: StewartGeometry, explained: Evidence) -> str:
@@ -208,10 +209,10 @@ def _left(geometry: StewartGeometry, explained: Evidence) -> str:
 
 def _of_geometry(weighed: JointEvidence, own: Sequence[Finding], finding: Finding) -> Diagnosis:
     """Return an explanation by the joints of all legs, in which no reading is corrected."""
-    fit = weighed.fit
+    fit, legs = weighed.fit, len(weighed.order)
     kept = [other for other in fit.findings if other.kind in ('unit', fit.fault.kind) or (
-        other.kind == 'order' and weighed.order != ALL_LEGS)]
+        other.kind == 'order' and weighed.order != tuple(range(legs)))]
     return fit._replace(
-        findings=(*kept, *own, finding), unexplained=6, order=weighed.order,
-        kinds=(leg_faults.UNEXPLAINED_KIND,) * 6, scales=np.full(6, 1.0 / fit.fault.unit),
-        offsets=np.full(6, -fit.fault.offset))
+        findings=(*kept, *own, finding), unexplained=legs, order=weighed.order,
+        kinds=(leg_faults.UNEXPLAINED_KIND,) * legs, scales=np.full(legs, 1.0 / fit.fault.unit),
+        offsets=np.full(legs, -fit.fault.offset))

@@ -67,7 +67,7 @@ def _most_of_noise(freedom: int) -> float:
 
 class LegFits(NamedTuple):
     """
-    Of each leg, by each reading as its own (6, 6): the fault, and what undoes it.
+    Of each leg, by each reading as its own (m, m): the fault, and what undoes it.
 
     kinds: of FAULT_KINDS. value = scales * reading + offsets. sizes: greatest error as it is.
     rests: sum of squared errors that are left.
@@ -81,10 +81,9 @@ class LegFits(NamedTuple):
 
 
 def fit_legs(expected: Array, readings: Array, tolerance: Tolerance) -> LegFits:
-    """Return the faults for expected values and readings (n, 6), m or rad."""
-    want, got = expected.T[:, None, :], np.broadcast_to(readings.T[None], (6, 6, len(readings)))
-    want = np.broadcast_to(want, got.shape)
-    ones, zeros = np.ones((6, 6)), np.zeros((6, 6))
+    """Return the faults for expected values and readings (n, m), m or rad."""
+    want, got = np.broadcast_arrays(expected.T[:, None], readings.T[None])
+    ones, zeros = np.ones(got.shape[:2]), np.zeros(got.shape[:2])
     shifts = (want - got).mean(axis=-1)
     factors = (got * want).sum(axis=-1) / np.maximum((got ** 2).sum(axis=-1), 1e-300)
     slopes, levels = _lines(got, want)
@@ -101,14 +100,14 @@ def fit_legs(expected: Array, readings: Array, tolerance: Tolerance) -> LegFits:
     negative = np.abs(want + got).max(axis=-1) <= tolerance.most
     tests = (right, negative, shifted & scaled, shifted, scaled & (factors > 0.0), scaled & varies,
              line & (slopes > 0.0), line, dead)
-    first = np.stack((*tests, np.ones((6, 6), dtype=bool))).argmax(axis=0)
-    model, (i, j) = MODELS[first], np.indices((6, 6))
+    first = np.stack((*tests, ones.astype(bool))).argmax(axis=0)
+    model, (i, j) = MODELS[first], np.indices(ones.shape)
     return LegFits(FAULT_OF_FIT[first], scales[model, i, j], offsets[model, i, j],
                    np.abs(got - want).max(axis=-1), rests[model, i, j])
 
 
 def _lines(got: Array, want: Array) -> tuple[Array, Array]:
-    """Return slopes and levels (6, 6) of the lines from readings to values (6, 6, n)."""
+    """Return slopes and levels (m, m) of the lines from readings to values (m, m, n)."""
     centre, aim = got.mean(axis=-1), want.mean(axis=-1)
     away = got - centre[..., None]
     slopes = (away * want).sum(axis=-1) / np.maximum((away ** 2).sum(axis=-1), 1e-300)
