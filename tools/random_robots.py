@@ -288,112 +288,120 @@ class Robots:
 
     def mjcf(self) -> str:
         """Return the text of an MJCF: bodies in frames, classes, motors, tendons, equalities."""
-        rng, schema = self._rng, mjcf_words()
-        root = Element('mujoco')
-        names: dict[str, list[str]] = {kind: [] for kind in ('body', 'joint', 'site', 'tendon')}
-
-        def made(parent: Element, path: str, chance: float = 0.15, **given: str) -> Element:
-            return self.fill(SubElement(parent, path.rpartition('/')[2], given), schema[path],
-                             chance)
-
-        made(root, 'mujoco/compiler', 0.1)
-        made(made(root, 'mujoco/option', 0.07), 'option/flag', 0.07)
-        classes = ['', *(self._name('c') for _ in range(rng.randrange(3)))]
+        rng, root = self._rng, Element('mujoco')
+        self._named: dict[str, list[str]] = {
+            kind: [] for kind in ('body', 'joint', 'site', 'tendon')}
+        self._made(root, 'mujoco/compiler', 0.1)
+        self._made(self._made(root, 'mujoco/option', 0.07), 'option/flag', 0.07)
+        self._classes = ['', *(self._name('c') for _ in range(rng.randrange(3)))]
         top = SubElement(root, 'default')
-        for name in classes:
+        for name in self._classes:
             within = SubElement(top, 'default', {'class': name}) if name else top
             for tag in ('joint', 'geom', 'site', 'tendon', 'motor', 'equality'):
                 if rng.random() < 0.3:
-                    each = made(within, f'default/{tag}', 0.1)
-                    for key in ('type', 'range', 'fromto', 'pos'):
-                        each.attrib.pop(key, None)
+                    _drop(self._made(within, f'default/{tag}', 0.1),
+                          'type', 'range', 'fromto', 'pos')
         SubElement(SubElement(root, 'asset'), 'mesh', {
             'name': 'solid', 'vertex': '0 0 0 .3 0 0 0 .4 0 0 0 .5', **(
                 {'scale': '1 -1 2'} if rng.random() < 0.3 else {}), 'inertia': self._types(
                     'convex', 'exact', 'legacy', 'shell')})
         world = SubElement(root, 'worldbody')
-
-        def put(parent: Element, path: str, **given: str) -> Element:
-            """Add an element of a body, now and then in a frame."""
-            if rng.random() < 0.25:
-                parent = self.fill(SubElement(parent, 'frame'), ('pos', *_TURNS), 0.4)
-                if len(classes) > 1 and rng.random() < 0.3:
-                    parent.set('childclass', rng.choice(classes[1:]))
-            if len(classes) > 1 and rng.random() < 0.2 and 'class' in schema[path]:
-                given['class'] = rng.choice(classes[1:])
-            return made(parent, path, 0.15, **given)
-
-        def add_body(parent: Element, depth: int) -> None:
-            name = self._name('b')
-            body = put(parent, 'mujoco/body', name=name)
-            names['body'].append(name)
-            kinds = rng.choice([('free',), ('ball',), (), ('hinge',), ('hinge',), ('slide',), (
-                'slide', 'hinge'), ('hinge', 'hinge', 'hinge')])
-            for kind in kinds if depth == 0 or kinds != ('free',) else ():
-                joint = put(body, 'body/joint', name=self._name('j'), type=kind)
-                if kind in ('free', 'ball'):
-                    for key in ('ref', 'springref', 'range', 'springdamper', 'axis'):
-                        joint.attrib.pop(key, None)
-                else:
-                    names['joint'].append(joint.attrib['name'])
-            if rng.random() < 0.3:
-                inertial = put(body, 'body/inertial', mass='1.5', pos='.1 .2 .1')
-                if 'fullinertia' not in inertial.attrib:
-                    inertial.set('diaginertia', '.2 .25 .3')
-            for _ in range(rng.choice([1, 1, 2])):
-                kind = self._types('sphere', 'capsule', 'box', 'cylinder', 'ellipsoid', 'mesh')
-                geom = put(body, 'body/geom', type=kind, **(
-                    {'mesh': 'solid'} if kind == 'mesh' else {'size': '.1 .2 .3'}))
-                if kind in ('sphere', 'mesh'):
-                    geom.attrib.pop('fromto', None)
-                if kind == 'mesh':  # which has it as an asset
-                    geom.attrib.pop('shellinertia', None)
-            site = put(body, 'body/site', name=self._name('s'))
-            site.attrib.pop('fromto', None)
-            names['site'].append(site.attrib['name'])
-            for _ in range(rng.choice([0, 1, 1, 2]) if depth < 3 else 0):
-                add_body(body, depth + 1)
-
         for _ in range(rng.choice([1, 1, 2])):
-            add_body(world, 0)
-        joints, pick = names['joint'], self._rng.choice
-        tendons, equalities, actuators = (Element(tag) for tag in (
-            'tendon', 'equality', 'actuator'))
+            self._add_body(world, 0)
+        parts = [Element(tag) for tag in ('tendon', 'equality', 'actuator')]
+        for fill, part in zip((self._tendons, self._equalities, self._actuators), parts):
+            fill(part)
+        root.extend(part for part in parts if len(part))
+        return ElementTree.tostring(root, encoding='unicode')
+
+    def _made(self, parent: Element, path: str, chance: float = 0.15, **given: str) -> Element:
+        return self.fill(SubElement(parent, path.rpartition('/')[2], given), mjcf_words()[path],
+                         chance)
+
+    def _put(self, parent: Element, path: str, **given: str) -> Element:
+        """Add an element of a body, now and then in a frame."""
+        rng, classes = self._rng, self._classes[1:]
+        if rng.random() < 0.25:
+            parent = self.fill(SubElement(parent, 'frame'), ('pos', *_TURNS), 0.4)
+            if classes and rng.random() < 0.3:
+                parent.set('childclass', rng.choice(classes))
+        if classes and rng.random() < 0.2 and 'class' in mjcf_words()[path]:
+            given['class'] = rng.choice(classes)
+        return self._made(parent, path, 0.15, **given)
+
+    def _add_body(self, parent: Element, depth: int) -> None:
+        rng, name = self._rng, self._name('b')
+        body = self._put(parent, 'mujoco/body', name=name)
+        self._named['body'].append(name)
+        kinds = rng.choice([('free',), ('ball',), (), ('hinge',), ('hinge',), ('slide',), (
+            'slide', 'hinge'), ('hinge', 'hinge', 'hinge')])
+        for kind in kinds if depth == 0 or kinds != ('free',) else ():
+            joint = self._put(body, 'body/joint', name=self._name('j'), type=kind)
+            if kind in ('free', 'ball'):
+                _drop(joint, 'ref', 'springref', 'range', 'springdamper', 'axis')
+            else:
+                self._named['joint'].append(joint.attrib['name'])
+        if rng.random() < 0.3:
+            inertial = self._put(body, 'body/inertial', mass='1.5', pos='.1 .2 .1')
+            if 'fullinertia' not in inertial.attrib:
+                inertial.set('diaginertia', '.2 .25 .3')
+        for _ in range(rng.choice([1, 1, 2])):
+            kind = self._types('sphere', 'capsule', 'box', 'cylinder', 'ellipsoid', 'mesh')
+            geom = self._put(body, 'body/geom', type=kind, **(
+                {'mesh': 'solid'} if kind == 'mesh' else {'size': '.1 .2 .3'}))
+            # A mesh has shellinertia as an asset.
+            _drop(geom, *{'sphere': ['fromto'], 'mesh': ['fromto', 'shellinertia']}.get(kind, []))
+        site = self._put(body, 'body/site', name=self._name('s'))
+        _drop(site, 'fromto')
+        self._named['site'].append(site.attrib['name'])
+        for _ in range(rng.choice([0, 1, 1, 2]) if depth < 3 else 0):
+            self._add_body(body, depth + 1)
+
+    def _tendons(self, tendons: Element) -> None:
+        rng, joints, sites = self._rng, self._named['joint'], self._named['site']
         for _ in range(rng.choice([0, 0, 1, 2]) if joints else 0):
             name = self._name('t')
             if rng.random() < 0.5:
-                tendon = made(tendons, 'tendon/fixed', name=name)
-                SubElement(tendon, 'joint', joint=pick(joints), coef=self._types('1', '-2'))
-            elif len(names['site']) > 1:
-                tendon = made(tendons, 'tendon/spatial', name=name)
-                for site in rng.sample(names['site'], 2):
+                tendon = self._made(tendons, 'tendon/fixed', name=name)
+                SubElement(tendon, 'joint', joint=rng.choice(joints), coef=self._types('1', '-2'))
+            elif len(sites) > 1:
+                tendon = self._made(tendons, 'tendon/spatial', name=name)
+                for site in rng.sample(sites, 2):
                     SubElement(tendon, 'site', site=site)
             else:
                 continue
-            names['tendon'].append(name)
-        if rng.random() < 0.4:
-            def two(kind: str) -> list[str]:
-                return rng.sample(names[kind], 2)
+            self._named['tendon'].append(name)
 
-            if len(names['body']) > 1:
-                a, b = two('body')
-                kind = self._types('connect', 'weld')
-                made(equalities, f'equality/{kind}', 0.2, body1=a, body2=b, **(
-                    {'anchor': '.1 .2 .3'} if kind == 'connect' else {}))
-                a, b = two('site')
-                if rng.random() < 0.4:
-                    SubElement(equalities, kind, site1=a, site2=b)
-            if len(joints) > 1:
-                a, b = two('joint')
-                made(equalities, 'equality/joint', joint1=a, joint2=b)
-            if names['tendon'] and rng.random() < 0.5:
-                made(equalities, 'equality/tendon', tendon1=pick(names['tendon']))
+    def _equalities(self, equalities: Element) -> None:
+        rng, named = self._rng, self._named
+        if rng.random() >= 0.4:
+            return
+        if len(named['body']) > 1:
+            a, b = rng.sample(named['body'], 2)
+            kind = self._types('connect', 'weld')
+            self._made(equalities, f'equality/{kind}', 0.2, body1=a, body2=b, **(
+                {'anchor': '.1 .2 .3'} if kind == 'connect' else {}))
+            a, b = rng.sample(named['site'], 2)
+            if rng.random() < 0.4:
+                SubElement(equalities, kind, site1=a, site2=b)
+        if len(named['joint']) > 1:
+            a, b = rng.sample(named['joint'], 2)
+            self._made(equalities, 'equality/joint', joint1=a, joint2=b)
+        if named['tendon'] and rng.random() < 0.5:
+            self._made(equalities, 'equality/tendon', tendon1=rng.choice(named['tendon']))
+
+    def _actuators(self, actuators: Element) -> None:
+        rng, joints, tendons = self._rng, self._named['joint'], self._named['tendon']
         for _ in range(rng.choice([0, 1, 2]) if joints else 0):
             kind = self._types('motor', 'motor', 'position', 'velocity', 'general', 'damper')
-            target = {'tendon': pick(names['tendon'])} if (
-                names['tendon'] and rng.random() < 0.3) else {'joint': pick(joints)}
-            motor = made(actuators, f'actuator/{kind}', 0.1, **target)
+            target = {'tendon': rng.choice(tendons)} if tendons and rng.random() < 0.3 else {
+                'joint': rng.choice(joints)}
+            motor = self._made(actuators, f'actuator/{kind}', 0.1, **target)
             if kind in ('damper', 'position'):
                 motor.attrib |= {'ctrlrange': '0 1'} if kind == 'damper' else {'kp': '2'}
-        root.extend(each for each in (tendons, equalities, actuators) if len(each))
-        return ElementTree.tostring(root, encoding='unicode')
+
+
+def _drop(xml: Element, *keys: str) -> None:
+    """Take attributes away."""
+    for key in keys:
+        xml.attrib.pop(key, None)
