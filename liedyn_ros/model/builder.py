@@ -21,7 +21,8 @@ from liedyn_ros.common.checks import (
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.attachment import Attachment
 from liedyn_ros.model.builder_checks import (
-    axis_names, check_names, depth_first, joint_axes, joint_limits, unlimited, X_AXIS, Z_AXIS)
+    axis_names, check_names, depth_first, joint_axes, joint_limits, require_new, unlimited, X_AXIS,
+    Z_AXIS)
 from liedyn_ros.model.expansion import expand, numbered
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body, Frame, Visual
@@ -64,7 +65,7 @@ class ModelBuilder:
         self._gravity = as_array('gravity', gravity, (3,))
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}  # by the name of the child body
-        self._joint_names: set[str] = set()
+        self._children: dict[str, str] = {}  # by the name of the joint
         self._rotors: list[Rotor] = []
         self._couplings: list[Coupling] = []
         self._warnings: list[str] = []
@@ -97,7 +98,7 @@ class ModelBuilder:
         builder = cls(model.name, model.gravity)
         builder._bodies = {body.name: body for body in model.body_list}
         builder._joints = {joint.child: joint for joint in model.joint_list}
-        builder._joint_names = set(model.joints)
+        builder._children = {joint.name: joint.child for joint in model.joint_list}
         builder._rotors, builder._couplings = list(model.rotors), list(model.couplings)
         builder._warnings, builder._closures = list(model.warnings), list(model.closures)
         builder._frames = list(model.frame_list)
@@ -123,9 +124,9 @@ class ModelBuilder:
         >>> builder.build().actuated.tolist()
         [True, True, True, True, True, False]
         """
-        require_known(ModelError, 'passive', sorted(self._joint_names), joints)
-        self._joints.update((child, replace(each, actuated=False))
-                            for child, each in list(self._joints.items()) if each.name in joints)
+        require_known(ModelError, 'passive', sorted(self._children), joints)
+        for child in (self._children[name] for name in joints):
+            self._joints[child] = replace(self._joints[child], actuated=False)
 
     def replace_joint(self, joint: str, type_name: str, *, axis: ArrayLike | None = None,
                       second_axis: ArrayLike | None = None) -> None:
@@ -146,14 +147,10 @@ class ModelBuilder:
         >>> builder.build().nv
         5
         """
-        for child, each in list(self._joints.items()):
-            if each.name == joint:
-                del self._joints[child]
-                self._joint_names.remove(joint)
-                self.add_joint(joint, type_name, each.parent, child, placement=each.placement,
-                               axis=axis, second_axis=second_axis, actuated=each.actuated)
-                return
-        raise unknown_name(ModelError, 'joint', sorted(self._joint_names), joint)
+        each = self._joints.pop(self._child(joint))
+        del self._children[joint]
+        self.add_joint(joint, type_name, each.parent, each.child, placement=each.placement,
+                       axis=axis, second_axis=second_axis, actuated=each.actuated)
 
     def lock_joint(self, joint: str, position: ArrayLike) -> None:
         """
@@ -174,22 +171,24 @@ class ModelBuilder:
         >>> builder.build().nv
         5
         """
-        for child, each in self._joints.items():
-            if each.name == joint and each.type_name == 'fixed' and joint in self._locked:
-                self._require_held(joint, self._locked[joint], position)
-                return
-            if each.name == joint:
-                placement = each.placement @ each.motion(position)
-                locked = {**self._locked, **dict(zip(
-                    axis_names(each), np.atleast_1d(as_numbers('position', position)).tolist()))}
-                self._couplings, self._locked = self._not_locked(locked), locked
-                self._joints[child] = replace(
-                    each, type_name='fixed', placement=checked_pose(f'joint {joint}', placement),
-                    axis=Z_AXIS, second_axis=X_AXIS, pitch=0.0, limits=unlimited(0),
-                    **no_forces())
-                self._lock_followers()
-                return
-        raise unknown_name(ModelError, 'joint', sorted(self._joint_names), joint)
+        each = self._joints[self._child(joint)]
+        if each.type_name == 'fixed' and joint in self._locked:
+            self._require_held(joint, self._locked[joint], position)
+            return
+        placement = each.placement @ each.motion(position)
+        locked = {**self._locked, **dict(zip(
+            axis_names(each), np.atleast_1d(as_numbers('position', position)).tolist()))}
+        self._couplings, self._locked = self._not_locked(locked), locked
+        self._joints[each.child] = replace(
+            each, type_name='fixed', placement=checked_pose(f'joint {joint}', placement),
+            axis=Z_AXIS, second_axis=X_AXIS, pitch=0.0, limits=unlimited(0), **no_forces())
+        self._lock_followers()
+
+    def _child(self, joint: str) -> str:
+        """Return the body that a joint moves."""
+        if joint not in self._children:
+            raise unknown_name(ModelError, 'joint', sorted(self._children), joint)
+        return self._children[joint]
 
     def _lock_followers(self) -> None:
         """Lock a joint that is the only one of a coupling which moves, then others."""
@@ -254,8 +253,7 @@ class ModelBuilder:
             self.add_body(prefix + each.name, each.inertia, each.visuals)
         for joint in joints:
             self._check_new_joint(joint.name, joint.type_name, joint.child)
-            self._joints[joint.child] = joint
-            self._joint_names.add(joint.name)
+            self._joints[joint.child], self._children[joint.name] = joint, joint.child
         for rotor in map(to.rotor, model.rotors):
             self.add_rotor(rotor)
         self._couplings += map(to.coupling, model.couplings)
@@ -286,8 +284,7 @@ class ModelBuilder:
         names = [*self._bodies, *(each.name for each in self._frames)]
         if frame not in names:
             raise unknown_name(ModelError, f'payload {name}: frame', names, frame)
-        if name in names:
-            raise ModelError(f'payload {name}: expected a name not yet used, got it twice')
+        require_new('payload', name, names)
         body, pose = frame, IDENTITY if placement is None else checked_pose(
             'placement', placement)
         for each in self._frames:
@@ -313,8 +310,7 @@ class ModelBuilder:
 
         >>> ld.ModelBuilder('leg').add_body('shin', None)
         """
-        if name in self._bodies:
-            raise ModelError(f'body {name}: expected a name not yet used, got it twice')
+        require_new('body', name, self._bodies)
         self._bodies[name] = Body(name, inertia, tuple(visuals))
 
     def add_joint(
@@ -375,13 +371,12 @@ class ModelBuilder:
                 'damping': damping, 'friction': friction, 'stiffness': stiffness, 'rest': rest,
                 'armature': armature, 'stop_stiffness': stop_stiffness,
                 'stop_width': stop_width}))
-        self._joint_names.add(name)
+        self._children[name] = child
 
     def _check_new_joint(self, name: str, type_name: str, child: str) -> None:
         if type_name not in JOINT_TYPES:
             raise unknown_name(ModelError, f'joint {name}', JOINT_TYPES, type_name, 'a type')
-        if name in self._joint_names:
-            raise ModelError(f'joint {name}: expected a name not yet used, got it twice')
+        require_new('joint', name, self._children)
         if child in self._joints:
             raise ModelError(f'joint {name}: expected a child body that no joint moves yet, got '
                              f'{child}, which joint {self._joints[child].name} moves; '
@@ -403,8 +398,7 @@ class ModelBuilder:
         >>> len(builder.build().rotors)
         1
         """
-        if any(other.name == rotor.name for other in self._rotors):
-            raise ModelError(f'rotor {rotor.name}: expected a name not yet used, got it twice')
+        require_new('rotor', rotor.name, [each.name for each in self._rotors])
         self._rotors.append(rotor)
 
     def add_coupling(self, joint: str, leader: str, multiplier: float, offset: float,
@@ -474,8 +468,7 @@ class ModelBuilder:
         >>> len(builder.build().closures)
         1
         """
-        if any(closure.name == name for closure in self._closures):
-            raise ModelError(f'closure {name}: expected a name not yet used, got it twice')
+        require_new('closure', name, [each.name for each in self._closures])
         self._closures.append(make_closure(
             name, type_name, body_a, body_b, placement_a=placement_a, placement_b=placement_b,
             axis=axis, second_axis=second_axis, pitch=pitch, length=length, tolerance=tolerance))

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import fields
 from functools import lru_cache
 
@@ -75,6 +75,12 @@ def joint_limits(name: str, type_name: str, limits: Mapping[str, ArrayLike]) -> 
         raise ModelError(f'joint {name}: expected no bounds of position for type {type_name}, '
                          f'got {bounds.lower.tolist()} to {bounds.upper.tolist()}')
     return bounds
+
+
+def require_new(what: str, name: str, used: Container[str]) -> None:
+    """Raise ModelError for a name that is used."""
+    if name in used:
+        raise ModelError(f'{what} {name}: expected a name not yet used, got it twice')
 
 
 @lru_cache
