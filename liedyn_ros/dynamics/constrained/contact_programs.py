@@ -17,7 +17,7 @@ Restitution is Poisson's: part of each normal impulse comes back, which gains no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import math
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.common.extras import require_extra
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
@@ -42,13 +42,21 @@ class Cone(NamedTuple):
     Forces (3,) of a contact, in the axes of the ground: matrix (3, k) times multipliers of rows.
 
     normal (3,) is unit. The same matrix takes the speeds A v of these rows to the velocity of the
-    contact.
+    contact. Of surfaces, axes (3, 3) times the multipliers of turning, before rows, are moments.
     """
 
     rows: slice
     matrix: Array
     normal: Array
     friction: float
+    turning: slice
+    axes: Array
+
+
+def normal_and_tangential(of: Array, normal: Array) -> tuple[float, float]:
+    """Return the part of a vector (3,) along a unit normal, and the size of the rest."""
+    along = float(of @ normal)
+    return along, float(np.linalg.norm(of - along * normal))
 
 
 def admissible_multipliers(rows: Array, rank: int, multipliers: Array, cones: Sequence[Cone]
@@ -109,13 +117,19 @@ def restored_impulses(mass: Array, rows: Array, impulses: Array, cones: Sequence
     return np.asarray(impulses + given + across @ reaction)
 
 
-def sliding_impulses(mass: Array, rows: Array, v: Array, cones: Sequence[Cone], part: float
-                     ) -> Array:
+def sliding_impulses(mass: Array, rows: Array, v: Array, by_name: Mapping[str, Cone],
+                     part: float) -> Array:
     """
     Return the impulses (m,) of rows A (m, nv) in an impact where contacts leave, slide or stick.
 
-    Raises ConvergenceError where friction and sliding do not settle.
+    Raises LimitError for contacts that nothing lets slide, and ConvergenceError where friction
+    and sliding do not settle.
     """
+    endless = [name for name, cone in by_name.items() if math.isinf(cone.friction)]
+    if endless:
+        raise LimitError('friction: expected a finite one of contacts that may slide, got inf for '
+                         f'{endless}', names=endless, got=math.inf)
+    cones = list(by_name.values())
     response = np.linalg.solve(mass_factor(mass), rows.T)
     matrix, before = response.T @ response, rows @ v
     pressed = _pressed_impulses(matrix, before, cones, np.zeros(len(cones)))
@@ -145,7 +159,7 @@ def _pressed_impulses(matrix: Array, before: Array, cones: Sequence[Cone], least
         impulses = found * speed / size
         after = before + matrix @ impulses
         along = [cone.matrix @ after[cone.rows] for cone in cones]
-        slides = np.array([np.linalg.norm(u - (u @ cone.normal) * cone.normal)
+        slides = np.array([normal_and_tangential(u, cone.normal)[1]
                            for u, cone in zip(along, cones)])
         change = np.abs(slides - sliding).max(initial=0.0) / speed
         if change <= SLIDING_TOLERANCE or last <= change <= STALLED_STEP:

@@ -28,7 +28,8 @@ from liedyn_ros.common.checks import (
 from liedyn_ros.common.errors import ConvergenceError, LimitError, ModelError
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
 from liedyn_ros.dynamics.constrained.contact_programs import (
-    admissible_multipliers, Cone, least_efforts, restored_impulses, sliding_impulses)
+    admissible_multipliers, Cone, least_efforts, normal_and_tangential, restored_impulses,
+    sliding_impulses)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.solver.solution import ConstraintStatus, Solved
 from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE
@@ -278,7 +279,7 @@ class Contacts:
         multipliers = np.reshape(solution.multipliers, (-1, dynamics.m))[0] if dynamics.m else (
             np.zeros(0))
         unique = self._decide(dynamics, solution.rank)
-        found = self._forces(dynamics, cones, multipliers, unique)
+        found = self._forces(cones, multipliers, unique)
         if unique or not admissible or all(each.holds for each in found.values()):
             return found
         other = admissible_multipliers(
@@ -286,7 +287,7 @@ class Contacts:
         if other is None:
             return {name: each._replace(unique=True) for name, each in found.items()}
         return {name: each._replace(holds=True) for name, each in self._forces(
-            dynamics, cones, other, False).items()}
+            cones, other, False).items()}
 
     def inverse(self, dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                 external: ArrayLike | None = None, *, actuated: ArrayLike | None = None
@@ -330,7 +331,7 @@ class Contacts:
             raise LimitError('a: expected a motion with forces that push and do not slip, got '
                              f'none at {list(cones)}', names=list(cones))
         tau = found.tau - np.where(driven, rows.T @ (least - found.multipliers), 0.0)
-        forces = self._forces(dynamics, cones, least, self._decide(dynamics, found.rank))
+        forces = self._forces(cones, least, self._decide(dynamics, found.rank))
         return Carried(tau, {name: each._replace(holds=True) for name, each in forces.items()})
 
     def impact(self, dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike,
@@ -382,20 +383,17 @@ class Contacts:
         if not cones or not (part or sliding):
             return Impact(found.a, self.forces(dynamics, q, found), found.status)
         mass, rows = tree.mass_matrix(q), dynamics.jacobian(q)
-        if sliding:
-            _require_friction(cones)
-            impulses = sliding_impulses(mass, rows, v, list(cones.values()), part)
-        else:
-            impulses = restored_impulses(
-                mass, rows, found.multipliers, list(cones.values()), part)
+        impulses = sliding_impulses(mass, rows, v, cones, part) if sliding else (
+            restored_impulses(mass, rows, found.multipliers, list(cones.values()), part))
         factor = mass_factor(mass)
         after = v + np.linalg.solve(factor.T, np.linalg.solve(factor, rows.T @ impulses))
-        forces = self._forces(dynamics, cones, impulses, self._decide(dynamics, found.rank))
-        if sliding:
-            speeds, slowest = rows @ after, MAX_HELD_SPEED * np.abs(rows @ v).max(initial=0.0)
-            forces = {name: force._replace(holds=_holds(
-                cones[name], speeds, slowest, bounces=part > 0.0))
-                for name, force in forces.items()}
+        forces = self._forces(cones, impulses, self._decide(dynamics, found.rank))
+        slowest = MAX_HELD_SPEED * np.abs(rows @ v).max(initial=0.0)
+        for name, cone in cones.items() if sliding else ():
+            leaves, slides = normal_and_tangential(
+                cone.matrix @ (rows @ after)[cone.rows], cone.normal)
+            forces[name] = forces[name]._replace(
+                holds=slides <= slowest and (part > 0.0 or leaves <= slowest))
         return Impact(after, forces, found.status)
 
     def _cones(self, dynamics: ConstrainedDynamics) -> dict[str, Cone]:
@@ -412,25 +410,24 @@ class Contacts:
             if closure.name in self._places:
                 contact = self._places[closure.name].contact
                 normal = np.asarray(contact.normal)
+                axes = -closure.frame_b[:3, :3]  # the closure acts on the ground
                 found[closure.name] = (
-                    Cone(slice(first, end), normal[:, None], normal, 0.0)
-                    if contact.kind == SLIDING_CONTACT else  # the closure acts on the ground
-                    Cone(slice(end - 3, end), -closure.frame_b[:3, :3], normal, contact.friction))
+                    Cone(slice(first, end), normal[:, None], normal, 0.0, slice(0, 0), axes)
+                    if contact.kind == SLIDING_CONTACT else
+                    Cone(slice(end - 3, end), axes, normal, contact.friction,
+                         slice(first, end - 3), axes))
             first = end
         return found
 
-    def _forces(self, dynamics: ConstrainedDynamics, cones: Mapping[str, Cone],
-                multipliers: Array, unique: bool) -> dict[str, ContactForce]:
-        found, first = {}, 0
-        for closure in dynamics.model.closures:
-            if closure.name in cones:
-                cone, moment = cones[closure.name], np.zeros(3)
-                moments = multipliers[first:cone.rows.start]  # about x, y and z, or the first two
-                moment[:len(moments)] = moments
-                found[closure.name] = _judged(
-                    self._places[closure.name].contact, cone.matrix @ multipliers[cone.rows],
-                    -closure.frame_b[:3, :3] @ moment, unique)
-            first += closure.rows
+    def _forces(self, cones: Mapping[str, Cone], multipliers: Array, unique: bool
+                ) -> dict[str, ContactForce]:
+        found = {}
+        for name, cone in cones.items():
+            moment, moments = np.zeros(3), multipliers[cone.turning]
+            moment[:len(moments)] = moments  # about x, y and z, or the first two
+            found[name] = _judged(
+                self._places[name].contact, cone.matrix @ multipliers[cone.rows],
+                cone.axes @ moment, unique)
         return found
 
     def _decide(self, dynamics: ConstrainedDynamics, rank: int) -> bool:
@@ -492,26 +489,9 @@ def _checked(model: Model, name: str, contact: Contact, used: set[str]) -> _Plac
     return _Place(contact, turned)
 
 
-def _require_friction(cones: Mapping[str, Cone]) -> None:
-    """Raise LimitError for contacts that nothing lets slide."""
-    endless = [name for name, cone in cones.items() if math.isinf(cone.friction)]
-    if endless:
-        raise LimitError('friction: expected a finite one of contacts that may slide, got inf for '
-                         f'{endless}', names=endless, got=math.inf)
-
-
 def _judged(contact: Contact, force: Array, moment: Array, unique: bool) -> ContactForce:
     """Return a force (3,) and a moment (3,) with what they say about the contact."""
-    along = np.asarray(contact.normal)
-    normal = float(force @ along)
-    tangential = float(np.linalg.norm(force - normal * along))
+    normal, tangential = normal_and_tangential(force, np.asarray(contact.normal))
     most = contact.friction * normal if tangential else math.inf
     slip = tangential / most if most > 0.0 else math.inf
     return ContactForce(force, moment, normal, slip, normal >= 0.0 and slip <= 1.0, unique)
-
-
-def _holds(cone: Cone, speeds: Array, slowest: float, *, bounces: bool) -> bool:
-    """Return whether a contact neither slides nor leaves, but for the restitution."""
-    u = cone.matrix @ speeds[cone.rows]
-    slides = np.linalg.norm(u - (u @ cone.normal) * cone.normal)
-    return bool(slides <= slowest and (bounces or u @ cone.normal <= slowest))
