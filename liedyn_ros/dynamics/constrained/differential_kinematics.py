@@ -187,7 +187,7 @@ class DifferentialKinematics:
         """Return the code of velocity.lead, and the velocity (nv,) that it has for tasks."""
         loops, (m, n), v = self._loops, (self._loops.m, self.model.nv), np.zeros(self.model.nv)
         size = velocity.scratch_size(m, len(wanted), n)
-        given = (loops.row_sizes, q, dt, self._gain, rows, wanted, np.full(n, self._damping),
+        given = (loops.row_sizes, q, dt, self._gain, rows, wanted, 0, np.full(n, self._damping),
                  lower, upper, back, q.copy(), np.empty(m), np.empty((m, n)),
                  np.empty((size, size)), v)
         workspace = loops.data.workspace

@@ -194,7 +194,7 @@ def loops_velocity_within(
         return REFUSED
     code = velocity.lead(
         loops.workspace, loops.turns, t.size, q, settings[0], settings[1], jacobian, wanted,
-        damping, lower, upper, back, t.trial, t.trial_f, t.trial_rows, scratch, v)
+        0, damping, lower, upper, back, t.trial, t.trial_f, t.trial_rows, scratch, v)
     return DONE if code == velocity.FOUND else (
         REFUSED if code == velocity.NO_CONFIGURATION else completion.UNSATISFIABLE)
 

@@ -173,5 +173,7 @@ def velocity_within(
     """
     if not (finite(jacobian) and finite(wanted) and finite(damping) and finite(back)):
         return aba.REFUSED
-    return aba.DONE if velocity.lead_tree(
-        jacobian, wanted, held, damping, lower, upper, back, scratch, v) else UNSATISFIABLE
+    none = wanted[:0]
+    return aba.DONE if velocity.continue_leading(
+        none, 0, none, none, 1.0, 0.0, jacobian, wanted, held, damping, lower, upper, back, none,
+        none, jacobian[:0], scratch, v) == velocity.FOUND else UNSATISFIABLE

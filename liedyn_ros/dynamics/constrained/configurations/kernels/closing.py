@@ -115,11 +115,15 @@ def write_trial(machine, t):
 @kernel
 def write_damped_step(machine, t):
     """Write the damped step (nv,) of the coordinates that move, none longer than pi."""
-    count = write_moving(machine, t)
+    for j in range(len(t.step)):  # down the slope of half the cost
+        t.step[j] = 0.0
+        for r in range(len(t.f)):
+            t.step[j] -= t.rows[r, j] * t.f[r]
+    count = write_moving(machine, t, t.step)
     most = write_normal_matrix(t, count)
     for i in range(count):
         t.normal[(count + 1) * i] += t.numbers[STEP_DAMPING] * max(most, LEAST_SCALE)
-        t.right[i] = slope_along(t, t.moving[i])
+        t.right[i] = -t.step[t.moving[i]]
     solve_by_elimination(t.normal[:count * count], t.right[:count])
     longest = max(1.0, position.largest_magnitude(t.right[:count]) / math.pi)
     t.step[:] = 0.0
@@ -146,28 +150,19 @@ def write_normal_matrix(t, count):
 
 
 @kernel
-def write_moving(machine, t):
-    """List the coordinates that a descent does not take off limits; return how many."""
+def write_moving(machine, t, towards):
+    """List the coordinates that a direction (nv,) does not take off limits; return how many."""
     count = 0
-    for j in range(len(t.step)):
+    for j in range(len(towards)):
         moves = t.free[j] != 0
         if moves and has_limit(t, j):
-            here, slope = t.q[machine.position_at[j]], slope_along(t, j)
-            moves = not ((here <= t.lower[j] and slope > 0.0)
-                         or (here >= t.upper[j] and slope < 0.0))
+            here = t.q[machine.position_at[j]]
+            moves = not ((here <= t.lower[j] and towards[j] < 0.0)
+                         or (here >= t.upper[j] and towards[j] > 0.0))
         if moves:
             t.moving[count] = j
             count += 1
     return count
-
-
-@kernel
-def slope_along(t, j):
-    """Return the derivative of half the cost by a coordinate."""
-    total = 0.0
-    for r in range(len(t.f)):
-        total += t.rows[r, j] * t.f[r]
-    return total
 
 
 @kernel

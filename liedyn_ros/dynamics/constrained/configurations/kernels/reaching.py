@@ -16,7 +16,7 @@ approached within the motions that the targets leave.
 import math
 
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
-    begin_closing, CLOSED, closing_of, continue_closing, EVALUATE, has_limit,
+    begin_closing, CLOSED, closing_of, continue_closing, EVALUATE, write_moving,
     write_normal_matrix, write_trial)
 from liedyn_ros.dynamics.constrained.kernels.position import (
     closure_residuals, largest_magnitude)
@@ -127,7 +127,7 @@ def distance_from_rest(t, away):
 @kernel
 def write_free_part(machine, t, away, free):
     """Write the part of a displacement (nv,) that rows leave free, within limits (12.64)."""
-    count = write_moving_freely(machine, t, away)
+    count = write_moving(machine, t, away)
     most = write_normal_matrix(t, count)
     for i in range(count):
         t.normal[(count + 1) * i] += POSTURE_DAMPING * max(most, POSTURE_DAMPING)
@@ -142,19 +142,3 @@ def write_free_part(machine, t, away, free):
     free[:] = 0.0
     for i in range(count):
         free[t.moving[i]] = away[t.moving[i]] - t.right[i]
-
-
-@kernel
-def write_moving_freely(machine, t, away):
-    """List the coordinates that a displacement does not take off limits; return how many."""
-    count = 0
-    for j in range(len(away)):
-        moves = t.free[j] != 0
-        if moves and has_limit(t, j):
-            here = t.q[machine.position_at[j]]
-            moves = not ((here <= t.lower[j] and away[j] < 0.0)
-                         or (here >= t.upper[j] and away[j] > 0.0))
-        if moves:
-            t.moving[count] = j
-            count += 1
-    return count

@@ -18,7 +18,7 @@ import math
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.jit.decorators import kernel, long_kernel
-from liedyn_ros.jit.kinds import MATRIX, NUMBER, TRUTH, VECTOR, WHOLE
+from liedyn_ros.jit.kinds import MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.jit.pointers import part
 from liedyn_ros.linear_algebra.kernels.constrained_least_squares import (
     solve_constrained_least_squares)
@@ -38,9 +38,9 @@ def scratch_size(m, tasks, n):
 
 @long_kernel
 def lead(workspace: VECTOR, turns: VECTOR, size: VECTOR, q: VECTOR, dt: NUMBER, gain: NUMBER,
-         jacobian: MATRIX, wanted: VECTOR, damping: VECTOR, lower: VECTOR, upper: VECTOR,
-         back: VECTOR, trial: VECTOR, f: VECTOR, rows: MATRIX, scratch: MATRIX, v: VECTOR
-         ) -> WHOLE:
+         jacobian: MATRIX, wanted: VECTOR, held: WHOLE, damping: VECTOR, lower: VECTOR,
+         upper: VECTOR, back: VECTOR, trial: VECTOR, f: VECTOR, rows: MATRIX, scratch: MATRIX,
+         v: VECTOR) -> WHOLE:
     """
     Write v (nv); return FOUND, or NO_CONFIGURATION for q, NONE within bounds, OPENS loops.
 
@@ -53,48 +53,27 @@ def lead(workspace: VECTOR, turns: VECTOR, size: VECTOR, q: VECTOR, dt: NUMBER, 
         turns[:] = math.nan
         if not closure_residuals(workspace, trial, turns, f, rows):
             return NO_CONFIGURATION
-        code = continue_leading(workspace, attempt, size, q, dt, gain, jacobian, wanted, damping,
-                                lower, upper, back, trial, f, rows, scratch, v)
+        code = continue_leading(workspace, attempt, size, q, dt, gain, jacobian, wanted, held,
+                                damping, lower, upper, back, trial, f, rows, scratch, v)
         attempt += 1
     return code
 
 
 @long_kernel
-def lead_tree(jacobian: MATRIX, wanted: VECTOR, held: WHOLE, damping: VECTOR, lower: VECTOR,
-              upper: VECTOR, back: VECTOR, scratch: MATRIX, v: VECTOR) -> TRUTH:
-    """Write v (nv,) without loops, but with the first `held` rows; return whether there is one."""
-    k, n = jacobian.shape
-    numbers, inner = scratch.reshape(scratch.size), k + 5 * n + 9
-    solver, at = part(numbers, 0, inner, inner), inner * inner
-    stack, at = part(numbers, at, k + n, n), at + (k + n) * n
-    sides, step = part(numbers, at, 1, k + n)[0], part(numbers, at + k + n, 2, n)
-    for i in range(k):
-        sides[i] = wanted[i]
-        for j in range(n):
-            stack[i, j] = jacobian[i, j]
-    if not solve_constrained_least_squares(
-            stack[:k], sides[:k], held, damping, lower, upper, solver, v):
-        return False
-    if len(back) > 0:
-        ease(stack, sides, k, lower, upper, 1.0, back, step, solver, v)
-    return True
-
-
-@long_kernel
 def continue_leading(
         workspace: VECTOR, attempt: WHOLE, size: VECTOR, q: VECTOR, dt: NUMBER, gain: NUMBER,
-        jacobian: MATRIX, wanted: VECTOR, damping: VECTOR, lower: VECTOR, upper: VECTOR,
-        back: VECTOR, trial: VECTOR, f: VECTOR, rows: MATRIX, scratch: MATRIX, v: VECTOR
-        ) -> WHOLE:
+        jacobian: MATRIX, wanted: VECTOR, held: WHOLE, damping: VECTOR, lower: VECTOR,
+        upper: VECTOR, back: VECTOR, trial: VECTOR, f: VECTOR, rows: MATRIX, scratch: MATRIX,
+        v: VECTOR) -> WHOLE:
     """
     Use residuals f (m,) and rows (m, nv) at a trial (nq,), q at attempt 0, and write the next.
 
     v (nv,) is held for dt. Of what jacobian (k, nv) v misses of wanted (k,) the squares are least,
-    with damping (nv,) times those of v, within bounds. Gaps of loops fall by gain; of velocities
-    as good, the one nearest to back (nv,), if it has entries, is taken. size (m,) is that of
-    residuals. scratch has scratch_size rows and columns.
+    with damping (nv,) times those of v, within bounds; the first `held` are met. Gaps of loops
+    fall by gain; of velocities as good, the one nearest to back (nv,), if it has entries, is
+    taken. size (m,) is that of residuals. scratch has scratch_size rows and columns. Without
+    constraints, m = 0, the first call is the last, and reads no workspace.
     """
-    machine = workspace_of(workspace).machine
     m, k, n = len(size), len(wanted), len(v)
     numbers, inner = scratch.reshape(scratch.size), m + k + 5 * n + 9
     solver, at = part(numbers, 0, inner, inner), inner * inner
@@ -103,7 +82,41 @@ def continue_leading(
     gaps, at = part(numbers, at, 3, m), at + 3 * m  # as they are, as they are to be, corrections
     step, at = part(numbers, at, 2, n), at + 2 * n
     kept, at = part(numbers, at, 1, 2)[0], at + 2  # how long the step is, by how much it opened
-    falls, opened, most = -min(gain * dt, 1.0) / dt, 0.0, 0.0
+    falls = -min(gain * dt, 1.0) / dt
+    code = choose_step(attempt, size, falls, dt, f, rows, gaps, kept, stack, sides)
+    if code != EVALUATE:
+        return code
+    for i in range(k):
+        sides[m + i] = kept[0] * wanted[i]
+        for j in range(n):
+            stack[m + i, j] = jacobian[i, j]
+    share = 1.0
+    if not solve_constrained_least_squares(
+            stack[:m + k], sides[:m + k], m + held, damping, lower, upper, solver, v):
+        share = -1.0 if held > 0 else close_slowly(
+            stack, sides, falls, gaps, damping, lower, upper, part(numbers, at, m + k + 1, n + 1),
+            part(numbers, at + (m + k + 1) * (n + 1), 1, m + k + 1)[0],
+            part(numbers, at + (m + k + 1) * (n + 2), 4, n + 1), solver, v)
+        if share < 0.0:
+            return NONE
+    if len(back) > 0:
+        ease(stack, sides, m + k, lower, upper, kept[0], back, step, solver, v)
+    if m == 0:
+        return FOUND
+    for r in range(m):
+        gaps[1, r] = gaps[0, r] * (1.0 + share * falls * dt)
+    for j in range(n):
+        step[0, j] = dt * v[j]
+    machine = workspace_of(workspace).machine
+    configuration.integrate(machine.kind, machine.qi, machine.vi, q, step[0], trial)
+    return EVALUATE
+
+
+@kernel
+def choose_step(attempt, size, falls, dt, f, rows, gaps, kept, stack, sides):
+    """Return FOUND or OPENS, or write the rows of loops for a next, maybe shorter, step."""
+    m, n = rows.shape
+    opened, most = 0.0, 0.0
     for r in range(m):
         f[r] /= size[r]
         if attempt == 0:
@@ -122,28 +135,6 @@ def continue_leading(
     for r in range(m):
         gaps[2, r] = gaps[2, r] - (f[r] - gaps[1, r]) / dt if corrects else 0.0
         sides[r] = falls * gaps[0, r] + gaps[2, r]
-    for i in range(k):
-        sides[m + i] = kept[0] * wanted[i]
-        for j in range(n):
-            stack[m + i, j] = jacobian[i, j]
-    share = 1.0
-    if not solve_constrained_least_squares(
-            stack[:m + k], sides[:m + k], m, damping, lower, upper, solver, v):
-        share = close_slowly(stack, sides, falls, gaps, damping, lower, upper,
-                             part(numbers, at, m + k + 1, n + 1),
-                             part(numbers, at + (m + k + 1) * (n + 1), 1, m + k + 1)[0],
-                             part(numbers, at + (m + k + 1) * (n + 2), 4, n + 1), solver, v)
-        if share < 0.0:
-            return NONE
-    if len(back) > 0:
-        ease(stack, sides, m + k, lower, upper, kept[0], back, step, solver, v)
-    if m == 0:
-        return FOUND
-    for r in range(m):
-        gaps[1, r] = gaps[0, r] * (1.0 + share * falls * dt)
-    for j in range(n):
-        step[0, j] = dt * v[j]
-    configuration.integrate(machine.kind, machine.qi, machine.vi, q, step[0], trial)
     return EVALUATE
 
 
