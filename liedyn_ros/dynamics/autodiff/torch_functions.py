@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_module
 from liedyn_ros.dynamics.autodiff.pullbacks import DynamicsFunctions, Pullback
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
@@ -26,12 +27,12 @@ class TorchFunctions(DynamicsFunctions):
     """
     inverse(q, v, a), forward(q, v, tau), integrate(q, dv) and difference(q0, q1) on tensors.
 
-    Tensors are (n,) or (..., n); leading axes broadcast; the result has their type and device.
-    The work is done in float64 on the processor. Gradients by q have nq numbers, those of
-    quaternions being perpendicular to them: torch's own steps then leave unit length, integrate
-    keeps it. Gradients have no derivatives. Closed loops have hybrid(q, v, a, tau) too, and take
-    states on the constraints. Raises ModuleNotFoundError without torch, and the errors of the
-    calls of the dynamics.
+    Tensors are (n,) or (..., n); leading axes broadcast; the result has the type and device of the
+    first. vmap, grad, vjp and jacrev of torch.func take the functions. The work is done in float64
+    on the processor. Gradients by q have nq numbers, those of quaternions being perpendicular to
+    them: torch's own steps then leave unit length, integrate keeps it. Derivatives of gradients
+    are refused. Closed loops have hybrid(q, v, a, tau) too, and take states on the constraints.
+    Raises ModuleNotFoundError without torch, and the errors of the calls of the dynamics.
 
     >>> import torch  # doctest: +SKIP
     >>> at = torch.tensor(q, requires_grad=True)  # doctest: +SKIP
@@ -56,30 +57,63 @@ class TorchFunctions(DynamicsFunctions):
 def _function(of: Pullback) -> Any:
     """Return a function of torch that calls value and pull."""
     import torch
-    from torch.autograd.function import once_differentiable
 
     def rows(tensor: Any) -> Any:
         array = tensor.detach().cpu().to(torch.float64).numpy()
         return np.ascontiguousarray(array.reshape(-1, array.shape[-1]))
 
+    def mapped(function: Any, info: Any, axes: Any, tensors: Any) -> Any:
+        return function.apply(*(
+            tensor.expand(info.batch_size, *tensor.shape) if axis is None else
+            tensor.movedim(axis, 0) for axis, tensor in zip(axes, tensors)))
+
+    class Gradient(torch.autograd.Function):
+        """The gradients by all arguments, as a function of them and of weights."""
+
+        @staticmethod
+        def forward(*tensors: Any) -> Any:
+            """Return the gradients; weights come last."""
+            return tuple(torch.from_numpy(each).reshape(tensor.shape).to(tensor)
+                         for each, tensor in zip(of.pull(*map(rows, tensors)), tensors))
+
+        @staticmethod
+        def setup_context(context: Any, inputs: Any, output: Any) -> None:
+            """Keep nothing."""
+
+        @staticmethod
+        def backward(context: Any, *weights: Any) -> Any:
+            """Refuse second derivatives."""
+            raise LiedynError('gradient: expected first derivatives of dynamics, got a second '
+                              'one: take partial_derivatives.second_derivatives')
+
+        @staticmethod
+        def vmap(info: Any, axes: Any, *tensors: Any) -> Any:
+            """Return the gradients of many."""
+            return mapped(Gradient, info, axes, tensors), (0,) * (len(tensors) - 1)
+
     class Function(torch.autograd.Function):
         """The function and its pullback."""
 
         @staticmethod
-        def forward(context: Any, *tensors: Any) -> Any:
-            """Return the value at (K, n)."""
-            context.save_for_backward(*tensors)
+        def forward(*tensors: Any) -> Any:
+            """Return the value at (..., n)."""
             first = tensors[0]
             value = torch.from_numpy(of.value(*map(rows, tensors)))
             return value.reshape(*first.shape[:-1], of.width).to(first)
 
         @staticmethod
-        @once_differentiable
+        def setup_context(context: Any, inputs: Any, output: Any) -> None:
+            """Keep the arguments."""
+            context.save_for_backward(*inputs)
+
+        @staticmethod
         def backward(context: Any, weights: Any) -> Any:
             """Return the gradients by all arguments."""
-            tensors = context.saved_tensors
-            found = of.pull(*map(rows, tensors), rows(weights))
-            return tuple(torch.from_numpy(each).reshape(tensor.shape).to(tensor)
-                         for each, tensor in zip(found, tensors))
+            return Gradient.apply(*context.saved_tensors, weights)
+
+        @staticmethod
+        def vmap(info: Any, axes: Any, *tensors: Any) -> Any:
+            """Return the values of many."""
+            return mapped(Function, info, axes, tensors), 0
 
     return Function.apply

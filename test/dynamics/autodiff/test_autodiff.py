@@ -104,6 +104,14 @@ def test_torch(dynamics: Dynamics, name: str) -> None:
     (torch.tensor(y) * value).sum().backward()
     for tensor, wanted in zip(tensors, of.pull(*given, y)):
         assert_same(tensor.grad.numpy(), wanted)
+    mapped, function = [each.detach() for each in tensors], getattr(functions, name)
+    assert_same(torch.func.vmap(function)(*mapped).numpy(), of.value(*given))
+    places = tuple(range(len(given)))
+    rows = torch.func.vmap(torch.func.jacrev(function, places))(*mapped)
+    for each, wanted in zip(rows, of.pull(*given, y)):
+        assert_same(np.einsum('ki,kij->kj', y, each.numpy()), wanted)
+    with refused(LiedynError, ANY):  # no zeros in its place
+        torch.autograd.functional.hessian(lambda *x: function(*x).sum(), tuple(mapped))
     alone = [torch.tensor(each[1], dtype=torch.float32) for each in given]
     single = getattr(functions, name)(*alone)
     assert single.dtype == torch.float32 and single.shape == value.shape[1:]
