@@ -28,7 +28,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.common.extras import require_extra
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
-from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
+from liedyn_ros.dynamics.constrained.kernels.tolerances import CONSISTENT, RANK_TOLERANCE
 from liedyn_ros.model.parts.geometry import axis_frame, perpendicular
 
 CONTACT_TOLERANCE = 1e-10  # of programs whose numbers are near 1
@@ -73,6 +73,20 @@ def admissible_multipliers(rows: Array, rank: int, multipliers: Array, cones: Se
                      cone.matrix @ multipliers[cone.rows] / size)
                     for cone in cones], np.zeros(len(cones)))
     return None if found is None else multipliers + size * (idle @ found)
+
+
+def carried_forces(rows: Array, driven: NDArray[np.bool_], tau: Array) -> tuple[Array, Array]:
+    """
+    Return the least multipliers (m,) that take the forces tau (nv,) off joints without a motor.
+
+    rows are A (m, nv). What they cannot take (nv,) comes second: 0 within CONSISTENT of tau.
+    """
+    passive = rows[:, ~driven].T
+    found = np.linalg.lstsq(passive, tau[~driven], rcond=RANK_TOLERANCE)[0]
+    left = np.zeros_like(tau)
+    left[~driven] = tau[~driven] - passive @ found
+    left[np.abs(left) <= CONSISTENT * np.abs(tau).max(initial=0.0)] = 0.0
+    return found, left
 
 
 def least_efforts(rows: Array, driven: NDArray[np.bool_], multipliers: Array, tau: Array,

@@ -26,10 +26,12 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import (
     Array, as_array, as_number, as_numbers, require_kind, unknown_name)
 from liedyn_ros.common.errors import ConvergenceError, LimitError, ModelError
+from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
+from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.contact_programs import (
-    admissible_multipliers, Cone, least_efforts, normal_and_tangential, restored_impulses,
-    sliding_impulses)
+    admissible_multipliers, carried_forces, Cone, CONTACT_TOLERANCE, least_efforts,
+    normal_and_tangential, restored_impulses, sliding_impulses)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.solver.solution import ConstraintStatus, Solved
 from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE
@@ -312,8 +314,8 @@ class Contacts:
             tau (nv,), and forces by contact.
 
         Raises:
-            LimitError: where no forces that the contacts can apply have the motion.
-            ModelError: for a machine of other contacts, or too few actuators.
+            LimitError: where no forces that motors and contacts can apply have the motion.
+            ModelError: for a machine of other contacts.
 
         >>> contacts, bent = Contacts(model, {'tip': Contact('tool')}), q + 0.5
         >>> contacts.inverse(contacts.holding([], bent), bent, 0.0 * v, 0.0 * v).tau.shape
@@ -321,17 +323,30 @@ class Contacts:
         """
         cones, driven = self._cones(dynamics), self.model.actuated if actuated is None else (
             dynamics.names.mask('actuated', actuated))
-        found = dynamics.inverse(
-            q, v, a, external, actuated=driven, redundancy=LEAST_FORCE).solution
-        if not cones:
-            return Carried(found.tau, {})
+        if dynamics.m and not cones:
+            return Carried(np.asarray(dynamics.inverse(q, v, a, external, actuated=driven)), {})
+        alone: Array = np.asarray(dynamics.inverse(  # as if all joints had motors
+            q, v, a, external, actuated=np.ones_like(driven), redundancy=LEAST_FORCE))
         rows = dynamics.jacobian(q)
-        least = least_efforts(rows, driven, found.multipliers, found.tau, list(cones.values()))
+        moving = driven | idle_spins(dynamics, driven)
+        multipliers, left = carried_forces(rows, moving, alone)
+        names = np.array(self.model.coordinate_names)[left != 0.0].tolist()
+        if names:
+            raise LimitError(
+                f'a: expected a motion that motors and contacts can have, got one that takes '
+                f'{[float(f"{each:.3g}") for each in left[left != 0.0]]} N m or N at {names}, '
+                f'which have no motors, besides forces at {list(cones)}', names=names,
+                expected=0.0)
+        tau = np.where(moving, alone - rows.T @ multipliers, 0.0)
+        if not cones:
+            return Carried(tau, {})
+        least = least_efforts(rows, driven, multipliers, tau, list(cones.values()))
         if least is None:
             raise LimitError('a: expected a motion with forces that push and do not slip, got '
                              f'none at {list(cones)}', names=list(cones))
-        tau = found.tau - np.where(driven, rows.T @ (least - found.multipliers), 0.0)
-        forces = self._forces(cones, least, self._decide(dynamics, found.rank))
+        tau -= np.where(driven, rows.T @ (least - multipliers), 0.0)
+        rank = rank_of(np.asarray(np.linalg.svd(rows, compute_uv=False), np.float64))
+        forces = self._forces(cones, least, self._decide(dynamics, rank))
         return Carried(tau, {name: each._replace(holds=True) for name, each in forces.items()})
 
     def impact(self, dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike,
@@ -421,13 +436,13 @@ class Contacts:
 
     def _forces(self, cones: Mapping[str, Cone], multipliers: Array, unique: bool
                 ) -> dict[str, ContactForce]:
-        found = {}
+        found, rounding = {}, CONTACT_TOLERANCE * float(np.abs(multipliers).max(initial=0.0))
         for name, cone in cones.items():
             moment, moments = np.zeros(3), multipliers[cone.turning]
             moment[:len(moments)] = moments  # about x, y and z, or the first two
             found[name] = _judged(
                 self._places[name].contact, cone.matrix @ multipliers[cone.rows],
-                cone.axes @ moment, unique)
+                cone.axes @ moment, unique, rounding)
         return found
 
     def _decide(self, dynamics: ConstrainedDynamics, rank: int) -> bool:
@@ -489,9 +504,10 @@ def _checked(model: Model, name: str, contact: Contact, used: set[str]) -> _Plac
     return _Place(contact, turned)
 
 
-def _judged(contact: Contact, force: Array, moment: Array, unique: bool) -> ContactForce:
+def _judged(contact: Contact, force: Array, moment: Array, unique: bool, rounding: float
+            ) -> ContactForce:
     """Return a force (3,) and a moment (3,) with what they say about the contact."""
     normal, tangential = normal_and_tangential(force, np.asarray(contact.normal))
-    most = contact.friction * normal if tangential else math.inf
+    most = contact.friction * normal if tangential > rounding else math.inf
     slip = tangential / most if most > 0.0 else math.inf
-    return ContactForce(force, moment, normal, slip, normal >= 0.0 and slip <= 1.0, unique)
+    return ContactForce(force, moment, normal, slip, normal >= -rounding and slip <= 1.0, unique)

@@ -14,7 +14,7 @@ import math
 import numpy as np
 import pytest
 from support.comparison import assert_same
-from support.refusals import refused
+from support.refusals import ANY, refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, ModelError
@@ -320,6 +320,37 @@ def test_a_motion_that_pulls_at_the_ground_has_no_forces_that_hold() -> None:
     lifted = dynamics.frames.external(q, {'trunk': [0, 0, 0, 0, 0, 500.0]}, axes=2)
     with refused(LimitError, *FEET):
         contacts.inverse(dynamics, q, rest, rest, lifted)
+
+
+@pytest.mark.parametrize('feet', [FEET[:2], FEET[:1]])
+@pytest.mark.parametrize('friction', [0.6, math.inf])
+def test_a_walker_on_fewer_feet_than_hold_it_falls_by_the_forces_that_it_has(
+        feet: tuple[str, ...], friction: float) -> None:
+    pytest.importorskip('clarabel')
+    contacts, q = contacts_of('point', friction=friction), walker().neutral()
+    dynamics, rest = contacts.holding(feet, q), np.zeros(12)
+    tau = np.concatenate((np.zeros(6), 0.3 * np.random.default_rng(2).normal(size=6)))
+    a = np.asarray(dynamics.forward(q, rest, tau))
+    found = contacts.inverse(dynamics, q, rest, a)
+    carried = sum(dynamics.frames.jacobian(q, name, axes=2)[3:].T @ each.force
+                  for name, each in found.forces.items())
+    assert_same(dynamics.tree.inverse(q, rest, a), found.tau + carried, 1e-7, floor=1.0)
+    assert_same(found.tau[:6], np.zeros(6))
+    assert np.linalg.norm(found.tau) <= np.linalg.norm(tau) + 1e-6
+    with refused(LimitError, ANY):  # nothing holds it where it is
+        contacts.inverse(dynamics, q, rest, rest)
+
+
+def test_a_flight_has_the_forces_of_its_motors_alone() -> None:
+    contacts, q = contacts_of('point'), walker().neutral()
+    tau = np.concatenate((np.zeros(6), np.random.default_rng(3).normal(size=6)))
+    a = contacts.free.forward(q, np.zeros(12), tau)
+    assert_same(contacts.inverse(contacts.free, q, np.zeros(12), a).tau, tau, 1e-9)
+
+
+def test_contacts_without_friction_hold_what_has_no_force_across() -> None:
+    found = standing(box((0.0, 0.0, 0.1), 0.0), False)
+    assert all(each.holds and each.slip == 0.0 for each in found.values())
 
 
 def test_three_points_decide_their_forces() -> None:
