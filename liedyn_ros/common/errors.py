@@ -268,6 +268,16 @@ class ProjectionWarning(UserWarning):
     """
 
 
+class SingularityWarning(UserWarning):
+    """
+    A simulated motion through a singular configuration, where loops can go on in several ways.
+
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter('error', SingularityWarning)  # none is passed
+    ...     motion = ld.simulate(linkage, closed, rest, rest, 1e-3, 10)
+    """
+
+
 class OpenTreeWarning(UserWarning):
     """
     A quantity of the open tree, asked of a machine with closed loops: no loop is counted in it.

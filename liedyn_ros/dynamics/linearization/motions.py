@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
-from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.errors import LimitError, SingularityWarning, warn
 from liedyn_ros.dynamics.constrained import (
     constrained_stormer_verlet, ConstrainedDynamics, MinimalCoordinates, projected_runge_kutta)
+from liedyn_ros.dynamics.constrained.constraints.rank import passes_singularity
 from liedyn_ros.dynamics.constrained.minimal_motions import directions, spread
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
@@ -76,6 +77,7 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
     Return the motion of a robot under joint forces; loops stay closed.
 
     The scheme is of fourth order; STORMER_VERLET keeps energy in long motions without dissipation.
+    A SingularityWarning tells when loops have passed a singular configuration.
 
     Args:
         robot: a Dynamics, a ConstrainedDynamics or MinimalCoordinates.
@@ -111,12 +113,14 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
     made = SimulatedMotion(times, np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)),
                            np.empty((steps, model.nv)))
     made.q[0], made.v[0] = model.check_configuration(q), as_array('v', v, (model.nv,))
-    if isinstance(robot, ConstrainedDynamics):
+    loops = isinstance(robot, ConstrainedDynamics)
+    if loops:
         robot.require_closed_state(made.q[0], made.v[0])
     controller = tau if callable(tau) else None
     if controller is None:
         shape = () if np.ndim(tau) < 2 else (steps,)  # type: ignore[arg-type]
         made.tau[:] = as_array('tau', tau, (*shape, model.nv))  # type: ignore[arg-type]
+    crossed, rows = [], robot.jacobian(made.q[0]) if loops else made.q[:0]
     for k in range(steps):
         if controller is not None:
             made.tau[k] = as_array(
@@ -128,6 +132,13 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
             error.args = (f'step {k}: {error}; where damping or springs are stiff, dt has to be '
                           f'shorter than {dt} s',)
             raise
+        if loops:
+            rows, before = robot.jacobian(made.q[k + 1]), rows
+            crossed += [k] * passes_singularity(before, rows)
+    if crossed:
+        warn(f'simulate: expected a motion that its forces decide, got one through {len(crossed)} '
+             f'singular configurations, the first at t = {times[crossed[0]]:.6g} s, where loops '
+             'can go on in several ways; look at the motion until there', SingularityWarning)
     return made
 
 

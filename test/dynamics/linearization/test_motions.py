@@ -9,14 +9,16 @@
 """Motions of many steps and the gradients of their costs, beside steps and differences."""
 
 from functools import partial
+import warnings
 
 import numpy as np
 import pytest
 from support.comparison import assert_same
-from support.machines.looped_machines import five_bar, four_bar, random_looped
+from support.machines.looped_machines import (
+    five_bar, four_bar, planar_linkage, random_looped)
 from support.machines.random_models import random_model
 
-from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.common.errors import LimitError, ShapeError, SingularityWarning
 from liedyn_ros.dynamics import Dynamics, runge_kutta_munthe_kaas
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
 from liedyn_ros.dynamics.linearization import (
@@ -50,6 +52,18 @@ def test_a_motion_is_its_steps():
         q, v = runge_kutta_munthe_kaas.step(robot, q, v, DT, tau)
     assert np.array_equal(made.q[-1], q) and np.array_equal(led.q, made.q)
     assert np.array_equal(made.tau, taus) and made.t[-1] == 5 * DT
+
+
+@pytest.mark.parametrize('scheme', [RUNGE_KUTTA, STORMER_VERLET])
+@pytest.mark.parametrize('start, passed', [(0.3, True), (-0.3, False)])
+def test_a_parallelogram_that_falls_through_its_flat_pose_says_so(scheme, start, passed):
+    flat = ConstrainedDynamics(planar_linkage((0.3, 0.5), (0.3,), 0.5, ('left_0',)))
+    q = np.array([start, -start, start])
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter('always')
+        made = simulate(flat, q, 0.0 * q, 0.0 * q, 2e-3, 200, scheme=scheme)
+    assert made.q[-1, 0] < min(start, 0.0)
+    assert [each.category for each in seen] == [SingularityWarning] * passed
 
 
 @pytest.mark.parametrize('scheme', [RUNGE_KUTTA, STORMER_VERLET])

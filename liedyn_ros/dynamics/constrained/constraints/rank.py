@@ -41,6 +41,17 @@ def independent_columns(columns: Array, tolerance: float = RANK_TOLERANCE
     return rank_of(np.abs(np.diag(r)), tolerance), order
 
 
+def passes_singularity(rows: Array, later: Array) -> bool:
+    """
+    Return whether a short step passes a singular configuration, of A (m, nv) before and after it.
+
+    The determinant of A A'^T, of independent rows, is positive unless they turn over (12.51).
+    """
+    rank, order = independent_columns(rows.T)
+    independent = order[:rank]
+    return bool(np.linalg.slogdet(rows[independent] @ later[independent].T)[0] <= 0.0)
+
+
 def independent_coordinates(
         constraints: Constraints, q: ArrayLike, driven: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return a mask (nv,) of coordinates that decide the motion, driven ones first."""
