@@ -82,7 +82,7 @@ def carried_forces(rows: Array, driven: NDArray[np.bool_], tau: Array) -> tuple[
     rows are A (m, nv). What they cannot take (nv,) comes second: 0 within CONSISTENT of tau.
     """
     passive = rows[:, ~driven].T
-    found = np.linalg.lstsq(passive, tau[~driven], rcond=RANK_TOLERANCE)[0]
+    found: Array = np.asarray(np.linalg.lstsq(passive, tau[~driven], rcond=RANK_TOLERANCE)[0])
     left = np.zeros_like(tau)
     left[~driven] = tau[~driven] - passive @ found
     left[np.abs(left) <= CONSISTENT * np.abs(tau).max(initial=0.0)] = 0.0

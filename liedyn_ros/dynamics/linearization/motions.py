@@ -113,14 +113,12 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
     made = SimulatedMotion(times, np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)),
                            np.empty((steps, model.nv)))
     made.q[0], made.v[0] = model.check_configuration(q), as_array('v', v, (model.nv,))
-    loops = isinstance(robot, ConstrainedDynamics)
-    if loops:
+    if isinstance(robot, ConstrainedDynamics):
         robot.require_closed_state(made.q[0], made.v[0])
     controller = tau if callable(tau) else None
     if controller is None:
         shape = () if np.ndim(tau) < 2 else (steps,)  # type: ignore[arg-type]
         made.tau[:] = as_array('tau', tau, (*shape, model.nv))  # type: ignore[arg-type]
-    crossed, rows = [], robot.jacobian(made.q[0]) if loops else made.q[:0]
     for k in range(steps):
         if controller is not None:
             made.tau[k] = as_array(
@@ -132,13 +130,8 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
             error.args = (f'step {k}: {error}; where damping or springs are stiff, dt has to be '
                           f'shorter than {dt} s',)
             raise
-        if loops:
-            rows, before = robot.jacobian(made.q[k + 1]), rows
-            crossed += [k] * passes_singularity(before, rows)
-    if crossed:
-        warn(f'simulate: expected a motion that its forces decide, got one through {len(crossed)} '
-             f'singular configurations, the first at t = {times[crossed[0]]:.6g} s, where loops '
-             'can go on in several ways; look at the motion until there', SingularityWarning)
+    if isinstance(robot, ConstrainedDynamics):
+        _tell_singular(robot, made)
     return made
 
 
@@ -203,6 +196,18 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
             part, own = _cost_of(cost, first + k, states.q[k], states.v[k], n)
             total, back = total + part, back + own
     return MotionGradient(total, back[:n], back[n:], by_tau)
+
+
+def _tell_singular(robot: ConstrainedDynamics, made: SimulatedMotion) -> None:
+    """Warn where closed loops passed a singular configuration."""
+    rows, passed = robot.jacobian(made.q[0]), list[float]()
+    for t, q in zip(made.t, made.q[1:]):
+        before, rows = rows, robot.jacobian(q)
+        passed += [t] * passes_singularity(before, rows)
+    if passed:
+        warn(f'simulate: expected a motion that its forces decide, got one through {len(passed)} '
+             f'singular configurations, the first after t = {passed[0]:.6g} s, where loops can go '
+             'on in several ways; look at the motion until there', SingularityWarning)
 
 
 def _pulled(robot: Dynamics | ConstrainedDynamics, scheme: str, taken: Step, by: Array
