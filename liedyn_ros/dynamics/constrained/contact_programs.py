@@ -75,18 +75,24 @@ def admissible_multipliers(rows: Array, rank: int, multipliers: Array, cones: Se
     return None if found is None else multipliers + size * (idle @ found)
 
 
-def carried_forces(rows: Array, driven: NDArray[np.bool_], tau: Array) -> tuple[Array, Array]:
+def carried_forces(rows: Array, driven: NDArray[np.bool_], tau: Array, names: Sequence[str]
+                   ) -> Array:
     """
-    Return the least multipliers (m,) that take the forces tau (nv,) off joints without a motor.
+    Return the least multipliers (m,) that take forces tau (nv,) off joints without a motor.
 
-    rows are A (m, nv). What they cannot take (nv,) comes second: 0 within CONSISTENT of tau.
+    rows are A (m, nv); names are those of coordinates. Raises LimitError where more is left than
+    CONSISTENT of tau.
     """
     passive = rows[:, ~driven].T
     found: Array = np.asarray(np.linalg.lstsq(passive, tau[~driven], rcond=RANK_TOLERANCE)[0])
-    left = np.zeros_like(tau)
-    left[~driven] = tau[~driven] - passive @ found
-    left[np.abs(left) <= CONSISTENT * np.abs(tau).max(initial=0.0)] = 0.0
-    return found, left
+    left = {name: f'{each:.3g}' for name, each in zip(
+        np.array(names)[~driven].tolist(), tau[~driven] - passive @ found)
+        if abs(each) > CONSISTENT * np.abs(tau).max()}
+    if left:
+        raise LimitError('a: expected a motion that motors and contacts can have, got one that '
+                         f'takes forces at joints without a motor (N m, N): {left}',
+                         names=list(left))
+    return found
 
 
 def least_efforts(rows: Array, driven: NDArray[np.bool_], multipliers: Array, tau: Array,

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import (
     Array, as_array, as_number, as_numbers, require_kind, unknown_name)
 from liedyn_ros.common.errors import ConvergenceError, LimitError, ModelError
-from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
+from liedyn_ros.dynamics.constrained.constraints.rank import independent_columns
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
 from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.contact_programs import (
@@ -329,14 +329,7 @@ class Contacts:
             q, v, a, external, actuated=np.ones_like(driven), redundancy=LEAST_FORCE))
         rows = dynamics.jacobian(q)
         moving = driven | idle_spins(dynamics, driven)
-        multipliers, left = carried_forces(rows, moving, alone)
-        names = np.array(self.model.coordinate_names)[left != 0.0].tolist()
-        if names:
-            raise LimitError(
-                f'a: expected a motion that motors and contacts can have, got one that takes '
-                f'{[float(f"{each:.3g}") for each in left[left != 0.0]]} N m or N at {names}, '
-                f'which have no motors, besides forces at {list(cones)}', names=names,
-                expected=0.0)
+        multipliers = carried_forces(rows, moving, alone, self.model.coordinate_names)
         tau = np.where(moving, alone - rows.T @ multipliers, 0.0)
         if not cones:
             return Carried(tau, {})
@@ -345,8 +338,7 @@ class Contacts:
             raise LimitError('a: expected a motion with forces that push and do not slip, got '
                              f'none at {list(cones)}', names=list(cones))
         tau -= np.where(driven, rows.T @ (least - multipliers), 0.0)
-        rank = rank_of(np.asarray(np.linalg.svd(rows, compute_uv=False), np.float64))
-        forces = self._forces(cones, least, self._decide(dynamics, rank))
+        forces = self._forces(cones, least, self._decide(dynamics, independent_columns(rows.T)[0]))
         return Carried(tau, {name: each._replace(holds=True) for name, each in forces.items()})
 
     def impact(self, dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike,
