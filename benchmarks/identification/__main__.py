@@ -33,7 +33,7 @@ from liedyn_ros.identification import identify, Recording
 from liedyn_ros.identification.equations import Equations, equations_of, with_terms
 from liedyn_ros.identification.estimate import Estimator, refitted_friction
 from liedyn_ros.identification.joints import FRICTION_TERMS, MORE_TERMS
-from liedyn_ros.identification.motion.motion import motion_of
+from liedyn_ros.identification.motion.motion import END_PERIODS, motion_of
 from liedyn_ros.identification.motion.spectrum import MAX_CUTOFF, smoothed
 from liedyn_ros.model import load_model, Model, ModelBuilder, to_urdf
 
@@ -130,6 +130,16 @@ def interval(clock: Array, errors: Array, others: Array) -> Array:
         squares[0][chosen].sum(axis=1) / squares[1][chosen].sum(axis=1)), (0.025, 0.975), axis=0))
 
 
+def compared(clock: Array, left: dict[str, Array], joints: Sequence[str]) -> list[list[str]]:
+    """Return rows of rms errors by method, and ours over each peer's with its interval."""
+    sizes = {key: np.sqrt(np.mean(each**2, axis=0)) for key, each in left.items()}
+    peers = [key for key in left if key not in ('liedyn_ros', 'given, friction fitted')]
+    bounds = {key: interval(clock, left['liedyn_ros'], left[key]) for key in peers}
+    return [[joint, *(f'{each[k]:.4g}' for each in sizes.values()), *(
+        f'{sizes["liedyn_ros"][k] / sizes[key][k]:.2f} ({bounds[key][0, k]:.2f} to '
+        f'{bounds[key][1, k]:.2f})' for key in peers)] for k, joint in enumerate(joints)]
+
+
 def compare(name: str, case: Case, python: str | None) -> None:
     """Print the errors of one recording."""
     model = held(case)
@@ -147,22 +157,15 @@ def compare(name: str, case: Case, python: str | None) -> None:
     rate = 1.0 / float(np.median(np.diff(clock)))
     found = {key: each for key, each in found.items() if all(  # a method that found no solution
         np.isfinite(each[part]).any() for part, _ in parts_of(clock))}
-    good = np.all([np.isfinite(each).all(axis=1) for each in found.values()], axis=0)
+    end = END_PERIODS / case.cutoff  # in which filters swing in
+    good = np.all([np.isfinite(each).all(axis=1) for each in found.values()], axis=0) & (
+        clock >= case.time[0] + end) & (clock <= case.time[-1] - end)
     for what, filtered in (('all frequencies', lambda x: x),
                            (f'below {SLOW:g} Hz', lambda x: smoothed(x, SLOW, rate))):
-        errors = {key: np.sqrt(np.mean(filtered((measured - each)[good])**2, axis=0))
-                  for key, each in found.items()}
-        print(f'\n{name}, {what}: rms of unseen forces, N m or N')
-        print_table(['joint', *errors], [
-            [joint, *(f'{each[k]:.4g}' for each in errors.values())]
-            for k, joint in enumerate(case.joints)])
-    left = {key: (measured - each)[good] for key, each in found.items()}
-    peers = [key for key in left if key not in ('liedyn_ros', 'given, friction fitted')]
-    bounds = {key: interval(clock[good], left['liedyn_ros'], left[key]) for key in peers}
-    print(f'\nours over theirs at all frequencies, 95 % by blocks of {BLOCK:g} s')
-    print_table(['joint', *peers], [
-        [joint, *(f'{each[0, k]:.2f} to {each[1, k]:.2f}' for each in bounds.values())]
-        for k, joint in enumerate(case.joints)])
+        print(f'\n{name}, {what}: rms of unseen forces, N m or N, and ours over theirs (95 % by '
+              f'blocks of {BLOCK:g} s)')
+        print_table(['joint', *found, *list(found)[2:]], compared(clock[good], {
+            key: filtered((measured - each)[good]) for key, each in found.items()}, case.joints))
     print('processor time of one fit, s:', ', '.join(
         f'{key} {value:.2f}' for key, value in times.items()))
 

@@ -12,15 +12,18 @@ What identification says of recordings with one wrong column, called from Python
 `python -m benchmarks.identification.wrong_columns`: random arms of three to six joints, whose
 description is off by a quarter and lacks friction, move for 24 s. A class is one way in which the
 column of a random joint, or of the last one, is wrong. `named` is an error about that joint's
-column, `other` another error, `doubt` a remark that names the joint, `silent` neither.
+column, `other` another error, `doubt` a remark that names the joint, `silent` neither. Loads that
+the description lacks, and nothing, are to be silent or a doubt.
 """
 
 import argparse
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 import re
 import sys
 import time
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +31,9 @@ from numpy.typing import NDArray
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.markup import print_table
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.identification import identify, Recording
-from liedyn_ros.model import Model, ModelBuilder, SpatialInertia, with_inertias, with_resistances
+from liedyn_ros.identification import identify, Recording, with_payload
+from liedyn_ros.model import (
+    Limits, Model, ModelBuilder, SpatialInertia, with_inertias, with_resistances)
 
 Array = NDArray[np.float64]
 RATE, SECONDS, PERIOD = 100.0, 24.0, 8.0
@@ -149,34 +153,64 @@ def late(every: bool) -> _Change:
     return change
 
 
-CLASSES: dict[str, tuple[_Change, bool]] = {  # and whether it is of the last joint
-    'nothing': (times(), False), 'degrees': (times(180.0 / np.pi), False),
-    'turns': (times(0.5 / np.pi), False), 'ticks': (ticks, False),
-    'sign of the angle': (times(-1.0), False), 'sign of angle and effort': (
-        times(-1.0, -1.0), False), 'sign of the effort': (times(1.0, -1.0), False),
-    'positions exchanged': (exchanged(True, False), False), 'efforts exchanged': (
-        exchanged(False, True), False), 'names exchanged': (exchanged(True, True), False),
-    'effort of another joint': (copied, False), 'effort that stood': (stood, False),
-    'effort late': (late(every=False), False), 'efforts late': (late(every=True), False),
-    'effort in mN m': (times(1.0, 1e3), False), 'effort in amperes': (times(1.0, 0.1), False),
-    'offset of 20 degrees': (offset(20.0), False), 'of 5 degrees, last joint': (
-        offset(5.0), True), 'of 20 degrees, last joint': (offset(20.0), True),
-    'all in degrees': (every(angle=(180.0 / np.pi,) * 2), False),
-    'all of motors': (motors, False),
-    'all efforts of motors': (every(effort=(1.0 / 160.0, 0.02)), False),
-    'all efforts 1.7 to 2.5 times too small': (every(effort=(0.4, 0.6)), False),
-    'all efforts 2.5 to 3.5 times too small': (every(effort=(1.0 / 3.5, 0.4)), False)}
+def loaded(model: Model) -> Model:
+    """Return an arm that carries three times the mass of its last body at that body's centre."""
+    (name, inertia), = [(each.name, each.inertia) for each in model.body_list[-1:] if each.inertia]
+    mass = 3.0 * inertia.mass
+    return with_payload(model, name, SpatialInertia(
+        mass, inertia.center_of_mass, 1e-3 * mass * np.eye(3)).parameters())
+
+
+def without_limits(model: Model) -> Model:
+    """Return an arm whose joints turn as far as they like."""
+    return replace(model, joint_list=tuple(
+        replace(each, limits=Limits()) for each in model.joint_list))
+
+
+class Wrong(NamedTuple):
+    """A class: its change of columns, if of the last joint, the arm that moves, and that given."""
+
+    change: _Change
+    last: bool = False
+    moved: Callable[[Model], Model] = lambda model: model
+    given: Callable[[Model], Model] = lambda model: model
+
+
+CLASSES = {
+    'nothing': Wrong(times()), 'degrees': Wrong(times(180.0 / np.pi)),
+    'turns': Wrong(times(0.5 / np.pi)), 'ticks': Wrong(ticks),
+    'sign of the angle': Wrong(times(-1.0)),
+    'sign of angle and effort': Wrong(times(-1.0, -1.0)),
+    'sign of the effort': Wrong(times(1.0, -1.0)),
+    'positions exchanged': Wrong(exchanged(True, False)),
+    'efforts exchanged': Wrong(exchanged(False, True)),
+    'names exchanged': Wrong(exchanged(True, True)),
+    'effort of another joint': Wrong(copied), 'effort that stood': Wrong(stood),
+    'effort late': Wrong(late(every=False)), 'efforts late': Wrong(late(every=True)),
+    'effort in mN m': Wrong(times(1.0, 1e3)), 'effort in amperes': Wrong(times(1.0, 0.1)),
+    'offset of 20 degrees': Wrong(offset(20.0)),
+    'of 5 degrees, last joint': Wrong(offset(5.0), last=True),
+    'of 20 degrees, last joint': Wrong(offset(20.0), last=True),
+    'all in degrees': Wrong(every(angle=(180.0 / np.pi,) * 2)), 'all of motors': Wrong(motors),
+    'all of motors, no limits': Wrong(motors, given=without_limits),
+    'angle of a motor, no limits': Wrong(times(100.0), given=without_limits),
+    'all efforts of motors': Wrong(every(effort=(1.0 / 160.0, 0.02))),
+    'all efforts 1.7 to 2.5 times too small': Wrong(every(effort=(0.4, 1.0 / 1.7))),
+    'all efforts 2.5 to 3.5 times too small': Wrong(every(effort=(1.0 / 3.5, 0.4))),
+    'all efforts 1.7 to 2.5 times too large': Wrong(every(effort=(1.7, 2.5))),
+    'all efforts 2.5 to 3.5 times too large': Wrong(every(effort=(2.5, 3.5))),
+    'a load': Wrong(times(), moved=loaded)}
 
 
 def outcome(name: str, seed: int) -> tuple[str, float]:
     """Return one of OUTCOMES, and the degrees by which given bodies miss an offset, or NaN."""
     rng = np.random.default_rng((77, seed))
-    model = random_arm(rng)
-    clock, q, tau = recorded(model, rng)
-    given, (change, last) = described(model, rng), CLASSES[name]
-    k = model.nv - 1 if last else int(rng.integers(model.nv))
+    model, wrong = random_arm(rng), CLASSES[name]
+    clock, q, tau = recorded(wrong.moved(model), rng)
+    given = wrong.given(described(model, rng))
+    k = model.nv - 1 if wrong.last else int(rng.integers(model.nv))
     before, joint = q[0, k], model.coordinate_names[k]
-    change(q, tau, k, rng)
+    wrong.change(q, tau, k, rng)
     try:
         remarks = identify(given, Recording(given, clock, q, tau)).verdict.remarks
     except LiedynError as error:

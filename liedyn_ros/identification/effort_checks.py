@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 import itertools
 
 import numpy as np
@@ -22,7 +22,8 @@ from liedyn_ros.identification.consistent_fit import PRIOR
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.estimate import ConsistentBodies, given_unknowns
 from liedyn_ros.identification.held_out import FOLDS
-from liedyn_ros.identification.motion import Recording
+from liedyn_ros.identification.motion import Motion, Recording
+from liedyn_ros.identification.readings import MAX_SPAN
 from liedyn_ros.identification.regressors.regressor import fixed_groups
 from liedyn_ros.identification.robust_fit import (
     COLUMN_RANK_TOLERANCE, repetition, RobustFit, triangle_of)
@@ -58,12 +59,8 @@ def require_own_columns(model: Model, recording: Recording) -> None:
                if 0.0 < (width := float(np.ptp([each.limits.lower, each.limits.upper]))) < np.inf}
     beyond = tuple(name for name, times in limited.items() if times > MAX_RANGES)
     if len(beyond) > 1:  # of one, efforts tell the unit
-        raise LimitError(
-            f'positions of {listed(list(beyond))}: expected rad or m, got '
-            f'{", ".join(f"{limited[name]:.3g}" for name in beyond)} times the ranges of their '
-            'limits: degrees (np.radians, --unit position=deg), or angles of motors before their '
-            f'gears (--reads {beyond[0]}=0.01*{beyond[0]}). Or their limits are wrong: sure=True '
-            '(--sure) takes them as they are', names=beyond)
+        raise _other_angles(beyond, f'{_numbers(limited[name] for name in beyond)} times the '
+                            'ranges of their limits', '. Or their limits are wrong:')
     led = {joint for each in model.couplings for joint in (
         each.joint, *(name for name, _ in each.terms))}
     for what, columns in (('positions', recording.q.T[[each.qi for each in single]]),
@@ -99,6 +96,41 @@ def require_own_columns(model: Model, recording: Recording) -> None:
                 'as it is', names=(each.name,))
 
 
+def require_joint_angles(model: Model, motion: Motion, equations: Equations) -> None:
+    """
+    Raise LimitError for angles of motors, by efforts, where joints have no limits that tell them.
+
+    Several joints turn on and on, and the given bodies need more for it than was measured, in
+    another course: accelerations are as many times too large as gears have turns. Wheels and
+    efforts in another unit are not meant: these need less, or are alike.
+    """
+    at = [model.joint(name) for name in equations.joints]
+    wide = np.array([each.type_name in ('revolute', 'continuous') and np.ptp(
+        motion.q[:, each.qi]) > MAX_SPAN for each in at], dtype=bool)
+    given, rank = given_unknowns(model, equations), equations.base.rank
+    needed, measured = (np.sqrt((each**2).mean(axis=0)) for each in (
+        equations.rows[..., :rank] @ given[:rank], equations.forces))
+    wide &= needed > measured
+    unlike = np.abs(effort_ratios(equations, given)[1]) < MIN_CORRELATION
+    if (wide & unlike).sum() > 1:
+        names = tuple(np.array(equations.joints)[wide].tolist())
+        raise _other_angles(
+            names, 'angles at which the given bodies need '
+            f'{_numbers((needed / measured)[wide])} times the recorded efforts', '. If not,')
+
+
+def _other_angles(names: tuple[str, ...], what: str, otherwise: str) -> LimitError:
+    """Return the error of joints whose angles are no rad: what they are or need, and otherwise."""
+    return LimitError(
+        f'positions of {listed(list(names))}: expected rad or m, got {what}: degrees (np.radians, '
+        f'--unit position=deg), or angles of motors before their gears (--reads {names[0]}=0.01*'
+        f'{names[0]}){otherwise} sure=True (--sure) takes them as they are', names=names)
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return ', '.join(f'{each:.3g}' for each in values)
+
+
 def require_efforts(model: Model, equations: Equations, wider: Equations,
                     scales: Sequence[str] = ()) -> tuple[str, ...]:
     """
@@ -126,7 +158,7 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
         wrong = tuple(names[far].tolist())
         raise LimitError(
             f'effort of {listed(list(wrong))}: expected N m or N, got '
-            f'{", ".join(f"{each:.3g}" for each in ratio[far])} times what the given model needs, '
+            f'{_numbers(ratio[far])} times what the given model needs, '
             'in the same course: amperes or another unit. Name the torque of a recorded unit, as '
             f'{_scales(wrong, 1.0 / ratio[far])}, which the masses of the model give' + (
                 f', and look at {listed(names[alike == 0.0].tolist())}, whose friction hides '

@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array, require_known
 from liedyn_ros.common.errors import ConvergenceError, LimitError, ShapeError
 from liedyn_ros.identification.delays import likely_delay
 from liedyn_ros.identification.effort_checks import (
-    effort_ratios, require_efforts, require_own_columns)
+    effort_ratios, require_efforts, require_joint_angles, require_own_columns)
 from liedyn_ros.identification.equations import Equations, equations_of, rows_along
 from liedyn_ros.identification.estimate import (
     Estimate, Estimator, given_unknowns, with_one_axis)
@@ -354,9 +354,10 @@ def _equations(model: Model, motion: Motion, friction: tuple[str, ...],
 
 
 def _require_readings(model: Model, motion: Motion, equations: Equations) -> tuple[str, ...]:
-    """Raise LimitError for a joint that counts otherwise than the model, or return doubts."""
+    """Raise LimitError for joints that count otherwise than the model, or return doubts."""
     found, must = likely_reading(model, motion, equations)
     if found is None or not must:
+        require_joint_angles(model, motion, equations)
         return (*([] if found is None else [
             f'{found.text}: the given bodies explain the efforts far better then '
             f'({found.option}), others as well as now']), *open_zeros(model, motion, equations))

@@ -230,7 +230,8 @@ def likely_reading(model: Model, motion: Motion, equations: Equations
     best = some[min(scores, key=scores.__getitem__)]
     best = _refined(best, look, names, turning)
     after = float(look.fitted(best).sum())
-    if after < MAX_REMAINING_SHARE * alone:
+    if after < MAX_REMAINING_SHARE * alone and (  # angles of motors may be like degrees
+            best.units is None or look.given(best) < look.without_bodies):
         return best, True
     alike = after < MAX_ERROR_RATIO * alone
     return (best if alike and look.given(best) < MAX_REMAINING_SHARE * before else None), False
@@ -316,7 +317,7 @@ class _Look:
         time = times_of(self._motion, equations.cutoff)
         at = np.minimum(np.searchsorted(motion.time, time), len(motion.time) - 1)
         self._samples = replace(motion, q=motion.q[at], v=motion.v[at], a=motion.a[at])
-        self.readings = motion.q[:, self._at_q]
+        self.readings, self.without_bodies = motion.q[:, self._at_q], float(self._forces.size)
         self._inverse = Dynamics(model, dissipation=False).inverse
 
     def _moved(self, motion: Motion, how: OtherReading) -> Motion:

@@ -22,11 +22,13 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification import identify, Recording, with_payload
 from liedyn_ros.identification.delays import likely_delay
-from liedyn_ros.identification.effort_checks import require_efforts, require_own_columns
+from liedyn_ros.identification.effort_checks import (
+    require_efforts, require_joint_angles, require_own_columns)
 from liedyn_ros.identification.equations import Equations, equations_of
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.motion.motion import motion_of
-from liedyn_ros.identification.readings import likely_reading, OFFSET_STEP, open_zeros
+from liedyn_ros.identification.readings import (
+    likely_reading, MAX_SPAN, OFFSET_STEP, open_zeros)
 from liedyn_ros.model import (
     Limits, load_model, Model, ModelBuilder, SpatialInertia, with_inertias)
 
@@ -323,9 +325,10 @@ def test_a_description_that_is_a_third_too_heavy_is_no_unit() -> None:
 
 
 @pytest.mark.parametrize('factors, limits', [
-    ([180.0 / np.pi] * 3, True), ([180.0 / np.pi] * 3, False), ([50.0, 100.0, 160.0], True)])
+    ([180.0 / np.pi] * 3, True), ([180.0 / np.pi] * 3, False), ([50.0, 100.0, 160.0], True),
+    ([50.0, 100.0, 160.0], False)])
 def test_angles_of_all_joints_in_another_unit_are_refused(factors, limits) -> None:
-    """Degrees, which efforts tell without limits, and angles of motors before their gears."""
+    """Degrees and angles of motors before their gears, which efforts tell without limits."""
     given, recording = arm_of_others(lambda q: q * factors)
     if not limits:
         builder = ModelBuilder.of(given)
@@ -334,6 +337,23 @@ def test_angles_of_all_joints_in_another_unit_are_refused(factors, limits) -> No
         given = builder.build()
     with refused(LimitError, *given.coordinate_names):
         identify(given, recording)
+
+
+@pytest.mark.parametrize('unit', (1.0, 0.05))
+def test_wheels_that_turn_on_and_on_have_angles_of_their_own(unit) -> None:
+    """Efforts in amperes are another unit of theirs, not of the angles."""
+    builder = ModelBuilder('cart')
+    for k in range(2):
+        builder.add_body(f'wheel_{k}', SpatialInertia(2.0, np.zeros(3), 0.02 * np.eye(3)))
+        builder.add_joint(f'axle_{k}', 'continuous', None, f'wheel_{k}', axis=[0.0, 1.0, 0.0],
+                          friction=0.1)
+    model = builder.build()
+    time, q, v, a, _ = arm_motion(model, 3, 24.0, 100.0)
+    q, v = q + np.outer(time, [12.0, -9.0]), v + [12.0, -9.0]
+    tau = unit * Dynamics(model).inverse.batch(q, v, a)
+    motion = motion_of(model, Recording(model, time, q, tau))
+    assert (np.ptp(motion.q, axis=0) > MAX_SPAN).all()
+    require_joint_angles(model, motion, equations_of(model, motion))
 
 
 def test_zeros_that_efforts_do_not_tell_are_named() -> None:

@@ -309,7 +309,8 @@ def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, position
         largest = float(np.abs(given[:, k]).max())
         if model.joint(name).type_name != 'prismatic' and largest > MAX_READING:
             raise LimitError(f'readings of {name}: expected rad within 4 pi, got up to '
-                             f'{largest:.4g}: degrees?', names=(name,))
+                             f'{largest:.4g}: degrees, or angles of a motor before its gear '
+                             f'(--reads {name}=0.01*{name})?', names=(name,))
     sizes = (ASSUMED_DEVIATION, ASSUMED_DEVIATION) if deviations is None else (
         as_positive('deviations', deviations[0]), as_positive('deviations', deviations[1]))
     return ArmSamples(names, given, places, turns, sizes)
