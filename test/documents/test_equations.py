@@ -47,7 +47,6 @@ WITHOUT_EQUATION = {
     'export/kernels/loops.py': 'parts of a work area, and calls of kernels with equations',
     'export/kernels/machine.py': 'whether indices in a file are those of closed loops',
     'export/kernels/platform.py': 'places of the parts of a platform in a work area',
-    'export/kernels/tracking.py': 'places of the parts of a tracker in a work area',
     'export/kernels/work.py': 'sizes of the parts of a work area',
     'lie/kernels/mat3.py': 'sums and products of matrices: each docstring is the formula',
     'lie/kernels/vec3.py': 'sums and products of vectors: each docstring is the formula',

@@ -19,11 +19,12 @@ from support.platforms.stewart_motion import Crossing
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.export import write_platform
-from liedyn_ros.export.kernels import tracking as tables
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     BranchSource, Flag, leg_lengths, MonitorConfig, MonitoredTracker, PoseTracker)
+from liedyn_ros.stewart.platform.kernels import limits
+from liedyn_ros.stewart.tracking.kernels import sample
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
 motion_of = motion_bank.FILTER.view
@@ -279,10 +280,12 @@ def test_the_twist_is_that_of_the_filtered_rates(tmp_path):
 
 
 def test_flags_are_those_of_python():
-    assert [Flag[name] for name in (
-        'NEAR_SINGULARITY', 'BRANCH_CROSSED', 'BRANCH_UNSURE', 'BRANCH_WRONG', 'RESTARTED')] == [
-        tables.NEAR_SINGULARITY, tables.BRANCH_CROSSED, tables.BRANCH_UNSURE, tables.BRANCH_WRONG,
-        tables.MOTION_RESTARTED]
+    of_motion = 'APPROACHING_SINGULARITY', 'BRANCH_CROSSED', 'BRANCH_UNSURE', 'BRANCH_WRONG'
+    of_pose = ('NEAR_SINGULARITY', 'LEG_TRAVEL', 'JOINT_ANGLE', 'LEG_CLEARANCE',
+               'NEAR_DEAD_CENTRE')
+    assert sample.MOTION_RESTARTED == Flag.RESTARTED
+    for kernels, names in ((sample, of_motion), (limits, of_pose)):
+        assert [getattr(kernels, name) for name in names] == [Flag[name] for name in names]
 
 
 @HOST

@@ -21,8 +21,8 @@ from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.export.kernels import platform as area
 from liedyn_ros.export.kernels import tracking as tables
 from liedyn_ros.export.kernels.following import (
-    ANSWER_FLAGS, ANSWER_TWIST, ANSWER_TWIST_SPAN, BRANCHES, EVIDENCES, follow_platform, is_late,
-    judge_sample, MOTIONS, move_to_stamp, solve_sample, TRACKED, write_lengths, write_twist)
+    BRANCHES, EVIDENCES, follow_platform, is_late, MOTIONS, move_to_stamp, solve_sample, TRACKED,
+    write_lengths)
 from liedyn_ros.export.kernels.platform import (
     BEYOND, NO_POSE, NOT_PROVED, NOT_REACHED, NOT_STARTED, PLATFORM_SINGULAR, TOO_LATE)
 from liedyn_ros.jit.pointers import after, as_pointer, as_wholes, COUNT, NUMBERS, table, vector
@@ -32,6 +32,7 @@ from liedyn_ros.stewart.dynamics.kernels import leg as leg_dynamics
 from liedyn_ros.stewart.dynamics.kernels import platform as dynamics
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, limits, state
 from liedyn_ros.stewart.tracking.branch.kernels import branch, evidence
+from liedyn_ros.stewart.tracking.kernels import follower as followers
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
 EMPTY_BRANCH, EMPTY_EVIDENCE = tables.EMPTY_BRANCH, tables.EMPTY_EVIDENCE
@@ -134,8 +135,7 @@ def platform_solve(constants: NUMBERS, work: NUMBERS, lengths: NUMBERS, guess: N
                    pose: NUMBERS, out: NUMBERS) -> COUNT:
     """Write a pose (4, 4), and status, iterations, residual, smallest value, value, slope."""
     start = table(guess, 4, 4)
-    code = solve_sample(constants, work, lengths, start, vector(after(work, area.RATES_PART), 6),
-                        0.0, pose, vector(out, 6))
+    code = solve_sample(constants, work, lengths, start, pose, vector(out, 6))
     return NO_POSE if code == REFUSED and not dynamics.is_pose(start) else code
 
 
@@ -180,23 +180,23 @@ def platform_restart(constants: NUMBERS, work: NUMBERS, home: NUMBERS, noise: NU
     if code != DONE:
         return code
     of = vector(constants, area.LIMITS)
-    count, travel = int(of[area.TABLE]), follower[tables.READING_LIMITS:]
+    count, travel = int(of[area.TABLE]), follower[tables.READING_LIMITS:tables.FOUND_AT]
     follower[:] = 0.0
-    tables.copy_numbers(vector(after(constants, area.LIMITS), 12), travel)
+    followers.copy_numbers(vector(after(constants, area.LIMITS), 12), travel)
     limits.bound_readings(vector(after(work, area.METRES_PART), count), of[area.SCALE],
                           vector(after(work, area.RATES_PART), 6), travel)
-    tables.copy_numbers(vector(home, 16), follower[:tables.LAST_POSE])
+    followers.copy_numbers(vector(home, 16), follower[:16])
     follower[tables.HAS_STARTED], follower[tables.READING_NOISE] = 1.0, vector(noise, 1)[0]
     judge = vector(after(work, area.BRANCH_PART), BRANCHES)
     filtered = vector(after(work, area.MOTION_PART), MOTIONS)
-    tables.copy_numbers(EMPTY_BRANCH, judge)
-    tables.copy_numbers(EMPTY_MOTION, filtered)
+    followers.copy_numbers(EMPTY_BRANCH, judge)
+    followers.copy_numbers(EMPTY_MOTION, filtered)
     rests = vector(after(work, area.EVIDENCE_PART), EVIDENCES)
-    tables.copy_numbers(EMPTY_EVIDENCE, rests)
+    followers.copy_numbers(EMPTY_EVIDENCE, rests)
     evidence.set_home(rests, vector(after(work, area.SCALED_PART), count), of[area.SCALE],
                       table(home, 4, 4))
     branch.forget_value(judge)
-    tables.copy_numbers(vector(after(constants, area.SCALES), 6), motion_of(filtered).scales)
+    followers.copy_numbers(vector(after(constants, area.SCALES), 6), motion_of(filtered).scales)
     vector(as_wholes(after(work, area.STAMPS_PART)), tables.STAMP_COUNT)[tables.NEWEST] = -2 ** 62
     return DONE
 
@@ -204,12 +204,12 @@ def platform_restart(constants: NUMBERS, work: NUMBERS, home: NUMBERS, noise: NU
 def platform_confirm(work: NUMBERS) -> COUNT:
     """Take the last pose for the right one."""
     follower = vector(after(work, area.FOLLOWER_PART), tables.FOLLOWER_WIDTH)
-    if follower[tables.GOOD_POSES] == 0.0:
+    if follower[followers.GOOD_POSES] == 0.0:
         return NOT_STARTED
     on = evidence.evidence_of(vector(after(work, area.EVIDENCE_PART), EVIDENCES)).numbers
-    follower[tables.REPORTED_SIGN] = 1.0 if on[evidence.LAST_VALUE] > 0.0 else -1.0
+    follower[followers.REPORTED_SIGN] = 1.0 if on[evidence.LAST_VALUE] > 0.0 else -1.0
     branch.confirm_branch(
-        vector(after(work, area.BRANCH_PART), BRANCHES), int(follower[tables.REPORTED_SIGN]))
+        vector(after(work, area.BRANCH_PART), BRANCHES), int(follower[followers.REPORTED_SIGN]))
     evidence.confirm_evidence(on, evidence.HOME_CODE)
     return DONE
 
@@ -219,13 +219,13 @@ def platform_track(constants: NUMBERS, work: NUMBERS, stamp: COUNT, lengths: NUM
     """Write the pose (4, 4) of a sample of a time (ns), and TRACKED numbers about it."""
     follower = vector(after(work, area.FOLLOWER_PART), tables.FOLLOWER_WIDTH)
     stamps = vector(as_wholes(after(work, area.STAMPS_PART)), tables.STAMP_COUNT)
-    found, read = vector(out, TRACKED), vector(lengths, 6)
+    read = vector(lengths, 6)
     if follower[tables.HAS_STARTED] == 0.0:
         return NOT_STARTED
     for i in range(6):
         at = tables.READING_LIMITS + 2 * i
         if not follower[at] <= read[i] <= follower[at + 1]:
-            found[0] = i
+            vector(out, TRACKED)[0] = i
             return BEYOND
     if stamp <= stamps[tables.NEWEST]:
         return TOO_LATE
@@ -239,21 +239,4 @@ def platform_track(constants: NUMBERS, work: NUMBERS, stamp: COUNT, lengths: NUM
         lengths, rates = move_to_stamp(
             constants, work, 1e-9 * (stamp - stamps[tables.NEWEST]), period, lengths, rates)
     stamps[tables.NEWEST] = stamp
-    judge = vector(after(work, area.BRANCH_PART), BRANCHES)
-    keeps = branch.is_branch_near(branch.monitor_of(judge).numbers, branch.KEPT_BRANCH)
-    started = follower[tables.GOOD_POSES] > 0.0
-    code = follow_platform(constants, work, stamp, lengths, keeps, pose, found)
-    if code == REFUSED:
-        return code
-    if code == DONE:
-        write_twist(constants, work, stamp, lengths, rates, pose, found)
-        if period > 0.0 and found[ANSWER_TWIST_SPAN] > 0.0 and (
-                abs(found[4]) > state.SINGULARITY_WARNING):
-            state.twist(vector(after(work, area.STATE_PART), state.STATE_SIZE),
-                        vector(constants, area.LIMITS)[area.SCALE],
-                        vector(after(work, area.MOVED_PART), 6),
-                        found[ANSWER_TWIST:ANSWER_TWIST_SPAN])
-            found[ANSWER_TWIST_SPAN] = 0.0
-    found[ANSWER_FLAGS] = judge_sample(
-        constants, work, stamp, lengths, pose, code, started, found)
-    return code
+    return follow_platform(constants, work, stamp, lengths, rates, period, pose, out)

@@ -15,52 +15,70 @@ the filter of the legs' motion tells how readings and rates have changed; withou
 on at their rates, measured or by the last.
 """
 
-import math
-
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.export.kernels import platform as area
 from liedyn_ros.export.kernels import tracking as tables
 from liedyn_ros.export.kernels.platform import NO_POSE, NOT_CONVERGED, NOT_REACHED
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.pointers import after, as_pointer, as_wholes, table, vector
+from liedyn_ros.jit.pointers import after, as_pointer, as_wholes, cube, table, vector
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.dynamics.kernels import platform as dynamics
 from liedyn_ros.stewart.platform.kernels import leg_types, state
+from liedyn_ros.stewart.platform.kernels.limits import NEAR_SINGULARITY
 from liedyn_ros.stewart.solver.kernels import problem
-from liedyn_ros.stewart.solver.kernels.solve import solve_six, SOLVER_WORK
-from liedyn_ros.stewart.tracking.branch.kernels import branch, evidence
+from liedyn_ros.stewart.solver.kernels.solve import SOLVER_WORK
+from liedyn_ros.stewart.tracking.branch.kernels import evidence
+from liedyn_ros.stewart.tracking.kernels import follower as followers, sample
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
-PREDICTED, HOME = 0, 1
-# Of what is written about a pose, after the numbers of platform_solve.
-(ANSWER_TWIST, ANSWER_TWIST_SPAN, ANSWER_START, ANSWER_FLAGS, ANSWER_SIGN, ANSWER_VALUE_RATE,
- ANSWER_GAP, ANSWER_SOURCE, TRACKED) = 6, 12, 13, 14, 15, 16, 17, 18, 19
+# Numbers that are written about a pose: those of platform_solve are the first.
+TRACKED = followers.FOUND_SOURCE + 1
 BRANCHES, MOTIONS, EVIDENCES = (
     len(tables.EMPTY_BRANCH), len(tables.EMPTY_MOTION), len(tables.EMPTY_EVIDENCE))
 motion_of = motion_bank.FILTER.view
 
 
 @kernel
-def follow_platform(constants, work, stamp, lengths, keeps, pose, found):
-    """Solve a sample from the last good pose, and from home where that fails; return a code."""
-    follower = vector(after(work, area.FOLLOWER_PART), tables.FOLLOWER_WIDTH)
-    stamps = vector(as_wholes(after(work, area.STAMPS_PART)), tables.STAMP_COUNT)
-    last, twist = table(after(work, area.FOLLOWER_PART + tables.LAST_POSE), 4, 4), vector(
-        after(work, area.FOLLOWER_PART + tables.GUESS_TWIST), 6)
-    found[ANSWER_START] = HOME
-    if follower[tables.GOOD_POSES] > 0.0:
-        seconds = tables.write_guess_twist(
-            follower, stamps, last, table(after(work, area.FOLLOWER_PART + tables.POSE_BEFORE), 4,
-                                          4),
-            stamp, vector(lengths, 6))
-        found[ANSWER_START] = PREDICTED
-        code = solve_sample(constants, work, lengths, last, twist, seconds, pose, found)
-        if code != NOT_CONVERGED or keeps:
-            return code
-        found[ANSWER_START] = HOME
-    return solve_sample(
-        constants, work, lengths, table(after(work, area.FOLLOWER_PART), 4, 4), twist, 0.0, pose,
-        found)
+def follow_platform(constants, work, stamp, lengths, rates, period, pose, out):
+    """
+    Solve a sample and judge its branch; write TRACKED numbers, and return a code.
+
+    period: s, of the filter; 0 while the motion is unknown.
+    """
+    of, follower = vector(constants, area.LIMITS), vector(
+        after(work, area.FOLLOWER_PART), tables.FOLLOWER_WIDTH)
+    count, scale, found = int(of[area.TABLE]), of[area.SCALE], follower[tables.FOUND_AT:]
+    judge = vector(after(work, area.BRANCH_PART), BRANCHES)
+    rests = vector(after(work, area.EVIDENCE_PART), EVIDENCES)
+    values = vector(after(work, area.STATE_PART), state.STATE_SIZE)
+    started, rated = follower[followers.GOOD_POSES] > 0.0, as_pointer(rates)
+    status = sample.follow_sample(
+        vector(after(work, area.SCALED_PART), count), vector(after(work, area.METRES_PART), count),
+        scale, of[area.DRIVE_UNITS], settings_of(of), vector(work, 0), judge, rests, follower,
+        cube(after(work, area.FOLLOWER_PART), 3, 4, 4),
+        vector(as_wholes(after(work, area.STAMPS_PART)), tables.STAMP_COUNT),
+        vector(after(work, area.SOLVER_PART), SOLVER_WORK), stamp, vector(lengths, 6),
+        vector(rates if rated else lengths, 6), rated, follower[tables.READING_NOISE] / scale,
+        False, table(pose, 4, 4), values, found)
+    if status != problem.INVALID:
+        flags = sample.report_motion(
+            judge, evidence.evidence_of(rests).numbers, follower, scale, state.SINGULARITY_WARNING,
+            started, vector(after(work, area.MOVED_PART), 6 if period > 0.0 else 0), values, found)
+        near = abs(found[followers.FOUND_VALUE]) <= state.SINGULARITY_WARNING
+        if status == problem.CONVERGED and near:
+            flags |= NEAR_SINGULARITY
+        found[followers.FOUND_FLAGS] = flags
+        found[followers.FOUND_SIGN] = follower[followers.REPORTED_SIGN]
+    followers.copy_numbers(found, vector(out, TRACKED))
+    return code_of_solve(status)
+
+
+@inlined
+def code_of_solve(status):
+    """Return the code of a solve."""
+    if status == problem.INVALID:
+        return REFUSED
+    return DONE if status == problem.CONVERGED else NOT_CONVERGED
 
 
 @kernel
@@ -85,114 +103,15 @@ def settings_of(of):
 
 
 @kernel
-def solve_sample(constants, work, lengths, guess, twist, seconds, pose, found):
-    """Solve from a guess moved on for a time (s) at a twist; write what platform_solve does."""
+def solve_sample(constants, work, lengths, guess, pose, out):
+    """Solve from a guess; write what platform_solve does."""
     of = vector(constants, area.LIMITS)
-    values = vector(after(work, area.STATE_PART), state.STATE_SIZE)
-    status, iterations, residual, smallest = solve_six(
+    sample.solve_from(
         vector(after(work, area.SCALED_PART), int(of[area.TABLE])), of[area.SCALE],
-        vector(lengths, 6), guess, twist, seconds, settings_of(of), table(pose, 4, 4), values,
-        vector(after(work, area.SOLVER_PART), SOLVER_WORK))
-    found[0], found[1], found[2], found[3] = status, iterations, residual, smallest
-    if status == problem.INVALID:
-        return REFUSED
-    found[4], found[5] = values[state.VALUE_AT], values[state.SLOPE_AT]
-    return DONE if status == problem.CONVERGED else NOT_CONVERGED
-
-
-@kernel
-def write_twist(constants, work, stamp, lengths, rates, pose, found):
-    """Write the twist of a good pose, NaN for none; the next solve starts from this pose."""
-    follower = vector(after(work, area.FOLLOWER_PART), tables.FOLLOWER_WIDTH)
-    stamps = vector(as_wholes(after(work, area.STAMPS_PART)), tables.STAMP_COUNT)
-    twist, span = found[ANSWER_TWIST:ANSWER_TWIST_SPAN], 0.0
-    moves = follower[tables.GOOD_POSES] > 0.0
-    rated, last = as_pointer(rates), vector(after(work, area.FOLLOWER_PART + tables.LAST_POSE), 16)
-    if rated:
-        moves = True
-        state.twist(vector(after(work, area.STATE_PART), state.STATE_SIZE),
-                    vector(constants, area.LIMITS)[area.SCALE], vector(rates, 6), twist)
-        tables.copy_numbers(vector(rates, 6), follower[tables.LAST_RATES:tables.GUESS_TWIST])
-    elif moves:
-        span = 1e-9 * (stamp - stamps[tables.LAST_AT])
-        motion.mean_twist(table(after(work, area.FOLLOWER_PART + tables.LAST_POSE), 4, 4),
-                          table(pose, 4, 4), span, twist)
-    else:
-        twist[:] = math.nan
-    found[ANSWER_TWIST_SPAN] = span
-    tables.copy_numbers(last, follower[tables.POSE_BEFORE:tables.LAST_LENGTHS])
-    tables.copy_numbers(vector(pose, 16), last)
-    tables.copy_numbers(vector(lengths, 6), follower[tables.LAST_LENGTHS:tables.LAST_TWIST])
-    tables.copy_numbers(twist, follower[tables.LAST_TWIST:tables.LAST_RATES])
-    follower[tables.HAS_TWIST], follower[tables.POSE_SPAN] = moves, span
-    follower[tables.RATED] = rated
-    follower[tables.GOOD_POSES] = min(follower[tables.GOOD_POSES] + 1.0, 2.0)
-    stamps[tables.BEFORE_AT], stamps[tables.LAST_AT] = stamps[tables.LAST_AT], stamp
-
-
-@kernel
-def judge_sample(constants, work, stamp, lengths, pose, code, started, found):
-    """Write sign, rate, gap and source of the branch of the motion; return its flags."""
-    of, follower = vector(constants, area.LIMITS), vector(
-        after(work, area.FOLLOWER_PART), tables.FOLLOWER_WIDTH)
-    judge, flags = vector(after(work, area.BRANCH_PART), BRANCHES), 0
-    numbers = branch.monitor_of(judge).numbers
-    noise = follower[tables.READING_NOISE] / of[area.SCALE]
-    rests = vector(after(work, area.EVIDENCE_PART), EVIDENCES)
-    on = evidence.evidence_of(rests).numbers
-    if started and found[ANSWER_START] == HOME:
-        evidence.lose_evidence(rests)
-    if code == DONE:
-        chosen = evidence.judge_evidence(
-            rests, vector(after(work, area.SCALED_PART), int(of[area.TABLE])), of[area.SCALE],
-            settings_of(of), stamp, vector(lengths, 6), table(pose, 4, 4),
-            vector(after(work, area.STATE_PART), state.STATE_SIZE), found[ANSWER_START] == HOME,
-            noise)
-        _, _, _, unsure, wrong = branch.judge_branch(
-            judge, stamp, found[4], found[5], noise, 0.0)
-        if chosen and (unsure or wrong):
-            follower[tables.REPORTED_SIGN] = 1.0 if found[4] > 0.0 else -1.0
-            branch.confirm_branch(judge, int(follower[tables.REPORTED_SIGN]))
-            unsure = wrong = False
-        elif wrong and not evidence.is_settled(on):
-            unsure, wrong = True, False
-        flags |= tables.NEAR_SINGULARITY if abs(found[4]) <= state.SINGULARITY_WARNING else 0
-        flags |= tables.BRANCH_WRONG if wrong and on[evidence.REASON] == 0.0 else 0
-    else:
-        found[ANSWER_TWIST:ANSWER_TWIST_SPAN], found[ANSWER_TWIST_SPAN] = math.nan, 0.0
-        shortfall = of[area.DRIVE_UNITS] * length_shortfall(constants, work, lengths, pose)
-        if shortfall >= 0.0 and branch.is_branch_near(numbers, branch.KEPT_BRANCH):
-            branch.judge_branch(judge, stamp, found[4], found[5], noise,
-                                shortfall / of[area.SCALE])
-        else:
-            branch.predict_branch(judge, stamp)
-        unsure = branch.is_branch_near(numbers, branch.KEPT_BRANCH)
-        flags |= tables.NEAR_SINGULARITY if found[0] == problem.SINGULAR else 0
-    flags |= tables.BRANCH_UNSURE if unsure or on[evidence.REASON] > 0.0 else 0
-    flags |= tables.MOTION_RESTARTED if on[evidence.RESTARTED] > 0.0 else 0
-    found[ANSWER_SIGN], found[ANSWER_VALUE_RATE], found[ANSWER_GAP] = (
-        numbers[branch.REPORTED], numbers[branch.VALUE_RATE], numbers[branch.VALUE_GAP])
-    if started and follower[tables.REPORTED_SIGN] != found[ANSWER_SIGN]:
-        flags |= tables.BRANCH_CROSSED
-        if on[evidence.REASON] == 0.0:
-            on[evidence.SOURCE] = evidence.MOTION_CODE
-    follower[tables.REPORTED_SIGN] = found[ANSWER_SIGN]
-    found[ANSWER_SOURCE] = on[evidence.SOURCE] if code == DONE and not flags & (
-        tables.BRANCH_UNSURE | tables.BRANCH_WRONG) else evidence.UNSURE_CODE
-    return flags
-
-
-@kernel
-def length_shortfall(constants, work, lengths, pose):
-    """Return the norm of the error that a solve left in the lengths, -1 where no rod reaches."""
-    count = int(vector(constants, area.LIMITS)[area.TABLE])
-    legs, read, square = vector(after(work, area.METRES_PART), count), vector(lengths, 6), 0.0
-    r, p = motion.split(table(pose, 4, 4))
-    if not leg_types.write_leg_ends(legs, r, p):
-        return -1.0
-    for i in range(6):
-        square += (read[i] - leg_types.leg_value(legs, i, r, p)) ** 2
-    return square ** 0.5
+        settings_of(of), vector(lengths, 6), guess, vector(after(work, area.RATES_PART), 6), 0.0,
+        table(pose, 4, 4), vector(after(work, area.STATE_PART), state.STATE_SIZE),
+        vector(after(work, area.SOLVER_PART), SOLVER_WORK), out)
+    return code_of_solve(int(out[followers.FOUND_STATUS]))
 
 
 @kernel
@@ -217,9 +136,9 @@ def move_to_stamp(constants, work, gap, period, lengths, rates):
     now_rates = follower[tables.RATES_NOW:tables.READING_LIMITS]
     before = follower[tables.LENGTHS_READ:tables.LENGTHS_NOW]
     latency = vector(after(constants, area.LATENCY), 6)
-    tables.copy_numbers(read, now)
+    followers.copy_numbers(read, now)
     if as_pointer(rates):
-        tables.copy_numbers(vector(rates, 6), now_rates)
+        followers.copy_numbers(vector(rates, 6), now_rates)
     if period > 0.0:
         add_changes(constants, work, period, latency, now, now_rates)
     elif as_pointer(rates):
@@ -228,7 +147,7 @@ def move_to_stamp(constants, work, gap, period, lengths, rates):
     elif follower[tables.READING_NOISE] == 0.0 and follower[tables.READS] > 0.0:
         for i in range(6):
             now[i] += latency[i] * ((read[i] - before[i]) / gap)
-    tables.copy_numbers(read, before)
+    followers.copy_numbers(read, before)
     follower[tables.READS] = 1.0
     return after(work, area.FOLLOWER_PART + tables.LENGTHS_NOW), (
         after(work, area.FOLLOWER_PART + tables.RATES_NOW) if as_pointer(rates) else rates)

@@ -27,8 +27,8 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
-from liedyn_ros.lie import so3
 from liedyn_ros.stewart.certificate.kernels import pose as kernels
+from liedyn_ros.stewart.certificate.kernels.travel import distance_of_poses
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
@@ -47,7 +47,7 @@ class TravelProof:
         """Try to prove the travel about a home pose (4, 4), m; takes a second at most."""
         fixed, self._scale = geometry.fixed_lengths[:, None], geometry.characteristic_length
         self._limits = np.where(np.isnan(fixed), geometry.length_limits, fixed)
-        self._centre = geometry.platform_joints.mean(axis=0)
+        self._centre = tuple(geometry.platform_joints.mean(axis=0).tolist())
         self._geometry, self._solver = geometry, PoseSolver(geometry)
         self._cells: dict[Cell, tuple[Array, float, float]] = {}
         self.proved = not (geometry.redundant or unproved(geometry)) and bool(
@@ -56,14 +56,15 @@ class TravelProof:
         if not self.proved:
             self._cells.clear()
 
-    def start(self, lengths: Array) -> Array:
-        """Return the pose (4, 4), m, near which that of lengths (6,) is."""
-        return self._cells[self._cell(lengths)][0]
-
-    def holds(self, lengths: Array, pose: Array) -> bool:
-        """Return whether a pose (4, 4), m, of lengths (6,) is the one that is proved."""
-        near, _, unique = self._cells[self._cell(lengths)]
-        return self._apart(near, pose) < unique
+    @property
+    def table(self) -> Array:
+        """Return the cells as kernels/travel.py has them; empty where nothing is proved."""
+        if not self.proved:
+            return np.empty(0)
+        cells = [np.append(self._cells[cell][0][:3].ravel(), self._cells[cell][2])
+                 for cell in itertools.product(*map(range, self._counts.tolist()))]
+        return np.concatenate(
+            [self._limits[:, 0], self._widths, self._counts, self._centre, *cells])
 
     def _corners_reached(self, home: Array) -> bool:
         """Return whether straight ways in the lengths lead to all corners of the travel."""
@@ -116,9 +117,7 @@ class TravelProof:
 
     def _apart(self, first: Array, second: Array) -> float:
         """Return the distance of two poses in the measure of a Certificate, m."""
-        turn = np.linalg.norm(so3.log(first[:3, :3].T @ second[:3, :3]))
-        way = (first - second)[:3] @ np.append(self._centre, 1.0)
-        return math.hypot(self._scale * float(turn), *way.tolist())
+        return float(distance_of_poses(first, second, self._centre, self._scale))
 
 
 class Certificate(NamedTuple):

@@ -15,8 +15,6 @@ zero six lengths leave the pose undetermined.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -25,14 +23,13 @@ from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.flags import Flag
+from liedyn_ros.stewart.platform.flags import Flag, flag_of
 from liedyn_ros.stewart.platform.kernels import (
     leg_types, limits as limit_kernels, state as kernels)
 from liedyn_ros.stewart.platform.kernels.legs import BY_BODY_TWIST
 from liedyn_ros.stewart.platform.limits import LimitMargins, limits_of, margins_of
 
 SINGULARITY_WARNING = kernels.SINGULARITY_WARNING
-NO_FLAGS = Flag(0)
 NO_INVERSE = 1e-15  # smallest singular value below which J is singular to rounding
 
 
@@ -55,9 +52,10 @@ class PlatformState:
     (4, 4)
     """
 
-    __slots__ = '_kept', '_margins', '_meter', 'pose', 'signed_value', 'slope', 'values'
+    __slots__ = '_margins', '_meter', 'pose', 'signed_value', 'slope', 'values'
 
-    def __init__(self, meter: PlatformMeter, pose: Array, values: Array) -> None:
+    def __init__(self, meter: PlatformMeter, pose: Array, values: Array,
+                 margins: Array | None = None) -> None:
         """
         Take the numbers of a kernel or a solve at a pose; else use `PlatformMeter.measure`.
 
@@ -65,10 +63,10 @@ class PlatformState:
             meter: of the platform.
             pose: (4, 4), platform in base, m.
             values: numbers of a kernel or a solve; else use `PlatformMeter.measure`.
+            margins: numbers of LimitMargins, where they are measured already.
         """
         self._meter, self.pose, self.values = meter, pose, values
-        self._margins: Array | None = None
-        self._kept = True
+        self._margins = margins
         self.signed_value, self.slope = values[-2:].tolist()
 
     @property
@@ -141,34 +139,14 @@ class PlatformState:
     @property
     def margins(self) -> LimitMargins:
         """Return the margins of the platform's limits, negative where one is exceeded."""
-        return LimitMargins(self._measured_margins(), self._meter.legs)
-
-    def _measured_margins(self) -> Array:
-        """Return the numbers of Margins; measure them once."""
-        margins = self._margins
-        if margins is None:
-            margins, least = self._meter.margins_at(self.pose)
-            self._kept = least >= 0.0
-            self._margins = margins  # last: another thread may read both
-        return margins
+        if self._margins is None:
+            self._margins, _ = self._meter.limits_at(self.pose, self.signed_value)
+        return LimitMargins(self._margins, self._meter.legs)
 
     @property
     def flags(self) -> Flag:
         """Return NEAR_SINGULARITY, NEAR_DEAD_CENTRE and the flags of limits that are exceeded."""
-        meter, near = self._meter, abs(self.signed_value) <= self._meter.singularity_warning
-        values = self._measured_margins()
-        if self._kept and not (near or meter.driven):
-            return NO_FLAGS  # the usual case
-        margins, flags = LimitMargins(values,
-                                      meter.legs), Flag.NEAR_SINGULARITY if near else NO_FLAGS
-        if meter.driven and min(meter.transmissions(self.pose)) <= meter.singularity_warning:
-            flags |= Flag.NEAR_DEAD_CENTRE
-        for part, flag in ((margins.travel, Flag.LEG_TRAVEL),
-                           (margins.joint_angles, Flag.JOINT_ANGLE),
-                           (margins.clearance, Flag.LEG_CLEARANCE)):
-            if part.min() < 0.0:
-                flags |= flag
-        return flags
+        return flag_of(self._meter.limits_at(self.pose, self.signed_value)[1])
 
     def exceeded_limits(self) -> list[str]:
         """
@@ -252,10 +230,11 @@ class PlatformMeter:
         values[12 * n:12 * n + 6], values[12 * n + 6:13 * n + 6] = right[-1], left[:, -1]
         values[-2] = singular[-1]
 
-    def margins_at(self, pose: Array) -> tuple[Array, float]:
-        """Return the numbers of Margins at a pose (4, 4), m, and the least margin."""
-        values = np.empty(margins_of(self.legs))
-        return values, limit_kernels.margins(*self.tables, pose, values)
+    def limits_at(self, pose: Array, value: float) -> tuple[Array, int]:
+        """Return margins and flags, as bits, at a pose (4, 4), m, of a signed value."""
+        margins = np.empty(margins_of(self.legs))
+        return margins, limit_kernels.limit_flags(
+            *self.tables, pose, self.driven, value, self.singularity_warning, margins)
 
     def transmissions(self, pose: Array) -> list[float]:
         """
@@ -295,16 +274,3 @@ class PlatformMeter:
         twist = (-2.0 * state.signed_value / state.slope) * state.null_twist
         twist[3:] *= self.characteristic_length
         return se3.compose(state.pose, se3.exp(twist))
-
-
-def time_until(signed_value: float, rate: float, threshold: float) -> float:
-    """
-    Return when the smallest singular value falls to a threshold, in s, at its present rate.
-
-    rate: of the signed value, 1/s. 0 where it is below already, infinite where it rises.
-    """
-    margin = abs(signed_value) - threshold
-    closing = -rate * math.copysign(1.0, signed_value)
-    if margin <= 0.0:
-        return 0.0
-    return margin / closing if closing > 0.0 else math.inf

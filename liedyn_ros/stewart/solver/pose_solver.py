@@ -237,9 +237,9 @@ class PoseSolver:
             np.copyto(self._lengths, lengths, casting='same_kind')
             np.copyto(self._guess, guess, casting='same_kind')
         except (TypeError, ValueError) as error:  # no numbers, or of another shape
-            raise self._why_refused(lengths, guess) from error
+            raise self.why_refused(lengths, guess) from error
         if lengths.shape != self._lengths.shape or guess.shape != (4, 4):
-            raise self._why_refused(lengths, guess)
+            raise self.why_refused(lengths, guess)
         state = self._state if state is None else state
         fitted = self.least_squares
         if fitted is None:
@@ -294,7 +294,7 @@ class PoseSolver:
             self._joints, self._scale, lengths, guess, twist, seconds, self._settings, pose,
             state, self._work)
         if status == problem.INVALID:
-            raise self._why_refused(lengths, guess)
+            raise self.why_refused(lengths, guess)
         return pose, STATUSES[status], iterations, residual, smallest
 
     def solve_batch(self, lengths: ArrayLike, guesses: ArrayLike) -> Solutions:
@@ -331,7 +331,7 @@ class PoseSolver:
         return Solutions(poses, statuses, outcome[:, 1].astype(int),
                          outcome[:, 2], outcome[:, 3])
 
-    def _why_refused(self, lengths: ArrayLike, guess: ArrayLike) -> LiedynError:
+    def why_refused(self, lengths: ArrayLike, guess: ArrayLike) -> LiedynError:
         """Return the error of lengths or a guess that the kernel refused."""
         try:
             self.geometry.require_values(checks.as_array(

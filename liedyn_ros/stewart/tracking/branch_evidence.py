@@ -26,13 +26,12 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels.state import INVERSE_AT
 from liedyn_ros.stewart.platform.state import PlatformMeter
-from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, PoseSolver, Status
+from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Status
 from liedyn_ros.stewart.tracking.branch.kernels import evidence as kernels
-from liedyn_ros.stewart.tracking.branch.kernels.branch import LOG_ODDS_LIMIT, PREDICTION_LIMIT
+from liedyn_ros.stewart.tracking.branch.kernels.branch import LOG_ODDS_LIMIT
 from liedyn_ros.stewart.tracking.branch.kernels.separation import separation
-from liedyn_ros.stewart.tracking.tracker import Start, TrackedPose
+from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
-METHOD = LevenbergMarquardt().as_tuple()
 REASONS = {
     kernels.NO_REASON: '', kernels.START_REASON: 'start: home does not choose among poses',
     kernels.GAP_REASON: 'gap: a second pose was within reach while no lengths came',
@@ -66,24 +65,27 @@ class BranchEvidence:
     def __init__(self, geometry: StewartGeometry, home: Array, meter: PlatformMeter) -> None:
         """Take a geometry, the home pose (4, 4), m, the meter of the tracker."""
         self._scale = geometry.characteristic_length
-        self._legs = geometry.table(self._scale)
         self._solver = PoseSolver(geometry)
         self._meter, self._home = meter, home
-        self._buffer = kernels.empty_evidence()
+        self.buffer = kernels.empty_evidence()  # of the kernels
         if not geometry.redundant:  # more legs tell of all branches
-            kernels.set_home(self._buffer, self._legs, self._scale, home)
-        self._numbers = kernels.EVIDENCE.array(self._buffer, 'numbers')
-        self._centre = tuple(kernels.EVIDENCE.array(self._buffer, 'centre').tolist())
-        self.starts = 0  # and gaps that were judged: a proof is of one of them
-        self._poses = ''
+            kernels.set_home(self.buffer, geometry.table(self._scale), self._scale, home)
+        self._numbers = kernels.EVIDENCE.array(self.buffer, 'numbers')
+        self._centre = tuple(kernels.EVIDENCE.array(self.buffer, 'centre').tolist())
+        self._poses = 0, ''  # a start, and what is known of its poses
 
     def reset(self) -> None:
         """Forget everything: the next pose is a start."""
-        kernels.forget_evidence(self._buffer)
+        kernels.forget_evidence(self.buffer)
 
     def restart(self) -> None:
         """Note that a motion was lost: the next pose is a start that nobody asked for."""
-        kernels.lose_evidence(self._buffer)
+        kernels.lose_evidence(self.buffer)
+
+    @property
+    def starts(self) -> int:
+        """Return the number of starts and gaps that were judged: a proof is of one of them."""
+        return int(self._numbers[kernels.STARTS])
 
     @property
     def source(self) -> BranchSource:
@@ -93,8 +95,8 @@ class BranchEvidence:
     @property
     def reason(self) -> str:
         """Return why the branch rests on nothing, until one of four ways clears it; else ''."""
-        reason = int(self._numbers[kernels.REASON])
-        return REASONS[reason] + self._poses if reason else ''
+        reason, (number, poses) = int(self._numbers[kernels.REASON]), self._poses
+        return REASONS[reason] + (poses if number == self.starts else '') if reason else ''
 
     @property
     def unsure(self) -> bool:
@@ -106,29 +108,10 @@ class BranchEvidence:
         """Return whether a motion was lost, and nothing has cleared that."""
         return bool(self._numbers[kernels.RESTARTED])
 
-    @property
-    def settled(self) -> bool:
-        """Return whether a motion was followed that is long enough to contradict the start."""
-        return bool(kernels.is_settled(self._numbers))
-
-    def judge(self, before: TrackedPose | None, tracked: TrackedPose, noise: float) -> bool:
-        """
-        Judge a pose and return whether home's word has chosen it now; before: the last good one.
-
-        noise: standard deviation of a length, in characteristic lengths.
-        """
-        from_home = before is None or tracked.start is Start.HOME
-        if before is None or from_home or (
-                tracked.stamp_ns - before.stamp_ns > 1e9 * PREDICTION_LIMIT):
-            self.starts, self._poses = self.starts + 1, ''
-        return bool(kernels.judge_evidence(
-            self._buffer, self._legs, self._scale, METHOD, tracked.stamp_ns, tracked.lengths,
-            tracked.pose, tracked.state.values, from_home, noise))
-
     def continue_from(self, tracked: TrackedPose) -> None:
         """Take another pose of the same sample for the last one."""
         kernels.keep_evidence(
-            self._buffer, tracked.stamp_ns, tracked.pose, tracked.state.values)
+            self.buffer, tracked.stamp_ns, tracked.pose, tracked.state.values)
 
     def weigh(self, pose: Array, poses: Sequence[Array], complete: bool) -> bool:
         """
@@ -147,8 +130,9 @@ class BranchEvidence:
             if self.source is BranchSource.HOME:
                 self._numbers[kernels.REASON] = kernels.START_REASON
             likeliest = ways[1 + int(odds[1:].argmin())]
-            self._poses = (f'; {len(ways)} poses of this machine have these lengths, this one '
-                           f'{ways[0]:.2g} from home, another {likeliest:.2g}')
+            self._poses = self.starts, (
+                f'; {len(ways)} poses of this machine have these lengths, this one '
+                f'{ways[0]:.2g} from home, another {likeliest:.2g}')
         elif complete and self._numbers[kernels.REASON] == kernels.START_REASON:
             self.confirm(BranchSource.HOME)
         return False
@@ -167,19 +151,14 @@ class BranchEvidence:
 
         known: whether their noise is.
         """
-        self.starts += not self.unsure
+        self._numbers[kernels.STARTS] += not self.unsure
         self._numbers[kernels.REASON] = kernels.START_REASON
-        self._poses = '; these lengths contradict each other at this pose' if known else (
-            '; more than six lengths choose once their noise is known: set it')
+        self._poses = self.starts, '; these lengths contradict each other at this pose' if known \
+            else '; more than six lengths choose once their noise is known: set it'
 
     def rest_on(self, source: BranchSource) -> None:
         """Let the branch rest on a source from now on."""
         self._numbers[kernels.SOURCE] = source
-
-    def crossed(self) -> None:
-        """Note that the motion led through a singularity."""
-        if not self.unsure and self.source is not BranchSource.PROVED:
-            self.rest_on(BranchSource.MOTION)
 
     def confirm(self, source: BranchSource) -> None:
         """Take the present branch for the right one, on the word of a source."""

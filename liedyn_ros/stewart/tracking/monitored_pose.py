@@ -10,53 +10,105 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart.platform.flags import Flag
+from liedyn_ros.stewart.platform.flags import Flag, flag_of
+from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.tracking.bias_monitor import BiasFit
 from liedyn_ros.stewart.tracking.branch.monitor import Branch
 from liedyn_ros.stewart.tracking.branch_evidence import BranchSource
+from liedyn_ros.stewart.tracking.kernels import follower as parts
 from liedyn_ros.stewart.tracking.legs.monitor import LegMotion
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
 
-@dataclass(slots=True, eq=False)
 class MonitoredPose(TrackedPose):
     """
-    A tracked pose and the warnings attached to it.
+    A tracked pose and the warnings attached to it, from MonitoredTracker.track.
 
-    flags: docs/stewart.md. legs: indices of the legs suspected. branch: as the motion
-    shows it; None where there is no pose. time_to_singularity: s, until the smallest singular
-    value falls to singularity_warning at its present rate; infinite where it does not. other:
-    (4, 4), m, the pose of the other branch while both are held. fit: of the redundant sensor's
-    reading, None where none was compared. motion: of the legs; None for the first sample.
-    rates: (n,), the measured ones that the twist comes from. None where it is estimated at the
-    stamp, or, within singularity_warning of a singularity, the mean since the pose before
-    (twist_span > 0).
-    branch_source: what the branch rests on. branch_reason: why that is nothing, else ''.
-    bias_fit: of redundant lengths, None of six.
+    legs: indices of the legs suspected. other: (4, 4), m, the pose of the other branch while both
+    are held. fit: of the redundant sensor's reading, None where none was compared. motion: of the
+    legs; None for the first sample. rates: (n,), the measured ones that the twist comes from. None
+    where it is estimated at the stamp, or, within singularity_warning of a singularity, the mean
+    since the pose before (twist_span > 0). branch_reason: why the branch rests on nothing, or
+    ''. bias_fit: of redundant lengths, None of six. margins: numbers of the limits' margins.
 
     >>> MonitoredTracker(geometry, home).track(0, leg_lengths(geometry, home)).flags
     <Flag: 0>
     """
 
-    flags: Flag
-    legs: tuple[int, ...] = ()
-    branch: Branch | None = None
-    time_to_singularity: float = math.inf
-    other: Array | None = None
-    fit: SensorFit | None = None
-    motion: LegMotion | None = None
-    rates: Array | None = None
-    branch_source: BranchSource = BranchSource.UNSURE
-    branch_reason: str = ''
-    bias_fit: BiasFit | None = None
+    __slots__ = 'bias_fit', 'branch_reason', 'fit', 'legs', 'margins', 'motion', 'other', 'rates'
+
+    def __init__(self, meter: PlatformMeter, stamp_ns: int, lengths: Array,
+                 legs: tuple[int, ...], motion: LegMotion | None) -> None:
+        """
+        Take a sample, whose results are still to be written.
+
+        Args:
+            meter: of the platform.
+            stamp_ns: the sample's time; ns.
+            lengths: (n,); m, of cranks rad.
+            legs: indices of those suspected.
+            motion: of the legs, if known.
+        """
+        super().__init__(meter, stamp_ns, lengths)
+        self.legs, self.motion, self.branch_reason = legs, motion, ''
+        self.margins: Array | None = None
+        self.other: Array | None = None
+        self.fit: SensorFit | None = None
+        self.rates: Array | None = None
+        self.bias_fit: BiasFit | None = None
+
+    @property
+    def flags(self) -> Flag:
+        """Return the warnings, see docs/stewart.md."""
+        return flag_of(int(self.numbers[parts.FOUND_FLAGS]))
+
+    @property
+    def branch(self) -> Branch | None:
+        """Return the branch as the motion shows it; None where there is no pose."""
+        if not self.converged:
+            return None
+        sign, rate, gap = self.numbers[parts.FOUND_SIGN:parts.FOUND_SOURCE].tolist()
+        unsure, wrong = self.numbers[parts.IS_UNSURE:parts.UNTIL].tolist()
+        return Branch(int(sign), rate, gap, bool(unsure), bool(wrong))
+
+    @branch.setter
+    def branch(self, branch: Branch) -> None:
+        self.numbers[parts.FOUND_SIGN:parts.FOUND_SOURCE] = branch[:3]
+        self.numbers[parts.IS_UNSURE:parts.UNTIL] = branch[3:]
+
+    @property
+    def time_to_singularity(self) -> float:
+        """
+        Return s until the smallest singular value falls to singularity_warning.
+
+        It falls at its present rate; where it does not, the time is infinite.
+        """
+        return float(self.numbers[parts.UNTIL])
+
+    @property
+    def branch_source(self) -> BranchSource:
+        """Return the source that the branch rests on."""
+        return BranchSource(int(self.numbers[parts.FOUND_SOURCE]))
+
+    @property
+    def state(self) -> PlatformState:
+        """Return the platform's state at the pose."""
+        if self._state is None:
+            self._state = PlatformState(self.meter, self.pose, self.values, self.margins)
+        return self._state
+
+    def take(self, tracked: TrackedPose) -> None:
+        """Take the solve of a pose of the same sample; what is said about the branch stays."""
+        said, self.numbers = self.numbers, tracked.numbers.copy()
+        self.numbers[parts.FOUND_FLAGS:parts.SOLVE_TIME] = said[parts.FOUND_FLAGS:parts.SOLVE_TIME]
+        self.pose, self.values, self._state, self.margins = (
+            tracked.pose, tracked.values, None, None)
 
     @property
     def residuals(self) -> Array:

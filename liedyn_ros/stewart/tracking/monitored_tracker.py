@@ -9,16 +9,18 @@
 """
 A tracker that warns of wrong poses, names the faulty leg, and can follow both branches.
 
-A sample passes six stages, each an object with one call that returns its findings:
-SampleGate.accept, LegMonitor.examine, RateMonitor.contradicting, PoseFollower.solve_sample,
-BranchMonitor.judge and SensorMonitor.compare. Redundant lengths have no other branch near; the
-fifth stage is BiasMonitor.examine then. MonitoredTracker combines them.
+A sample passes SampleGate.accept, LegMonitor.examine and RateMonitor.contradicting. One kernel
+then solves it and judges its branch, another writes what is said about it (kernels/sample.py).
+Between the two, SensorMonitor and TwoBranchTracker may choose another pose. Redundant lengths have
+no other branch near: PoseFollower.solve_sample and BiasMonitor.examine take the kernel's place.
 """
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 import math
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,32 +29,35 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.stewart.certificate.pose import TravelProof
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.flags import Flag, flag_of
-from liedyn_ros.stewart.platform.kinematics import leg_lengths
-from liedyn_ros.stewart.platform.state import PlatformMeter, time_until
+from liedyn_ros.stewart.platform.flags import Flag
+from liedyn_ros.stewart.platform.limits import margins_of
+from liedyn_ros.stewart.platform.state import PlatformMeter
+from liedyn_ros.stewart.solver.kernels.problem import INVALID
+from liedyn_ros.stewart.solver.kernels.solve import SOLVER_WORK
 from liedyn_ros.stewart.solver.least_squares import AT_REST
-from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, Status
+from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt
 from liedyn_ros.stewart.tracking.bias_monitor import BiasFit, BiasMonitor
-from liedyn_ros.stewart.tracking.branch.kernels.branch import KEPT_BRANCH, PREDICTION_LIMIT
-from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
+from liedyn_ros.stewart.tracking.branch.kernels.branch import PREDICTION_LIMIT
+from liedyn_ros.stewart.tracking.branch.monitor import BranchMonitor
 from liedyn_ros.stewart.tracking.branch_evidence import BranchEvidence, BranchSource, NOISE_REASON
+from liedyn_ros.stewart.tracking.kernels import follower as parts, sample as kernels
 from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegMonitor, LegMotion, NO_FAULTS
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
 from liedyn_ros.stewart.tracking.monitored_pose import MonitoredPose, StartedPose
 from liedyn_ros.stewart.tracking.rates.monitor import RateMonitor
-from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
+from liedyn_ros.stewart.tracking.sensor_monitor import SensorMonitor
 from liedyn_ros.stewart.tracking.tracker import (
     FollowerState, PoseFollower, Sample, SampleGate, Start, TrackedPose)
-from liedyn_ros.stewart.tracking.two_branch_tracker import BranchChoice, TwoBranchTracker
+from liedyn_ros.stewart.tracking.two_branch_tracker import TwoBranchTracker
 
 if TYPE_CHECKING:
     from liedyn_ros.stewart.assembly.modes import MachineModes
 
-UNSURE_BRANCH, UNSURE_SOURCE = int(Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG), BranchSource.UNSURE
-ONE_BRANCH = Branch(1, 0.0, 0.0, unsure=False, wrong=False)  # of redundant lengths
+NO_RATES = np.empty(0)
 Reading = tuple[ArrayLike, int]  # of the redundant sensor, and its time (ns)
 
 
@@ -110,8 +115,6 @@ class MonitoredTracker:
         self._branch_monitor = BranchMonitor()
         self._evidence = BranchEvidence(geometry, self._follower.home, self._meter)
         self._travel = TravelProof(geometry, self._follower.home)
-        if self._travel.proved:
-            self._follower.start_of = self._travel.start
         self._two_branches = TwoBranchTracker(
             geometry, home, method, self._meter) if config.hold_hypotheses else None
         fitted = self._follower.solver.least_squares
@@ -123,11 +126,24 @@ class MonitoredTracker:
             config.sensor, config.sensor_time)
         self._motion: LegMotion | None = None
         self._last: MonitoredPose | None = None
-        self._sign = 0  # of the determinant, reported with the last sample
-        self._crossed = False  # whether the motion has led through a singularity
-        self._chosen = False  # whether home's word has just chosen the pose
         self._trusted: FollowerState | None = None  # before readings that jumped just now
         self._platform_jumped = False  # whether these were of three legs or more
+        self._bind_kernels(method)
+
+    def _bind_kernels(self, method: LevenbergMarquardt) -> None:
+        """Bind the kernels of a sample to the tables of the platform and the stages' buffers."""
+        geometry, follower, config = self.geometry, self._follower, self.config
+        scale, (legs, bounds) = geometry.characteristic_length, self._meter.tables
+        judge, rests = self._branch_monitor.buffer, self._evidence.buffer
+        self._margins = margins_of(len(geometry.leg_names))
+        self._solve = BoundKernel(
+            kernels.follow_sample, geometry.table(scale), legs, scale, self._unit,
+            method.as_tuple(), self._travel.table, judge, rests, follower.numbers, follower.poses,
+            follower.stamps, np.empty(SOLVER_WORK)).call
+        self._write_report = BoundKernel(
+            kernels.report_sample, judge, rests, follower.numbers, legs, bounds,
+            self._meter.driven, scale, config.singularity_warning,
+            config.singularity_warning_time).call
 
     @property
     def last(self) -> MonitoredPose | None:
@@ -194,14 +210,17 @@ class MonitoredTracker:
         True
         """
         evidence, last = self._evidence, self._last
-        if start.number != evidence.starts or last is None or self._crossed:
+        crossed = self._follower.numbers[parts.HAS_CROSSED]
+        if start.number != evidence.starts or last is None or crossed:
             return
         right = found.right(start.pose)
         if right is not None:
             tracked = self._follower.solve_from(right, last)
             if not tracked.converged:
                 return
-            last = self._last = replace(last, pose=tracked.pose, state=tracked.state, twist=None)
+            tracked.numbers[parts.FOUND_START] = last.start
+            last = self._last = copy(last)
+            last.take(tracked)
             self._follower.continue_from(last)
             if self._bias_monitor is not None:  # the residual is to confirm it
                 self._bias_monitor.reset()
@@ -215,7 +234,7 @@ class MonitoredTracker:
     def _confirm(self, tracked: TrackedPose, source: BranchSource) -> None:
         self._branch_monitor.confirm(tracked.state)
         self._evidence.confirm(source)
-        self._sign = tracked.state.determinant_sign
+        self._follower.numbers[parts.REPORTED_SIGN] = tracked.state.determinant_sign
         if self._two_branches is not None:
             self._two_branches.reset()
 
@@ -246,37 +265,39 @@ class MonitoredTracker:
         """
         sample, faults, doubtful, wrong_rates = self._examine(
             self._gate.accept(stamp_ns, lengths, rates))
-        started = (before := self._follower.last) is not None
-        self._return(sample)
+        started, before = self._follower.started, self._follower.last
+        if self._trusted is not None:
+            self._return(sample)
         if doubtful:
             self._trusted, self._platform_jumped = self._follower.state(), faults.jumped
-        tracked = self._follower.solve_sample(sample, self._may_restart)
         flags, legs = (0, ()) if faults is NO_FAULTS else (faults.flags, faults.legs)
         if wrong_rates:
             flags, legs = flags | Flag.RATES_CONTRADICT.value, _joined(legs, wrong_rates)
-        if started and tracked.start is Start.HOME:
-            self._evidence.restart()
-        if tracked.status is not Status.CONVERGED:
-            return self._unsolved(tracked, flags, legs, started, doubtful)
-        bias_fit = None
-        if self._bias_monitor is not None:
-            bias_fit = self._judge_residual(self._bias_monitor, before, tracked)
-            if not tracked.converged:  # without a leg
-                return self._unsolved(tracked, flags, legs, started, doubtful)
-            flags, legs = flags | bias_fit.flags, _joined(legs, bias_fit.legs)
-        if not doubtful:
-            self._judge_evidence(before, tracked, bias_fit)
-        sensed = None if self._sensor_monitor is None or reading is None else (
-            reading, stamp_ns if reading_ns is None else reading_ns)
-        choice = self._pass_over(tracked) if doubtful else self._choose(tracked, sample, sensed)
-        self._last = self._report(choice, flags, legs, sensed, started, sample.rates)
-        self._last.bias_fit = bias_fit
-        return self._last
+        tracked = MonitoredPose(self._meter, sample.stamp_ns, sample.lengths, legs, self._motion)
+        if self._bias_monitor is None:
+            self._follow(tracked, sample, doubtful)
+        else:
+            flags |= self._follow_redundant(self._bias_monitor, before, tracked, sample, doubtful)
+        if tracked.converged:
+            sensed = None if self._sensor_monitor is None or reading is None else (
+                reading, stamp_ns if reading_ns is None else reading_ns)
+            if not doubtful and self._bias_monitor is None and (
+                    sensed is not None or self._two_branches is not None):
+                self._choose(tracked, sample, sensed)
+            if sensed is not None:
+                flags |= self._compare(tracked, sensed)
+            if sample.rates is not None:
+                tracked.rates = np.array(sample.rates, dtype=float)
+            self._last = tracked
+        elif not doubtful:
+            self._leg_monitor.restart_prediction()
+        self._report(tracked, flags, started)
+        return tracked
 
     def _examine(self, sample: Sample) -> tuple[Sample, LegFaults, bool, tuple[int, ...]]:
         """Return a sample to solve, faults of legs, whether it is doubtful, and wrong rates."""
         if sample.clock_set_back:
-            lost = self._follower.last is not None or self._evidence.restarted
+            lost = self._follower.started or self._evidence.restarted
             self._follower.continue_from(None)
             self._forget()
             if lost:
@@ -298,38 +319,62 @@ class MonitoredTracker:
             sample = self._at_its_stamp(sample, self._latency)
         return sample, faults, doubtful, wrong_rates
 
-    def _judge_residual(
-            self, monitor: BiasMonitor, before: TrackedPose | None, tracked: TrackedPose
-    ) -> BiasFit:
-        """Judge the residual of a pose; solve it without a leg that is named."""
-        twist, gap = None if before is None else before.twist, 0.0
+    def _follow(self, tracked: MonitoredPose, sample: Sample, doubtful: bool) -> None:
+        """Solve six lengths, and judge their branch."""
+        rated, rates = sample.rates is not None, sample.lengths
+        if sample.rates is not None:
+            rates = np.array(sample.rates, dtype=float)
+        begin = time.perf_counter()
+        status = self._solve(
+            sample.stamp_ns, sample.lengths, rates, rated, self._relative_noise, doubtful,
+            tracked.pose, tracked.values, tracked.numbers)
+        tracked.numbers[parts.SOLVE_TIME] = time.perf_counter() - begin
+        if status == INVALID:
+            raise self._follower.solver.why_refused(sample.lengths, self._follower.home)
+
+    def _follow_redundant(
+            self, monitor: BiasMonitor, before: TrackedPose | None, tracked: MonitoredPose,
+            sample: Sample, doubtful: bool) -> int:
+        """
+        Solve more than six lengths, and judge their residual; return its flags.
+
+        before: the last good pose, if any.
+        """
+        follower, twist, gap = self._follower, None if before is None else before.twist, 0.0
         if before is not None:
-            gap = 1e-9 * (tracked.stamp_ns - before.stamp_ns)
+            gap = 1e-9 * (sample.stamp_ns - before.stamp_ns)
         if twist is None or gap > PREDICTION_LIMIT:
             twist, gap = AT_REST, 0.0
-        fit = monitor.examine(tracked, twist, gap, before is not None)
+        tracked.numbers[:], tracked.numbers[parts.FOUND_SIGN] = 0.0, 1.0  # one branch
+        solved = follower.solve_sample(sample)
+        if before is not None and solved.start is Start.HOME:
+            self._evidence.restart()
+        tracked.take(solved)
+        if not tracked.converged:
+            return 0
+        tracked.bias_fit = fit = monitor.examine(solved, twist, gap, before is not None)
         if fit.left_out and fit.leg is not None:
-            self._follower.solve_without(tracked, *monitor.without(fit.leg))
-        return fit
+            follower.solve_without(solved, *monitor.without(fit.leg))
+            tracked.take(solved)
+            if not solved.converged:  # without a leg
+                tracked.bias_fit = None
+                return 0
+        tracked.legs = _joined(tracked.legs, fit.legs)
+        if doubtful:
+            kernels.pass_over(self._branch_monitor.buffer, follower.numbers, sample.stamp_ns,
+                              tracked.numbers)
+        else:
+            self._judge_evidence(tracked.start is Start.HOME, fit)
+        return fit.flags
 
-    def _judge_evidence(
-            self, before: TrackedPose | None, tracked: TrackedPose, bias_fit: BiasFit | None
-    ) -> None:
-        """Judge the evidence of a pose's branch; before: the last good pose, if any."""
-        evidence = self._evidence
-        if bias_fit is not None:
-            known, begins = not math.isnan(bias_fit.noise), tracked.start is Start.HOME
-            if known and bias_fit.consistent and not begins:
-                evidence.confirm(BranchSource.SENSOR)
-            elif not known or evidence.unsure or (begins and not bias_fit.consistent):
-                evidence.await_residual(known)  # the least residual from home may not be the least
-            evidence.rest_on(BranchSource.SENSOR)
-            return
-        self._chosen = evidence.judge(before, tracked, self._relative_noise)
-        open_yet = evidence.unsure or evidence.source is not BranchSource.PROVED
-        if (open_yet and self._travel.proved
-                and self._travel.holds(tracked.lengths, tracked.pose)):
-            evidence.confirm(BranchSource.PROVED)
+    def _judge_evidence(self, begins: bool, fit: BiasFit) -> None:
+        """Judge the evidence of a pose of more than six lengths; begins: whether it is a start."""
+        evidence, known = self._evidence, not math.isnan(fit.noise)
+        if known and fit.consistent and not begins:
+            evidence.confirm(BranchSource.SENSOR)
+        elif not known or evidence.unsure or (begins and not fit.consistent):
+            evidence.await_residual(known)  # the least residual from home may not be the least
+        evidence.rest_on(BranchSource.SENSOR)
 
     def _at_its_stamp(self, sample: Sample, latency: Array) -> Sample:
         """Return a sample whose readings and rates have moved on by each leg's latency, s."""
@@ -353,27 +398,6 @@ class MonitoredTracker:
         return self._rate_monitor.contradicting(
             stamp_ns, plausible, rates, motion.rates, self._leg_monitor.uncertainty(), outliers)
 
-    def _may_restart(self) -> bool:
-        """Return whether a solve that failed may go over to another branch, from home."""
-        return not self._branch_monitor.near(KEPT_BRANCH)
-
-    def _unsolved(
-            self, tracked: TrackedPose, flags: int, legs: tuple[int, ...], started: bool,
-            doubtful: bool) -> MonitoredPose:
-        """Handle a failed solve; near a singularity noise alone can cause it."""
-        if not doubtful:
-            self._leg_monitor.restart_prediction()
-        if self._branch_monitor.near(KEPT_BRANCH) and not doubtful:
-            error = np.linalg.norm(tracked.lengths - leg_lengths(self.geometry, tracked.pose))
-            self._branch_monitor.judge(
-                tracked.stamp_ns, tracked.state, self._relative_noise,
-                self._unit * float(error) / self.geometry.characteristic_length)
-        else:
-            self._branch_monitor.predict(tracked.stamp_ns)
-        near = Flag.NEAR_SINGULARITY.value * (tracked.status is Status.SINGULAR)
-        return self._pose(tracked, flags | near | self._branch_flags(
-            started, self._branch_monitor.near(KEPT_BRANCH)), legs)
-
     def _return(self, sample: Sample) -> None:
         """
         Start the solve of a sample from the last good pose before readings that jumped, if any.
@@ -382,113 +406,72 @@ class MonitoredTracker:
         the platform did.
         """
         trusted, self._trusted = self._trusted, None
-        before, last = None if trusted is None else trusted[0], self._follower.last
-        if trusted is None or before is None or last is None:
+        if trusted is None or not (trusted[0][parts.GOOD_POSES] and self._follower.started):
             return
-        if self._platform_jumped and np.linalg.norm(sample.lengths - last.lengths) < (
-                np.linalg.norm(sample.lengths - before.lengths)):
-            return
-        self._follower.restore(trusted)
-
-    def _pass_over(self, tracked: TrackedPose) -> BranchChoice:
-        """Return a pose of readings that jump: the branch is that of the motion before."""
-        self._branch_monitor.predict(tracked.stamp_ns)
-        sign = self._branch_monitor.reported_sign
-        branch = None if self._last is None else self._last.branch
-        return BranchChoice(tracked, Branch(
-            sign, 0.0 if branch is None else branch.rate, 0.0,
-            branch is not None and branch.unsure,
-            bool(sign) and tracked.state.determinant_sign != sign))
+        before, last = (np.linalg.norm(sample.lengths - numbers[
+            parts.FOLLOWED_LEGS:parts.FOLLOWED_LEGS + len(sample.lengths)])
+            for numbers in (trusted[0], self._follower.numbers))
+        if not (self._platform_jumped and last < before):
+            self._follower.restore(trusted)
 
     def _choose(
-            self, tracked: TrackedPose, sample: Sample, sensed: Reading | None) -> BranchChoice:
-        """Return the pose of the better branch, and continue from it."""
-        if self._bias_monitor is not None:
-            return BranchChoice(tracked, ONE_BRANCH)
-        branch = self._branch_monitor.judge(
-            tracked.stamp_ns, tracked.state, self._relative_noise)
-        if (branch.unsure or branch.wrong) and (self._chosen or (
-                self._travel.proved and self._travel.holds(tracked.lengths, tracked.pose))):
-            self._branch_monitor.confirm(tracked.state)
-            self._sign = tracked.state.determinant_sign
-            branch = branch._replace(expected_sign=self._sign, unsure=False, wrong=False)
-        elif branch.wrong and not self._evidence.settled:
-            branch = branch._replace(wrong=False, unsure=True)
+            self, tracked: MonitoredPose, sample: Sample, sensed: Reading | None) -> None:
+        """Take the pose of the better branch, where two are followed, and continue from it."""
         prefer = None
         if self._sensor_monitor is not None and sensed is not None:
             prefer = self._sensor_monitor.preference(tracked, *sensed)
-        if self._two_branches is None:
+        branch = tracked.branch
+        if self._two_branches is None or branch is None:
             if prefer is not None and self._evidence.unsure:
                 self._evidence.ask(prefer, tracked)
-            return BranchChoice(tracked, branch)
+            return
         choice = self._two_branches.choose(
             tracked, sample, branch, prefer, both=self._evidence.unsure)
         if choice.switched:
+            tracked.take(choice.tracked)
             self._follower.continue_from(choice.tracked)
             self._evidence.continue_from(choice.tracked)
         if choice.confirmed:
-            self._branch_monitor.confirm(choice.tracked.state)
+            self._branch_monitor.confirm(tracked.state)
             self._evidence.confirm(BranchSource.SENSOR)
-        return choice
+        tracked.branch, tracked.other = choice.branch, choice.other
 
-    def _report(
-            self, choice: BranchChoice, flags: int, legs: tuple[int, ...], sensed: Reading | None,
-            started: bool, rates: ArrayLike | None) -> MonitoredPose:
-        tracked, branch = choice.tracked, choice.branch
-        flags |= self._branch_flags(started, branch.unsure)
-        if branch.wrong and not self._evidence.unsure:  # else the last branch may have been left
-            flags |= Flag.BRANCH_WRONG.value
-        until = time_until(
-            tracked.state.signed_value, branch.rate, self.config.singularity_warning)
-        if 0.0 < until < self.config.singularity_warning_time:
-            flags |= Flag.APPROACHING_SINGULARITY.value
-        fit = None
-        if self._sensor_monitor is not None and sensed is not None:
-            fit = self._sensor_monitor.compare(
-                tracked, *sensed, self._leg_monitor.noise.deviations / self._relative)
-        if fit is not None and not fit.consistent:
-            flags |= Flag.SENSOR_DISAGREES.value
-            if fit.leg is not None:
-                flags |= Flag.LEG_BIASED.value
-                legs = _joined(legs, (fit.leg,))
-        return self._pose(tracked, flags | int(tracked.state.flags), legs, branch, until,
-                          choice.other, fit, rates)
+    def _compare(self, tracked: MonitoredPose, sensed: Reading) -> int:
+        """Compare a pose with the redundant sensor; return the flags of a contradiction."""
+        if self._sensor_monitor is None:
+            return 0
+        tracked.fit = fit = self._sensor_monitor.compare(
+            tracked, *sensed, self._leg_monitor.noise.deviations / self._relative)
+        if fit is None or fit.consistent:
+            return 0
+        if fit.leg is None:
+            return Flag.SENSOR_DISAGREES.value
+        tracked.legs = _joined(tracked.legs, (fit.leg,))
+        return Flag.SENSOR_DISAGREES.value | Flag.LEG_BIASED.value
 
-    def _pose(
-            self, tracked: TrackedPose, flags: int, legs: tuple[int, ...],
-            branch: Branch | None = None, until: float = math.inf, other: Array | None = None,
-            fit: SensorFit | None = None, rates: ArrayLike | None = None) -> MonitoredPose:
-        motion, twist, span = self._motion, tracked.twist, tracked.twist_span
-        if motion is not None and span and (
+    def _report(self, tracked: MonitoredPose, flags: int, started: bool) -> None:
+        """Write the warnings of a pose; flags: of the legs."""
+        rates = NO_RATES if self._motion is None else self._motion.rates
+        if self._bias_monitor is not None and len(rates) and tracked.twist_span and (
                 tracked.smallest_singular_value > self.config.singularity_warning):
-            twist, span = tracked.state.twist(motion.rates), 0.0
-        reason = self._evidence.reason or (
-            NOISE_REASON if flags & UNSURE_BRANCH and tracked.status is Status.CONVERGED else '')
-        return MonitoredPose(
-            tracked.stamp_ns, tracked.lengths, tracked.pose, tracked.status, tracked.iterations,
-            tracked.residual, tracked.start, tracked.state, twist, span, tracked.solve_time,
-            flag_of(flags), legs, branch, until, other, fit, motion,
-            None if rates is None else np.array(rates, dtype=float),
-            UNSURE_SOURCE if flags & UNSURE_BRANCH or tracked.status is not Status.CONVERGED else
-            self._evidence.source, reason)
+            tracked.numbers[parts.FOUND_TWIST:parts.TWIST_SPAN] = tracked.state.twist(rates)
+            tracked.numbers[parts.TWIST_SPAN] = 0.0
+        margins = np.empty(self._margins)
+        self._write_report(
+            started, flags, rates, tracked.pose, tracked.values, margins, tracked.numbers)
+        if tracked.converged:
+            tracked.margins = margins
+        if not tracked.numbers[parts.FOUND_SOURCE]:
+            tracked.branch_reason = self._evidence.reason or (
+                NOISE_REASON if tracked.converged else '')
 
     @property
     def _relative_noise(self) -> float:
         return self._leg_monitor.noise.deviation / self._length
 
-    def _branch_flags(self, started: bool, unsure: bool) -> int:
-        """Note whether the motion crossed a singularity; return the flags of branch and start."""
-        before, self._sign = self._sign, self._branch_monitor.reported_sign
-        crosses, evidence = started and self._sign != before, self._evidence
-        if crosses:
-            evidence.crossed()
-            self._crossed = True
-        return (Flag.BRANCH_CROSSED.value * crosses + Flag.RESTARTED.value * evidence.restarted
-                + Flag.BRANCH_UNSURE.value * (unsure or evidence.unsure))
-
     def _forget(self) -> None:
         self._last = self._motion = self._trusted = None
-        self._crossed = False
+        self._follower.numbers[parts.HAS_CROSSED:parts.FOLLOWED_LEGS] = 0.0
         for stage in (self._branch_monitor, self._evidence, self._leg_monitor, self._rate_monitor,
                       self._bias_monitor, self._sensor_monitor, self._two_branches):
             if stage is not None:

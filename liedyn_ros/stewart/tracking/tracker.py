@@ -11,13 +11,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
+import math
 import time
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
@@ -25,17 +26,15 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.common.stamps import Timeline
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.lie import se3
-from liedyn_ros.lie.kernels import motion as kernels
 from liedyn_ros.stewart.platform.architecture import require_regular
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import legs
 from liedyn_ros.stewart.platform.kernels.limits import bound_readings
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
-from liedyn_ros.stewart.solver.least_squares import AT_REST
 from liedyn_ros.stewart.solver.pose_solver import (
     LevenbergMarquardt, PoseSolver, Status, STATUSES)
-from liedyn_ros.stewart.tracking.branch.kernels.guess import is_predictable, lead_to_lengths
+from liedyn_ros.stewart.tracking.kernels import follower as parts
 
 
 class Sample(NamedTuple):
@@ -112,32 +111,37 @@ class Start(IntEnum):
     GUESS = 2  # one that the caller gave
 
 
-@dataclass(slots=True, eq=False)  # not frozen, which takes longer to build than to solve
 class TrackedPose:
     """
     The outcome of one sample, not to be changed.
 
     stamp_ns: the sample's time. lengths: (n,), m. pose: (4, 4), platform in base, m, where the
-    solve ended. status, iterations: of the solve. residual: largest leg length error, m. start:
-    the guess. state: the platform's at the pose. twist: body twist (w, v) of the platform, rad/s
-    and m/s, or None for the first sample without rates. twist_span: s between the two poses of
-    whose difference it is made; 0 where it comes from measured rates. solve_time: s.
+    solve ended. numbers: what else was found, as kernels/follower.py has it. values: of the state.
 
     >>> PoseTracker(geometry, home).track(0, leg_lengths(geometry, home)).pose.shape
     (4, 4)
     """
 
-    stamp_ns: int
-    lengths: Array
-    pose: Array
-    status: Status
-    iterations: int
-    residual: float
-    start: Start
-    state: PlatformState
-    twist: Array | None
-    twist_span: float
-    solve_time: float
+    __slots__ = '_state', 'lengths', 'meter', 'numbers', 'pose', 'stamp_ns', 'values'
+
+    def __init__(self, meter: PlatformMeter, stamp_ns: int, lengths: Array) -> None:
+        """
+        Take a sample, whose results are still to be written.
+
+        Args:
+            meter: of the platform.
+            stamp_ns: the sample's time; ns.
+            lengths: (n,); m, of cranks rad.
+        """
+        self.meter, self.stamp_ns, self.lengths = meter, stamp_ns, lengths
+        self.pose: Array = np.empty((4, 4))
+        self.values, self.numbers = meter.empty(), np.empty(parts.FOUND_WIDTH)
+        self._state: PlatformState | None = None
+
+    @property
+    def status(self) -> Status:
+        """Return the status of the solve."""
+        return STATUSES[int(self.numbers[parts.FOUND_STATUS])]
 
     @property
     def converged(self) -> bool:
@@ -145,13 +149,62 @@ class TrackedPose:
         return self.status is Status.CONVERGED
 
     @property
+    def iterations(self) -> int:
+        """Return how many steps the solve took."""
+        return int(self.numbers[parts.FOUND_ITERATIONS])
+
+    @property
+    def residual(self) -> float:
+        """Return the largest leg length error, m."""
+        return float(self.numbers[parts.FOUND_RESIDUAL])
+
+    @property
+    def start(self) -> Start:
+        """Return the guess from which the solve started."""
+        return Start(int(self.numbers[parts.FOUND_START]))
+
+    @property
+    def solve_time(self) -> float:
+        """Return the time of the solve, s."""
+        return float(self.numbers[parts.SOLVE_TIME])
+
+    @property
+    def twist(self) -> Array | None:
+        """Return the body twist, rad/s and m/s; None for a first sample without rates."""
+        twist = self.numbers[parts.FOUND_TWIST:parts.TWIST_SPAN]
+        return None if math.isnan(twist[0]) else twist
+
+    @property
+    def twist_span(self) -> float:
+        """Return s between the two poses of whose difference the twist is; 0 by rates."""
+        return float(self.numbers[parts.TWIST_SPAN])
+
+    @property
     def smallest_singular_value(self) -> float:
         """Return the smallest singular value of dL/d(twist), without a unit: 0 if singular."""
-        return self.state.smallest_singular_value
+        return abs(float(self.numbers[parts.FOUND_VALUE]))
+
+    @property
+    def state(self) -> PlatformState:
+        """Return the platform's state at the pose."""
+        if self._state is None:
+            self._state = PlatformState(self.meter, self.pose, self.values)
+        return self._state
+
+    def note(self, solution: tuple[Array, Status, int, float, float], start: Start,
+             begin: float) -> None:
+        """Write the solution of a solver, whose values are written; begin: s, by the counter."""
+        pose, status, iterations, residual, smallest = solution
+        self.pose, numbers = pose, self.numbers
+        numbers[:parts.FOUND_TWIST] = status, iterations, residual, smallest, *self.values[-2:]
+        numbers[parts.FOUND_TWIST:] = 0.0
+        numbers[parts.FOUND_TWIST:parts.TWIST_SPAN] = math.nan
+        numbers[parts.FOUND_START] = start
+        numbers[parts.SOLVE_TIME] = time.perf_counter() - begin
 
 
-# The last good pose, the one before it, and the measured rates that its twist comes from.
-FollowerState = tuple[TrackedPose | None, TrackedPose | None, Array | None]
+# Numbers and stamps of a follower, and its last pose.
+FollowerState = tuple[Array, NDArray[np.int64], TrackedPose | None]
 
 
 class PoseFollower:
@@ -173,52 +226,51 @@ class PoseFollower:
         self.geometry = geometry = geometry.readings
         self.home = se3.require_pose('home', home, (4, 4)).copy()
         require_regular(geometry, self.home)
-        self._last: TrackedPose | None = None
-        self._before: TrackedPose | None = None  # the good pose before the last
-        self._rates: Array | None = None  # measured ones that the last twist comes from
-        self.start_of: Callable[[Array], Array] | None = None  # of lengths, nearer than home
+        self.numbers = np.zeros(parts.FOLLOWED_LEGS + 2 * len(geometry.leg_names))
+        self.poses = self.numbers[:parts.POSE_NUMBERS].reshape(3, 4, 4)
+        self.poses[parts.HOME_POSE] = self.home
+        self.stamps = np.zeros(parts.FOLLOWED_STAMPS, dtype=np.int64)
         self.solver = PoseSolver(geometry, method)
+        self.last: TrackedPose | None = None  # the last good pose
         self._meter = meter
 
     @property
-    def last(self) -> TrackedPose | None:
-        """Return the last good pose, from which the next solve starts."""
-        return self._last
+    def started(self) -> bool:
+        """Return whether there is a good pose, from which the next solve starts."""
+        return bool(self.numbers[parts.GOOD_POSES])
 
     def solve_sample(
             self, sample: Sample, may_restart: Callable[[], bool] = lambda: True) -> TrackedPose:
         """Return the pose of a sample; may_restart: whether a solve may be tried from home."""
-        values = self._meter.empty()
-        begin = time.perf_counter()
-        (pose, status, iterations, residual, _), start = self._solve(sample, values, may_restart)
-        solve_time = time.perf_counter() - begin
-        state = PlatformState(self._meter, pose, values)
-        tracked = TrackedPose(sample.stamp_ns, sample.lengths, pose, status, iterations, residual,
-                              start, state, None, 0.0, solve_time)
-        if status is Status.CONVERGED:
+        tracked, begin = TrackedPose(self._meter, sample.stamp_ns, sample.lengths), (
+            time.perf_counter())
+        tracked.note(*self._solve(sample, tracked.values, may_restart), begin)
+        if tracked.converged:
+            rated, rates = sample.rates is not None, sample.lengths
             if sample.rates is not None:
-                tracked.twist = state.twist(sample.rates)
-            elif self._last is not None:
-                tracked.twist, tracked.twist_span = _mean_twist(self._last, tracked)
-            self._before, self._rates, self._last = self._last, sample.rates, tracked
+                rates = np.array(sample.rates, dtype=float)
+                tracked.numbers[parts.FOUND_TWIST:parts.TWIST_SPAN] = tracked.state.twist(rates)
+            parts.follow_pose(self.numbers, self.poses, self.stamps, sample.stamp_ns,
+                              sample.lengths, rates, rated, tracked.pose, tracked.numbers)
+            self.last = tracked
         return tracked
 
     def solve_from(self, guess: Array, tracked: TrackedPose) -> TrackedPose:
         """Return a tracked pose solved once more from a guess (4, 4), m; nothing is changed."""
-        values = self._meter.empty()
-        pose, status, iterations, residual, _ = self.solver.solve_checked(
-            tracked.lengths, guess, values)
-        return TrackedPose(
-            tracked.stamp_ns, tracked.lengths, pose, status, iterations, residual, Start.GUESS,
-            PlatformState(self._meter, pose, values), None, 0.0, tracked.solve_time)
+        again = TrackedPose(self._meter, tracked.stamp_ns, tracked.lengths)
+        again.note(self.solver.solve_checked(tracked.lengths, guess, again.values), Start.GUESS,
+                   time.perf_counter())
+        return again
 
     def state(self) -> FollowerState:
         """Return the state from which the next solve starts, for `restore`."""
-        return self._last, self._before, self._rates
+        return self.numbers.copy(), self.stamps.copy(), self.last
 
     def restore(self, state: FollowerState) -> None:
         """Start the next solve from a former state."""
-        self._last, self._before, self._rates = state
+        self.numbers[:parts.REPORTED_SIGN] = state[0][:parts.REPORTED_SIGN]
+        self.numbers[parts.FOLLOWED_LEGS:] = state[0][parts.FOLLOWED_LEGS:]
+        self.stamps[:], self.last = state[1:]
 
     def solve_without(self, tracked: TrackedPose, weights: Array, guess: Array) -> None:
         """Solve a tracked pose of redundant lengths with weights (n,), from a guess (4, 4), m."""
@@ -226,44 +278,35 @@ class PoseFollower:
         if fitted is None:
             return
         tracked.pose, status, more, _ = fitted.solve_checked(tracked.lengths, guess, weights)
-        tracked.status, tracked.iterations = STATUSES[status], tracked.iterations + more
-        values = self._meter.empty()
-        self._meter.write(tracked.pose, values, weights)
-        tracked.state = PlatformState(self._meter, tracked.pose, values)
+        self._meter.write(tracked.pose, tracked.values, weights)
+        self.poses[parts.LAST_POSE], numbers = tracked.pose, tracked.numbers
+        numbers[parts.FOUND_STATUS], numbers[parts.FOUND_VALUE] = status, tracked.values[-2]
+        numbers[parts.FOUND_ITERATIONS] += more
 
     def continue_from(self, last: TrackedPose | None) -> None:
         """Start the next solve from a pose of another stage; None for home."""
-        self.restore((last, None, None))
+        numbers, self.last = self.numbers, last
+        numbers[parts.GOOD_POSES] = 0.0
+        if last is not None:
+            twist = last.twist
+            parts.follow_pose(numbers, self.poses, self.stamps, last.stamp_ns, last.lengths,
+                              last.lengths, False, last.pose, last.numbers.copy())
+            numbers[parts.HAS_TWIST], numbers[parts.POSE_SPAN] = twist is not None, last.twist_span
+            numbers[parts.LAST_TWIST:parts.GUESS_TWIST] = 0.0 if twist is None else twist
 
     def _solve(
             self, sample: Sample, values: Array, may_restart: Callable[[], bool]
     ) -> tuple[tuple[Array, Status, int, float, float], Start]:
-        last, lengths = self._last, sample.lengths
-        if last is not None:
-            if self._rates is None:
-                twist, span = last.twist, last.twist_span
-            else:
-                twist, span = self._led(sample, last, self._rates)
-            gap = 1e-9 * (sample.stamp_ns - last.stamp_ns)
-            if twist is None or not is_predictable(gap, span):
-                twist, gap = AT_REST, 0.0
-            solution = self.solver.solve_checked(lengths, last.pose, values, twist, gap)
+        numbers, lengths = self.numbers, sample.lengths
+        if self.started:
+            seconds = parts.write_guess_twist(
+                numbers, self.poses, self.stamps, sample.stamp_ns, lengths)
+            solution = self.solver.solve_checked(
+                lengths, self.poses[parts.LAST_POSE], values,
+                numbers[parts.GUESS_TWIST:parts.GOOD_POSES], seconds)
             if solution[1] is Status.CONVERGED or not may_restart():
                 return solution, Start.PREDICTED
-        start = self.home if self.start_of is None else self.start_of(lengths)
-        return self.solver.solve_checked(lengths, start, values), Start.HOME
-
-    def _led(
-            self, sample: Sample, last: TrackedPose, rates: Array) -> tuple[Array | None, float]:
-        """
-        Return the last twist and its span (s), by measured rates that lead to the lengths.
-
-        Else it is the difference of the last two poses, or None.
-        """
-        gap = 1e-9 * (sample.stamp_ns - last.stamp_ns)
-        if lead_to_lengths(last.lengths, np.asarray(rates, dtype=float), gap, sample.lengths):
-            return last.twist, last.twist_span
-        return (None, 0.0) if self._before is None else _mean_twist(self._before, last)
+        return self.solver.solve_checked(lengths, self.home, values), Start.HOME
 
 
 class PoseTracker:
@@ -360,10 +403,3 @@ class PoseTracker:
             rates = (sample.lengths - before.lengths) / (
                 1e-9 * (sample.stamp_ns - before.stamp_ns))
         return sample._replace(lengths=sample.lengths + latency * rates)
-
-
-def _mean_twist(last: TrackedPose, tracked: TrackedPose) -> tuple[Array, float]:
-    """Return the mean twist since the last pose, and the time (s) between the two."""
-    twist, span = np.empty(6), 1e-9 * (tracked.stamp_ns - last.stamp_ns)
-    kernels.mean_twist(last.pose, tracked.pose, span, twist)
-    return twist, span

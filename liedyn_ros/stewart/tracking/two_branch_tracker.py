@@ -11,17 +11,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
-from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, PoseSolver
+from liedyn_ros.stewart.platform.state import PlatformMeter
+from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt
 from liedyn_ros.stewart.tracking.branch.kernels.branch import MIN_NOISE
 from liedyn_ros.stewart.tracking.branch.monitor import Branch
+from liedyn_ros.stewart.tracking.kernels.follower import FOUND_START, TWIST_SPAN
 from liedyn_ros.stewart.tracking.tracker import PoseFollower, Sample, TrackedPose
 
 # Of two poses: whether a redundant sensor fits the second better; None if it does not decide.
@@ -56,7 +56,7 @@ class TwoBranchTracker:
             self, geometry: StewartGeometry, home: ArrayLike, method: LevenbergMarquardt,
             meter: PlatformMeter) -> None:
         """Take the arguments of a PoseFollower."""
-        self._meter, self._solver = meter, PoseSolver(geometry, method)
+        self._meter = meter
         self._other = PoseFollower(geometry, home, method, meter)
 
     def reset(self) -> None:
@@ -97,20 +97,16 @@ class TwoBranchTracker:
     def _follow(self, tracked: TrackedPose, sample: Sample) -> TrackedPose | None:
         """Return the second pose of a sample, or None where no other is found."""
         sign = tracked.state.determinant_sign
-        if self._other.last is not None:
+        if self._other.started:
             other = self._other.solve_sample(sample, may_restart=lambda: False)
             if other.converged and other.state.determinant_sign != sign:
                 return other
             self.reset()
-        values = self._meter.empty()
-        solution = self._solver.solve(
-            sample.lengths, self._meter.reflected(tracked.state), values)
-        state = PlatformState(self._meter, solution.pose, values)
-        if not solution.converged or state.determinant_sign == sign:
+        other = self._other.solve_from(self._meter.reflected(tracked.state), tracked)
+        if not other.converged or other.state.determinant_sign == sign:
             return None
-        # Its twist comes with the next sample: the tracker's is that of the wrong branch.
-        other = replace(
-            tracked, pose=solution.pose, status=solution.status, iterations=solution.iterations,
-            residual=solution.residual, state=state, twist=None)
+        # The tracker's twist is that of the wrong branch; the span says that there is a motion.
+        other.numbers[FOUND_START] = tracked.start
+        other.numbers[TWIST_SPAN] = tracked.twist_span
         self._other.continue_from(other)
         return other

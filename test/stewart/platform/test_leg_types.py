@@ -438,7 +438,7 @@ def test_threads_that_share_a_meter_do_not_mix_poses(switching):
     def ask(k):
         return all(
             meter.transmissions(states[k].pose) == wanted[k][0]
-            and np.array_equal(meter.margins_at(states[k].pose)[0][:6], wanted[k][1])
+            and np.array_equal(meter.limits_at(states[k].pose, 1.0)[0][:6], wanted[k][1])
             for _ in range(5000))
     with ThreadPoolExecutor(2) as pool:
         assert all(pool.map(ask, range(2)))

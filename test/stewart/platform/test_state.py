@@ -20,7 +20,8 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     leg_lengths, length_jacobian, PlatformState, PoseSolver, StewartGeometry)
 from liedyn_ros.stewart.platform.kernels.state import STATE_SIZE
-from liedyn_ros.stewart.platform.state import PlatformMeter, time_until
+from liedyn_ros.stewart.platform.state import PlatformMeter
+from liedyn_ros.stewart.tracking.kernels.sample import time_until
 
 
 def scaled_jacobian(geometry, pose):

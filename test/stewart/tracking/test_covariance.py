@@ -126,8 +126,7 @@ def test_a_leg_whose_readings_have_no_noise_adds_nothing(geometry, home):
         found = tracker.track(k * 1_000_000, leg_lengths(
             geometry, home) + 1e-5 * np.sin(np.arange(6) + 7.0 * k))
     shares = np.sqrt([0.0, 1.2, 1.2, 1.2, 1.2, 1.2])
-    found = replace(found, motion=found.motion._replace(
-        shares=shares, jitter=0.0, caution=1.0, excess=0.0))
+    found.motion = found.motion._replace(shares=shares, jitter=0.0, caution=1.0, excess=0.0)
     with np.errstate(all='raise'):
         covariance = estimator.pose_covariance(found)
     effects = np.linalg.inv(length_jacobian(geometry, found.pose)) * (found.motion.noise * shares)

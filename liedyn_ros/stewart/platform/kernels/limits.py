@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR
+from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, TRUTH, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
@@ -29,6 +29,9 @@ MARGIN_COUNT = 33  # of margins of one pose of six legs
 ANGLES, CLEARANCES = 1, 3  # where their margins begin, in numbers of legs
 BASE_CONES, PLATFORM_CONES, DISTANCES = 2, 6, 10  # where these limits begin, likewise
 PLAUSIBLE = 10.0 ** 2.5  # times a platform's sizes in m: readings beyond are nearer to mm
+# Flags of a pose, as in Flag
+NEAR_SINGULARITY, LEG_TRAVEL, JOINT_ANGLE, LEG_CLEARANCE, NEAR_DEAD_CENTRE = (
+    1, 2048, 4096, 8192, 65536)
 PARALLEL = 1e-12  # of sin^2 between two legs, below which they count as parallel
 
 
@@ -59,6 +62,41 @@ def margins(joints: VECTOR, limits: VECTOR, pose: MATRIX, out: VECTOR) -> NUMBER
         if math.isnan(out[k]):
             return math.nan
         least = min(least, out[k])
+    return least
+
+
+@kernel
+def limit_flags(
+        joints: VECTOR, limits: VECTOR, pose: MATRIX, driven: TRUTH, value: NUMBER,
+        warning: NUMBER, out: VECTOR) -> WHOLE:
+    """
+    Write the margins of all limits at a pose; return the flags of those exceeded, as bits.
+
+    driven: whether drives have dead centres. value: the smallest singular value, which is near a
+    singularity up to a warning, as the cosine of a drive is near its dead centre.
+    """
+    n, least = leg_rows.count_legs(joints), margins(joints, limits, pose, out)
+    flags = NEAR_SINGULARITY if abs(value) <= warning else 0
+    if driven:
+        r, p = split(pose)
+        for i in range(n):
+            if leg_types.transmission(joints, i, r, p) <= warning:
+                flags |= NEAR_DEAD_CENTRE
+    if not least >= 0.0:
+        flags |= LEG_TRAVEL if least_margin(out, 0, ANGLES * n) < 0.0 else 0
+        flags |= JOINT_ANGLE if least_margin(out, ANGLES * n, CLEARANCES * n) < 0.0 else 0
+        flags |= LEG_CLEARANCE if least_margin(out, CLEARANCES * n, len(out)) < 0.0 else 0
+    return flags
+
+
+@kernel
+def least_margin(values, begin, end):
+    """Return the least of some margins, NaN where one is."""
+    least = np.inf
+    for k in range(begin, end):
+        if math.isnan(values[k]):
+            return math.nan
+        least = min(least, values[k])
     return least
 
 

@@ -58,22 +58,17 @@ class BranchMonitor:
 
     def __init__(self) -> None:
         """Start without a pose."""
-        self._buffer = kernels.empty_monitor()
-        self._numbers = kernels.MONITOR.array(self._buffer, 'numbers')
-        # Some are first needed in a singularity, where there is no time to compile them.
-        kernels.judge_branch(self._buffer, 0, 1.0, 0.0, 0.0, 0.0)
-        kernels.predict_branch(self._buffer, 0)
-        kernels.confirm_branch(self._buffer, 1)
-        kernels.is_branch_near(self._numbers, 0.0)
+        self.buffer = kernels.empty_monitor()
+        self._numbers = kernels.MONITOR.array(self.buffer, 'numbers')
         self.reset()
 
     def reset(self) -> None:
         """Forget the motion: the branch is that of the next pose."""
-        kernels.forget_value(self._buffer)
+        kernels.forget_value(self.buffer)
 
     def confirm(self, state: PlatformState) -> None:
         """Set the branch to that of a pose, which a redundant sensor has confirmed."""
-        kernels.confirm_branch(self._buffer, state.determinant_sign)
+        kernels.confirm_branch(self.buffer, state.determinant_sign)
 
     @property
     def reported_sign(self) -> int:
@@ -83,10 +78,6 @@ class BranchMonitor:
         While noise hides the branch it changes at most once.
         """
         return int(self._numbers[kernels.REPORTED])
-
-    def near(self, value: float) -> bool:
-        """Return whether the motion is expected within a signed value of the singularity."""
-        return bool(kernels.is_branch_near(self._numbers, value))
 
     def judge(
             self, stamp_ns: int, state: PlatformState, noise: float, shortfall: float = 0.0
@@ -98,8 +89,8 @@ class BranchMonitor:
         left in the lengths. Both are in characteristic lengths.
         """
         return Branch(*kernels.judge_branch(
-            self._buffer, stamp_ns, state.signed_value, state.slope, noise, shortfall))
+            self.buffer, stamp_ns, state.signed_value, state.slope, noise, shortfall))
 
     def predict(self, stamp_ns: int) -> None:
         """Predict the motion to a time (ns) without a pose, for PREDICTION_LIMIT at most."""
-        kernels.predict_branch(self._buffer, stamp_ns)
+        kernels.predict_branch(self.buffer, stamp_ns)

@@ -75,7 +75,7 @@ def forget_value(buffer: VECTOR):
 
 
 @kernel
-def is_branch_near(numbers: VECTOR, value: NUMBER):
+def is_branch_near(numbers, value):
     """Return whether the motion is expected within a signed value of the singularity."""
     return numbers[STARTED] != 0.0 and abs(numbers[VALUE]) < value
 

@@ -21,14 +21,14 @@ import numpy as np
 
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, TRUTH, VECTOR, WHOLE
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import motion, vec3
 from liedyn_ros.linear_algebra.kernels.singular_values import (
     orthogonalize_columns, write_identity)
 from liedyn_ros.stewart.platform.kernels import leg_rows
 from liedyn_ros.stewart.platform.kernels import state as platform
 from liedyn_ros.stewart.solver.kernels.biases import copy_pose
-from liedyn_ros.stewart.solver.kernels.problem import CONVERGED, Settings
+from liedyn_ros.stewart.solver.kernels.problem import CONVERGED
 from liedyn_ros.stewart.solver.kernels.solve import solve_six, SOLVER_WORK
 from liedyn_ros.stewart.tracking.branch.kernels.branch import (
     KEPT_BRANCH, LOG_ODDS_LIMIT, PREDICTION_LIMIT, SHARPNESS_TIME)
@@ -63,9 +63,10 @@ evidence_of = EVIDENCE.view
 # rate of this session, rad and characteristic lengths a second, over LOOKS looks. WIDEST: greatest
 # way of half a second: a vibration goes nowhere, however fast. SEEN: whether there was a look
 # since the start. REGULAR: looks away from any singularity. VALUE, SLOPE: of home and of the last
-# pose. APART, ODDS: of the likeliest other pose from the reference, and its odds.
+# pose. APART, ODDS: of the likeliest other pose from the reference, and its odds. STARTS: and gaps
+# that were judged; a proof is of one of them.
 (SOURCE, REASON, WAS_JUDGED, RESTARTED, GREATEST, WIDEST, LOOKS, SEEN, REGULAR, HOME_VALUE,
- HOME_SLOPE, LAST_VALUE, LAST_SLOPE, APART, ODDS, EVIDENCE_WIDTH) = range(16)
+ HOME_SLOPE, LAST_VALUE, LAST_SLOPE, APART, ODDS, STARTS, EVIDENCE_WIDTH) = range(17)
 # In ns; LAST_SPAN: between the last two poses
 LAST_AT, SEEN_AT, LEFT_AT, LAST_SPAN, EVIDENCE_STAMPS = range(5)
 
@@ -128,8 +129,7 @@ def keep_evidence(buffer: VECTOR, stamp_ns: WHOLE, pose: MATRIX, values: VECTOR)
 
 @kernel
 def judge_evidence(
-        buffer: VECTOR, legs: VECTOR, scale: NUMBER, settings: Settings, stamp_ns: WHOLE,
-        lengths: VECTOR, pose: MATRIX, values: VECTOR, from_home: TRUTH, noise: NUMBER):
+        buffer, legs, scale, settings, stamp_ns, lengths, pose, values, from_home, noise):
     """
     Judge the pose (4, 4), m, of a sample, whose state is measured; tell whether home chose it now.
 
@@ -155,7 +155,7 @@ def judge_evidence(
 
 
 @kernel
-def is_settled(numbers: VECTOR):
+def is_settled(numbers):
     """Return whether a motion was followed that is long enough to contradict the start."""
     return numbers[REGULAR] * LOOK_NS >= 1e9 * SHARPNESS_TIME
 

@@ -18,7 +18,7 @@ MAX_RATE_MISS = 2.0
 
 
 @kernel
-def is_predictable(gap: NUMBER, span: NUMBER):
+def is_predictable(gap, span):
     """
     Return whether a pose moves on at its twist over a gap (s).
 
