@@ -79,7 +79,7 @@ class Simulation(Protocol):
 
     @property
     def moves(self) -> bool:
-        """Return whether it is no longer held."""
+        """Return whether the machine is released, by its first command."""
 
     @property
     def drives(self) -> Drives:

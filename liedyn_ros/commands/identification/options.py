@@ -233,7 +233,7 @@ def with_locked_joints(model: Model, options: argparse.Namespace) -> Model:
 def measured(whole: Model, options: argparse.Namespace) -> tuple[
         Model, Recording, JointSamples, set[str]]:
     """
-    Return the model with held joints, its recording and samples, and what was held beside.
+    Return the model with held joints, its recording and samples, and joints held besides.
 
     That are joints whose efforts are 0 throughout, such as fingers, where they stood still. Raises
     LimitError for one that moved.

@@ -304,7 +304,7 @@ class _Task:
                       gap, coefficients)
 
     def least(self, trial: _Trial) -> tuple[str, ...]:
-        """Return the owners of the parameters that weigh most in the sum told least."""
+        """Return the owners of the parameters that weigh most in the least known combination."""
         q, v, a, tau = trial.motion
         flat = self._weighted(q, v, a, tau[:, self._at_v])
         norms = np.linalg.norm(flat, axis=0)

@@ -19,6 +19,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, LoopState, LoopTracker)
+from liedyn_ros.dynamics.constrained.tracking.start import several_assemblies
 from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.lie import se3
 from liedyn_ros.model import JOINT_TYPES, Model
@@ -70,6 +71,7 @@ class LoopedMachine:
     """
     A model whose measured joints determine the others, and the numbers of its messages.
 
+    doubt: a sentence where nothing says which of several assemblies is meant.
     Raises ModelError where they do not, with the coordinates left free. Raises ConvergenceError
     where the loops cannot be closed.
     """
@@ -83,8 +85,9 @@ class LoopedMachine:
             dynamics, None if list(measured) == [''] else measured, start=q,
             agreement=agreement)
         self.model, self.measured = model, self.tracker.measured
-        complete_velocity(
-            dynamics, assemble(dynamics, q), np.zeros(model.nv), self.tracker.known)
+        known, closed = self.tracker.known, assemble(dynamics, q)
+        complete_velocity(dynamics, closed, np.zeros(model.nv), known)
+        self.doubt = '' if start else several_assemblies(dynamics, q, closed, known)
         self._order = NameOrder('name', self.measured, ignore_others=ignore_other_joints)
         moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
         single = [joint for joint in moving if JOINT_TYPES[joint.type_name].nv == 1]

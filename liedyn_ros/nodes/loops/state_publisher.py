@@ -135,8 +135,9 @@ class LoopStatePublisherNode(ManagedNode):
             self._start_over()
         self.get_logger().info(
             f'{machine.model}: {list(machine.measured)} decide the other joints')
-        for warning in machine.model.warnings:
-            self.get_logger().warning(warning)
+        for warning in (*machine.model.warnings, machine.doubt):
+            if warning:
+                self.get_logger().warning(warning)
 
     async def _take_description(self, message: String) -> None:
         """Take the topic's model, unless the parameters name one."""

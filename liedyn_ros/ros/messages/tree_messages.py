@@ -37,7 +37,7 @@ class TreeMessages:
     """
 
     def __init__(self, model: Model, *, held: bool = False) -> None:
-        """Take the model; held: couplings are, and what they decide may be left out."""
+        """Take the model; held: couplings hold, and joints that follow may be left out."""
         self._followers = Followers(model, '' if held else HOLD_COUPLINGS)
         self.model, self.names = model, Names(model)
         self.base = None if self.names.base is None else FloatingBase(model)

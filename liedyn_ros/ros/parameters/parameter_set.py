@@ -114,6 +114,8 @@ class Parameter:
         if index is not None:  # of the entry that is wrong
             name, kind = f'{name}[{index}]', kind.removesuffix('_array')
             allowed = self._entry_text or 'any'
+        if (kind, allowed) == ('string', 'any'):
+            allowed = self.description  # has its form
         if isinstance(value, float) and not math.isfinite(value):
             kind = f'finite {kind}'
         unit = f' in {self.unit}' if self.unit else ''

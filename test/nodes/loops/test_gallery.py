@@ -61,3 +61,17 @@ def test_the_start_that_the_error_proposes_is_accepted():
     for start in starts:
         machine = LoopedMachine(model, [''], start, False, 0.05)
         assert machine.tracker.update([0.3]).inverse_condition_number > 0.1
+
+
+def test_loops_that_close_in_two_ways_are_doubted_without_a_start():
+    model = planar_linkage((0.2, 0.5), (0.4,), 0.45, ('left_0',))  # open at zeros
+    starts = re.findall("'(.*?)'", LoopedMachine(model, [''], '', False, 0.05).doubt)
+    assert len(starts) == 2
+    ends = []
+    for start in starts:
+        machine = LoopedMachine(model, [''], start, False, 0.05)
+        assert not machine.doubt
+        ends.append(machine.tracker.update([0.9]).q)
+    assert np.abs(ends[0] - ends[1]).max() > 0.1
+    closed = gallery.machine('gripper').model  # at zeros
+    assert not LoopedMachine(closed, [''], '', False, 0.05).doubt

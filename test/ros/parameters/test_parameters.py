@@ -27,7 +27,8 @@ from liedyn_ros.ros.node.lifecycle import OF_ALL_NODES
 from liedyn_ros.stewart import leg_lengths
 
 pytestmark = pytest.mark.ros
-NODES = {'stewart_pose': StewartPoseNode, 'stewart_simulator': StewartSimulatorNode}
+NODES = {'stewart_pose': StewartPoseNode, 'stewart_simulator': StewartSimulatorNode,
+         'loop_state_publisher': LoopStatePublisherNode}
 GOOD_GEOMETRY = config_file('stewart_geometry.yaml').read_text()
 MISSING = '/nowhere/geometry.yaml'
 
@@ -58,6 +59,7 @@ WRONG = [
      "'leg_5', 'leg_6'], got ['a', 'b']", ['']),
     ('stewart_pose', 'actuator_scale', '[1.0, 1.0, 1.0, 0.0, 1.0, 1.0]',
      'expected none of them zero', [1.0] * 6),
+    ('loop_state_publisher', 'start', '[0.1, 0.2]', 'knee:=0.5 ankle:=-1.2', ''),  # its form
     ('stewart_pose', 'geometry_file', MISSING, f'{MISSING}: expected a readable file', ''),
     ('stewart_simulator', 'rate', '-1.0', 'expected double in Hz (0.1 to 5000), got -1.0', 100.0),
     ('stewart_simulator', 'dropout_probability', '1.5',

@@ -67,7 +67,8 @@ def assemble(constraints: Constraints | Dynamics, start: ArrayLike | None = None
     """
     Return a configuration on the constraints.
 
-    An assembly near the start is found if there is one; else random starts follow.
+    An assembly near the start is found if there is one; else random starts follow. Where loops
+    close in several ways, only a start says which is meant: assemblies has them all.
 
     Args:
         constraints: a ConstrainedDynamics or a Dynamics.

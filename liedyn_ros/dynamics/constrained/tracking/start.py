@@ -49,6 +49,20 @@ def require_selection(constraints: Constraints, start: Array, known: NDArray[np.
             f'assemblies meet{_advice(constraints, start, known)}')
 
 
+def several_assemblies(constraints: Constraints, start: Array, q: Array,
+                       known: NDArray[np.bool_]) -> str:
+    """
+    Return a sentence where loops, open at a start (nq,), close at q (nq,) and otherwise; else ''.
+
+    A start at which they are closed is meant, as zeros are in many models.
+    """
+    if constraints.largest(constraints.residual(start)) <= START_RESIDUAL:
+        return ''
+    starts = _starts(constraints, q, _positions(constraints, q, known), within_limits=True)
+    return starts and (f'loops close in several ways within the limits of joints: expected start, '
+                       f'such as {starts}; the first is taken')
+
+
 def _is_alone(
         constraints: Constraints, start: Array, known: NDArray[np.bool_], usual: Array) -> bool:
     """
@@ -87,12 +101,19 @@ def _decided(constraints: Constraints, q: Array, known: NDArray[np.bool_], least
 
 
 def _advice(constraints: Constraints, start: Array, known: NDArray[np.bool_]) -> str:
-    """Return starts of two assemblies, if as many are found; a few joints are enough."""
-    held = _positions(constraints, start, known, ASSEMBLY_DISTANCE)
+    """Return starts of two assemblies, if as many are found."""
+    starts = _starts(constraints, start, _positions(constraints, start, known, ASSEMBLY_DISTANCE))
+    return starts and f'. Give start, such as {starts}'
+
+
+def _starts(constraints: Constraints, start: Array, held: dict[str, float], *,
+            within_limits: bool = False) -> str:
+    """Return starts of the assembly near start and of another one; a few joints are enough."""
     others = [joint for joint in constraints.model.joint_list
-              if JOINT_TYPES[joint.type_name].nv == 1 and not known[joint.vi]]
+              if JOINT_TYPES[joint.type_name].nv == 1 and joint.name not in held]
     try:
-        found = assemblies(constraints, start, held=held, attempts=TRACKER_STARTS)[:2]
+        found = assemblies(constraints, start, held=held, attempts=TRACKER_STARTS,
+                           within_limits=within_limits)[:2]
     except ConvergenceError:
         found = []
     if len(found) < 2 or not others:
@@ -100,4 +121,4 @@ def _advice(constraints: Constraints, start: Array, known: NDArray[np.bool_]) ->
     apart = np.array([abs(found[0][joint.qi] - found[1][joint.qi]) for joint in others])
     chosen = [others[i] for i in np.argsort(-apart)[:ADVISED_JOINTS]]
     one, other = (' '.join(f'{joint.name}:={q[joint.qi]:.2g}' for joint in chosen) for q in found)
-    return f". Give start, such as '{one}' or '{other}'"
+    return f"'{one}' or '{other}'"
