@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Action, ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +28,23 @@ from liedyn_ros.common.yaml_reader import read
 from liedyn_ros.lie import SE3, SO3
 
 NODE = 'stewart_pose'
+
+
+class HelpFormatter(ArgumentDefaultsHelpFormatter):
+    """Help of options with their defaults, where there are any, as a user would write them."""
+
+    def _get_help_string(self, action: Action) -> str | None:
+        default, text = action.default, action.help
+        if default in (None, False, '') or (isinstance(default, list | tuple) and not default):
+            return text
+        if not isinstance(default, list | tuple | float) or '%(default)' in (text or ''):
+            return super()._get_help_string(action)
+        words = default if isinstance(default, list | tuple) else [default]
+        return f'{text} (default: {" ".join(map(_written, words))})'
+
+
+def _written(value: object) -> str:
+    return f'{value:g}' if isinstance(value, float) else str(value)
 
 
 @contextmanager

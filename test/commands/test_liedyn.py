@@ -11,6 +11,7 @@
 from importlib import import_module
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -74,6 +75,7 @@ def test_every_verb_has_help_without_extras():
     for words, (code, text) in helps.items():
         assert code == 0, words
         assert text.startswith('usage: '), words
+        assert not re.search(r'\(default:\s+(None|False|\[|\(|\d\.\d{7})', text), words
 
 
 def test_verbs_keep_threads_of_blas_from_waiting_for_each_other():

@@ -21,7 +21,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from liedyn_ros.commands.inputs import require_taken
+from liedyn_ros.commands.inputs import HelpFormatter, require_taken
 from liedyn_ros.commands.outputs import folder, number_of, page
 from liedyn_ros.commands.work import add_work_options, results_of
 from liedyn_ros.common.errors import LiedynError, NameSetError
@@ -142,7 +142,7 @@ class _Progress:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn bag process', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn bag process', formatter_class=HelpFormatter,
         description='Poses of a Stewart platform, or motions, torques and completed joints of a '
                     'model, from bags.')
     result.add_argument('bag', type=Path, nargs='+', help=(

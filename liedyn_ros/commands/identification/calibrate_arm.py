@@ -24,7 +24,7 @@ import numpy as np
 
 from liedyn_ros.commands.identification.model_files import model_files, write_model
 from liedyn_ros.commands.identification.options import add_reads_option, angles_of, start_of
-from liedyn_ros.commands.inputs import about, noise_of
+from liedyn_ros.commands.inputs import about, HelpFormatter, noise_of
 from liedyn_ros.commands.outputs import folder, number_of, pair_of, set_aside, without_empty
 from liedyn_ros.commands.reports import Findings, ReportPage
 from liedyn_ros.common.checks import Array
@@ -174,7 +174,7 @@ def _report(found: ArmCalibration, findings: Findings, options: argparse.Namespa
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn calibrate', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn calibrate', formatter_class=HelpFormatter,
         description='Find errors of placements and joint offsets in measured poses of a body.')
     result.add_argument('model', type=Path, help='.urdf, .xacro, .xml (MJCF) or .yaml')
     result.add_argument('samples', type=Path, help='a table (.csv, .parquet), a row for each pose')

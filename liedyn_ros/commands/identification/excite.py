@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.commands.identification.options import add_holding_options, with_locked_joints
+from liedyn_ros.commands.inputs import HelpFormatter
 from liedyn_ros.commands.outputs import folder, number_of, without_empty
 from liedyn_ros.commands.reports import Line, plot, ReportPage
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
@@ -191,7 +192,7 @@ def add_limit_options(motion: argparse._ArgumentGroup, limits: argparse._Argumen
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn excite', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn excite', formatter_class=HelpFormatter,
         description='Find a motion that identifies the parameters of a robot.')
     result.add_argument('model', type=Path, help='.urdf, .xacro, .xml (MJCF) or .yaml')
     result.add_argument('--folder', type=folder, default='excitation',

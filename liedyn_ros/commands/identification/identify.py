@@ -30,7 +30,7 @@ from liedyn_ros.commands.identification.next_motion import (
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, measured, require_still)
 from liedyn_ros.commands.identification.report import findings, report, SCALES_HEAD, summary
-from liedyn_ros.commands.inputs import about
+from liedyn_ros.commands.inputs import about, HelpFormatter
 from liedyn_ros.commands.outputs import folder, set_aside, without_empty
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_extra
@@ -147,7 +147,7 @@ def _numbers(result: Identification) -> dict[str, object]:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn identify', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn identify', formatter_class=HelpFormatter,
         description='Find masses, inertias and friction of a robot in a recording of it.')
     result.add_argument('model', type=Path, help='.urdf, .xacro, .xml (MJCF), .sdf or .yaml')
     add_recording_options(result)

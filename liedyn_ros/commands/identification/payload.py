@@ -23,7 +23,7 @@ import numpy as np
 
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, measured, recorded, require_still)
-from liedyn_ros.commands.inputs import about
+from liedyn_ros.commands.inputs import about, HelpFormatter
 from liedyn_ros.commands.outputs import folder, set_aside, without_empty
 from liedyn_ros.commands.reports import Findings, Line, plot, ReportPage
 from liedyn_ros.common.checks import Array
@@ -237,7 +237,7 @@ def _forces(model: Model, motion: Motion) -> Array:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn payload', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn payload', formatter_class=HelpFormatter,
         description='Find a payload in a recording of the robot that carries it.')
     result.add_argument('model', type=Path, help='the robot without the payload, identified')
     add_recording_options(result)

@@ -20,6 +20,7 @@ import sys
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
+from liedyn_ros.commands.inputs import HelpFormatter
 from liedyn_ros.common.checks import unknown_name
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.resources import config_file
@@ -108,7 +109,7 @@ def policy_of(node: str, names: Mapping[tuple[str, str], set[str]], namespace: s
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn policy', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn policy', formatter_class=HelpFormatter,
         description='Print the SROS 2 policy of one node.')
     result.add_argument('node', help='executable of the node')
     result.add_argument('--namespace', default='/', help='namespace in which it runs')

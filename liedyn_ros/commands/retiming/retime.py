@@ -26,7 +26,7 @@ import sys
 import numpy as np
 
 from liedyn_ros.commands import outputs
-from liedyn_ros.commands.inputs import pose_of
+from liedyn_ros.commands.inputs import HelpFormatter, pose_of
 from liedyn_ros.commands.retiming.input_files import (
     CURVES, FRAME_ENTRIES, JOINT_LIMIT_NAMES, NAMED_LIMITS, read_limits, read_waypoints, Waypoints)
 from liedyn_ros.commands.retiming.position_limits import excursions, require_within, with_held
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn retime', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn retime', formatter_class=HelpFormatter,
         description='Find the fastest run along a path within limits of joints and motors.')
     result.add_argument('model', type=Path, help='model: .urdf, .xacro, .xml (MJCF), .sdf, .yaml, '
                         'or the geometry file of a Stewart platform with masses')

@@ -22,7 +22,7 @@ import sys
 
 import numpy as np
 
-from liedyn_ros.commands.inputs import pose_of, read_rows
+from liedyn_ros.commands.inputs import HelpFormatter, pose_of, read_rows
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.markup import print_table
@@ -91,7 +91,7 @@ def _unless_limited(
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn platform check', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn platform check', formatter_class=HelpFormatter,
         description='Check the readings of a Stewart platform at known poses.')
     result.add_argument('samples', type=Path, help='file of poses and readings')
     result.add_argument('--geometry', type=Path, default=config_file('stewart_geometry.yaml'),

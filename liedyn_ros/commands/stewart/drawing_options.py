@@ -14,6 +14,7 @@ import math
 from pathlib import Path
 
 from liedyn_ros.commands import outputs
+from liedyn_ros.commands.inputs import HelpFormatter
 from liedyn_ros.commands.work import add_work_options
 from liedyn_ros.common.resources import config_file
 
@@ -25,7 +26,7 @@ def workspace_parser() -> argparse.ArgumentParser:
     """Return the options of `liedyn platform workspace`."""
     result = argparse.ArgumentParser(
         prog='liedyn platform workspace', description='Map the workspace of a Stewart platform.',
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        formatter_class=HelpFormatter)
     result.add_argument('--geometry', type=Path, default=config_file('stewart_geometry.yaml'),
                         help='geometry file')
     for name in ('roll', 'pitch', 'yaw'):
@@ -69,7 +70,7 @@ def modes_parser() -> argparse.ArgumentParser:
 def rotary_parser() -> argparse.ArgumentParser:
     """Return the options of `liedyn platform rotary`."""
     result = argparse.ArgumentParser(
-        prog='liedyn platform rotary', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn platform rotary', formatter_class=HelpFormatter,
         description='Write the geometry file of a rotary hexapod: three pairs of servos, horns in '
                     'upright planes, rods of one length. A positive angle raises a horn. Middles '
                     'of pairs 1-2, 3-4 and 5-6 are at 0, 120 and 240 degrees from the x axis, '

@@ -24,7 +24,7 @@ import time
 
 import numpy as np
 
-from liedyn_ros.commands.inputs import pose_of, read_rows
+from liedyn_ros.commands.inputs import HelpFormatter, pose_of, read_rows
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
@@ -119,7 +119,7 @@ def forces_of(options: argparse.Namespace) -> ForceLimits | None:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn platform path', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn platform path', formatter_class=HelpFormatter,
         description='Prove a path of a Stewart platform.')
     result.add_argument('path', type=Path, help='file of poses')
     result.add_argument('--geometry', type=Path, default=config_file('stewart_geometry.yaml'),

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from liedyn_ros.commands.inputs import HelpFormatter
 from liedyn_ros.commands.outputs import folder
 from liedyn_ros.recordings.pose_tables import FITTING
 from liedyn_ros.stewart.calibration.calibrate import SCALE_TOLERANCE
@@ -26,7 +27,7 @@ SAMPLE_OPTIONS = {'table': ('legs', 'points', 'pose', 'unit'),
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn platform calibrate', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn platform calibrate', formatter_class=HelpFormatter,
         description='Find joints and offsets of a Stewart platform in measured poses.')
     result.add_argument('geometry', type=Path, help='geometry file to correct')
     result.add_argument('samples', type=Path, help=(
