@@ -62,7 +62,19 @@ _PACKAGE = {
     'load(...).forward': 'forward_dynamics mj_forward', 'load(...).mass_matrix': 'mj_fullm',
     'load(...).frames.jacobian': 'jacobian mj_jac',
     'load(...).frames.pose': 'fk forward_kinematics',
-    'reach': 'ik inverse_kinematics ikine solve_ik'}
+    'reach': 'ik inverse_kinematics ikine solve_ik',
+    'TaskSpace of liedyn_ros.dynamics.constrained': 'TaskSpace operational_space',
+    'MomentumObserver of liedyn_ros.dynamics.constrained': 'MomentumObserver external_torques',
+    'MinimalCoordinates of liedyn_ros.dynamics.constrained': 'MinimalCoordinates',
+    'DifferentialKinematics of liedyn_ros.dynamics.constrained':
+        'DifferentialKinematics differential_ik',
+    'assemblies of liedyn_ros.dynamics.constrained': 'assemblies',
+    'project of liedyn_ros.dynamics.constrained': 'project',
+    'statics of liedyn_ros.dynamics.constrained': 'statics',
+    'TorchFunctions of liedyn_ros.dynamics.autodiff': 'TorchFunctions torch pytorch',
+    'JaxFunctions of liedyn_ros.dynamics.autodiff': 'JaxFunctions jax',
+    'retime of liedyn_ros.retiming': 'retime toppra time_parameterization',
+    'identify of liedyn_ros.identification': 'identify'}
 _DYNAMICS = {
     'inverse': 'inverse_dynamics id compute_torque calc_inverse_dynamics joint_torques',
     'forward': 'forward_dynamics fd accel calc_forward_dynamics',
@@ -99,7 +111,8 @@ _DYNAMICS = {
     'MinimalCoordinates(robot) of liedyn_ros.dynamics.constrained':
         'minimal_coordinates independent_coordinates reduced_model',
     'Contacts(model, contacts) of liedyn_ros.dynamics.constrained': 'contacts add_contact',
-    'simulate(robot, ...) of liedyn_ros': 'step simulate mj_step rollout'}
+    'simulate(robot, ...) of liedyn_ros': 'step simulate mj_step rollout',
+    'Regressor(model) of liedyn_ros': 'regressor torque_regressor'}
 _MODEL = {
     'joints': 'joint_names names njoints actuated_joint_names', 'bodies': 'link_names body_names '
                                                                           'links nbodies',

@@ -163,6 +163,9 @@ def test_a_solution_comes_with_the_array():
      'Contacts(model, contacts).holding(names, q).forward'),
     (lambda: ld.load(URDF).model.createData, 'not needed: calls return their results'),
     (lambda: ld.JointModelFreeFlyer, 'load(file, floating=True)'),
+    (lambda: ld.MomentumObserver, 'MomentumObserver of liedyn_ros.dynamics.constrained'),
+    (lambda: ld.TorchFunctions, 'TorchFunctions of liedyn_ros.dynamics.autodiff'),
+    (lambda: ld.load(URDF).regressor, 'Regressor(model) of liedyn_ros'),
     (lambda: ld.difference, 'load(...).model.difference'),
     (lambda: ld.load(URDF).model.getFrameId, 'frame_index')])
 def test_names_of_other_libraries_lead_to_ours(wrong, ours):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
-from liedyn_ros.common.errors import LimitError, SingularityWarning, warn
+from liedyn_ros.common.errors import LiedynError, LimitError, SingularityWarning, warn
 from liedyn_ros.dynamics.constrained import (
     constrained_stormer_verlet, ConstrainedDynamics, MinimalCoordinates, projected_runge_kutta)
 from liedyn_ros.dynamics.constrained.constraints.rank import passes_singularity
@@ -126,9 +126,9 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
         try:
             made.q[k + 1], made.v[k + 1] = step(
                 robot, made.q[k], made.v[k], dt, made.tau[k], external)
-        except LimitError as error:
-            error.args = (f'step {k}: {error}; where damping or springs are stiff, dt has to be '
-                          f'shorter than {dt} s',)
+        except LiedynError as error:
+            advice = '; where damping or springs are stiff, dt has to be shorter than '
+            error.args = (f'step {k}: {error}{f"{advice}{dt} s" if k else ""}',)
             raise
     if isinstance(robot, ConstrainedDynamics):
         _tell_singular(robot, made)

@@ -18,7 +18,7 @@ from support.machines.looped_machines import (
     five_bar, four_bar, planar_linkage, random_looped)
 from support.machines.random_models import random_model
 
-from liedyn_ros.common.errors import LimitError, ShapeError, SingularityWarning
+from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError, SingularityWarning
 from liedyn_ros.dynamics import Dynamics, runge_kutta_munthe_kaas
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
 from liedyn_ros.dynamics.linearization import (
@@ -64,6 +64,13 @@ def test_a_parallelogram_that_falls_through_its_flat_pose_says_so(scheme, start,
         made = simulate(flat, q, 0.0 * q, 0.0 * q, 2e-3, 200, scheme=scheme)
     assert made.q[-1, 0] < min(start, 0.0)
     assert [each.category for each in seen] == [SingularityWarning] * passed
+
+
+@pytest.mark.parametrize('name', ['tree', 'four-bar'])
+def test_a_step_that_is_too_long_for_a_stiff_controller_is_named(name):
+    robot, q, v = begun(name)
+    with pytest.raises(LiedynError, match=r'^step [0-9]+: '):
+        simulate(robot, q, v, lambda t, q, v: -1e6 * v, DT, 200)
 
 
 @pytest.mark.parametrize('scheme', [RUNGE_KUTTA, STORMER_VERLET])
