@@ -244,8 +244,9 @@ class Stream:
             waiting.add_timer(timer.handle)
         for client in self._clients:
             waiting.add_client(client.handle)
-        for service in () if self._node.awaited else self._services:
-            waiting.add_service(service.handle)
+        if self._services and not self._node.awaited:
+            for service in self._services:
+                waiting.add_service(service.handle)
         waiting.add_guard_condition(self._wake)
         waiting.wait(int(1e9 * STREAM_LOOK_PERIOD))
 

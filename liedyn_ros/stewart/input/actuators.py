@@ -299,7 +299,7 @@ class LegActuators:
     def _in_leg_order(
             self, what: str, names: Sequence[str], values: ArrayLike, offsets: Array) -> Array:
         checks.require_no_mask(f'actuator {what}', values)
-        if missing := self._rods - {*names}:
+        if self._rods and (missing := self._rods - {*names}):
             values = np.append(np.asarray(values, dtype=float), np.zeros(len(missing)))
             names = [*names, *sorted(missing)]
         numbers, legs = np.asarray(values, dtype=float), np.empty(len(self.names))

@@ -233,7 +233,7 @@ class PoseHealth:
     def _note_limits(self, monitored: MonitoredPose) -> None:
         """Note how far a pose is from its limits."""
         now = self._now
-        now.margins.append(monitored.state.margins.values)
+        now.margins.append(monitored.margins)
         if len(now.margins) == MAX_MARGINS:
             now.margins = [now.least.values]
 

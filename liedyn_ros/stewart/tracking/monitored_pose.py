@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart.platform.flags import Flag, flag_of
+from liedyn_ros.stewart.platform.flags import Flag
+from liedyn_ros.stewart.platform.limits import margins_of
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.tracking.bias_monitor import BiasFit
 from liedyn_ros.stewart.tracking.branch.monitor import Branch
@@ -25,23 +26,27 @@ from liedyn_ros.stewart.tracking.legs.monitor import LegMotion
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
+NO_FLAGS = Flag(0)
+
 
 class MonitoredPose(TrackedPose):
     """
     A tracked pose and the warnings attached to it, from MonitoredTracker.track.
 
-    legs: indices of the legs suspected. other: (4, 4), m, the pose of the other branch while both
-    are held. fit: of the redundant sensor's reading, None where none was compared. motion: of the
-    legs; None for the first sample. rates: (n,), the measured ones that the twist comes from. None
-    where it is estimated at the stamp, or, within singularity_warning of a singularity, the mean
-    since the pose before (twist_span > 0). branch_reason: why the branch rests on nothing, or
-    ''. bias_fit: of redundant lengths, None of six. margins: numbers of the limits' margins.
+    flags: docs/stewart.md. legs: indices of the legs suspected. other: (4, 4), m, the pose of the
+    other branch while both are held. fit: of the redundant sensor's reading, None where none was
+    compared. motion: of the legs; None for the first sample. rates: (n,), the measured ones that
+    the twist comes from. None where it is estimated at the stamp, or, within singularity_warning
+    of a singularity, the mean since the pose before (twist_span > 0). branch_reason: why the
+    branch rests on nothing, or ''. bias_fit: of redundant lengths, None of six. margins: of a good
+    pose, as LimitMargins.
 
     >>> MonitoredTracker(geometry, home).track(0, leg_lengths(geometry, home)).flags
     <Flag: 0>
     """
 
-    __slots__ = 'bias_fit', 'branch_reason', 'fit', 'legs', 'margins', 'motion', 'other', 'rates'
+    __slots__ = (
+        'bias_fit', 'branch_reason', 'fit', 'flags', 'legs', 'margins', 'motion', 'other', 'rates')
 
     def __init__(self, meter: PlatformMeter, stamp_ns: int, lengths: Array,
                  legs: tuple[int, ...], motion: LegMotion | None) -> None:
@@ -57,16 +62,12 @@ class MonitoredPose(TrackedPose):
         """
         super().__init__(meter, stamp_ns, lengths)
         self.legs, self.motion, self.branch_reason = legs, motion, ''
-        self.margins: Array | None = None
+        self.flags = NO_FLAGS
+        self.margins: Array = np.empty(margins_of(meter.legs))
         self.other: Array | None = None
         self.fit: SensorFit | None = None
         self.rates: Array | None = None
         self.bias_fit: BiasFit | None = None
-
-    @property
-    def flags(self) -> Flag:
-        """Return the warnings, see docs/stewart.md."""
-        return flag_of(int(self.numbers[parts.FOUND_FLAGS]))
 
     @property
     def branch(self) -> Branch | None:
@@ -100,15 +101,16 @@ class MonitoredPose(TrackedPose):
     def state(self) -> PlatformState:
         """Return the platform's state at the pose."""
         if self._state is None:
-            self._state = PlatformState(self.meter, self.pose, self.values, self.margins)
+            self._state = PlatformState(
+                self.meter, self.pose, self.values, self.margins if self.converged else None)
         return self._state
 
     def take(self, tracked: TrackedPose) -> None:
         """Take the solve of a pose of the same sample; what is said about the branch stays."""
         said, self.numbers = self.numbers, tracked.numbers.copy()
         self.numbers[parts.FOUND_FLAGS:parts.SOLVE_TIME] = said[parts.FOUND_FLAGS:parts.SOLVE_TIME]
-        self.pose, self.values, self._state, self.margins = (
-            tracked.pose, tracked.values, None, None)
+        self.pose, self.values, self.status, self._state = (
+            tracked.pose, tracked.values, tracked.status, None)
 
     @property
     def residuals(self) -> Array:

@@ -32,13 +32,12 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.stewart.certificate.pose import TravelProof
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.flags import Flag
-from liedyn_ros.stewart.platform.limits import margins_of
+from liedyn_ros.stewart.platform.flags import Flag, flag_of
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.kernels.problem import INVALID
 from liedyn_ros.stewart.solver.kernels.solve import SOLVER_WORK
 from liedyn_ros.stewart.solver.least_squares import AT_REST
-from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt
+from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, STATUSES
 from liedyn_ros.stewart.tracking.bias_monitor import BiasFit, BiasMonitor
 from liedyn_ros.stewart.tracking.branch.kernels.branch import PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.branch.monitor import BranchMonitor
@@ -135,7 +134,6 @@ class MonitoredTracker:
         geometry, follower, config = self.geometry, self._follower, self.config
         scale, (legs, bounds) = geometry.characteristic_length, self._meter.tables
         judge, rests = self._branch_monitor.buffer, self._evidence.buffer
-        self._margins = margins_of(len(geometry.leg_names))
         self._solve = BoundKernel(
             kernels.follow_sample, geometry.table(scale), legs, scale, self._unit,
             method.as_tuple(), self._travel.table, judge, rests, follower.numbers, follower.poses,
@@ -221,6 +219,7 @@ class MonitoredTracker:
             tracked.numbers[parts.FOUND_START] = last.start
             last = self._last = copy(last)
             last.take(tracked)
+            last.margins = tracked.state.margins.values
             self._follower.continue_from(last)
             if self._bias_monitor is not None:  # the residual is to confirm it
                 self._bias_monitor.reset()
@@ -274,6 +273,8 @@ class MonitoredTracker:
         if wrong_rates:
             flags, legs = flags | Flag.RATES_CONTRADICT.value, _joined(legs, wrong_rates)
         tracked = MonitoredPose(self._meter, sample.stamp_ns, sample.lengths, legs, self._motion)
+        if sample.rates is not None:
+            tracked.rates = np.array(sample.rates, dtype=float)
         if self._bias_monitor is None:
             self._follow(tracked, sample, doubtful)
         else:
@@ -286,11 +287,11 @@ class MonitoredTracker:
                 self._choose(tracked, sample, sensed)
             if sensed is not None:
                 flags |= self._compare(tracked, sensed)
-            if sample.rates is not None:
-                tracked.rates = np.array(sample.rates, dtype=float)
             self._last = tracked
-        elif not doubtful:
-            self._leg_monitor.restart_prediction()
+        else:
+            tracked.rates = None
+            if not doubtful:
+                self._leg_monitor.restart_prediction()
         self._report(tracked, flags, started)
         return tracked
 
@@ -321,16 +322,15 @@ class MonitoredTracker:
 
     def _follow(self, tracked: MonitoredPose, sample: Sample, doubtful: bool) -> None:
         """Solve six lengths, and judge their branch."""
-        rated, rates = sample.rates is not None, sample.lengths
-        if sample.rates is not None:
-            rates = np.array(sample.rates, dtype=float)
-        begin = time.perf_counter()
+        rates, begin = tracked.rates, time.perf_counter()
         status = self._solve(
-            sample.stamp_ns, sample.lengths, rates, rated, self._relative_noise, doubtful,
+            sample.stamp_ns, sample.lengths, sample.lengths if rates is None else rates,
+            rates is not None, self._relative_noise, doubtful,
             tracked.pose, tracked.values, tracked.numbers)
         tracked.numbers[parts.SOLVE_TIME] = time.perf_counter() - begin
         if status == INVALID:
             raise self._follower.solver.why_refused(sample.lengths, self._follower.home)
+        tracked.status = STATUSES[status]
 
     def _follow_redundant(
             self, monitor: BiasMonitor, before: TrackedPose | None, tracked: MonitoredPose,
@@ -456,11 +456,9 @@ class MonitoredTracker:
                 tracked.smallest_singular_value > self.config.singularity_warning):
             tracked.numbers[parts.FOUND_TWIST:parts.TWIST_SPAN] = tracked.state.twist(rates)
             tracked.numbers[parts.TWIST_SPAN] = 0.0
-        margins = np.empty(self._margins)
-        self._write_report(
-            started, flags, rates, tracked.pose, tracked.values, margins, tracked.numbers)
-        if tracked.converged:
-            tracked.margins = margins
+        tracked.flags = flag_of(self._write_report(
+            started, flags, rates, tracked.pose, tracked.values, tracked.margins,
+            tracked.numbers))
         if not tracked.numbers[parts.FOUND_SOURCE]:
             tracked.branch_reason = self._evidence.reason or (
                 NOISE_REASON if tracked.converged else '')

@@ -115,14 +115,15 @@ class TrackedPose:
     """
     The outcome of one sample, not to be changed.
 
-    stamp_ns: the sample's time. lengths: (n,), m. pose: (4, 4), platform in base, m, where the
-    solve ended. numbers: what else was found, as kernels/follower.py has it. values: of the state.
+    stamp_ns: the sample's time. lengths: (n,), m. status: of the solve. pose: (4, 4), platform in
+    base, m, where it ended. numbers: what else was found, as kernels/follower.py has it. values:
+    of the state.
 
     >>> PoseTracker(geometry, home).track(0, leg_lengths(geometry, home)).pose.shape
     (4, 4)
     """
 
-    __slots__ = '_state', 'lengths', 'meter', 'numbers', 'pose', 'stamp_ns', 'values'
+    __slots__ = '_state', 'lengths', 'meter', 'numbers', 'pose', 'stamp_ns', 'status', 'values'
 
     def __init__(self, meter: PlatformMeter, stamp_ns: int, lengths: Array) -> None:
         """
@@ -135,13 +136,9 @@ class TrackedPose:
         """
         self.meter, self.stamp_ns, self.lengths = meter, stamp_ns, lengths
         self.pose: Array = np.empty((4, 4))
+        self.status = Status.STALLED  # until it is solved
         self.values, self.numbers = meter.empty(), np.empty(parts.FOUND_WIDTH)
         self._state: PlatformState | None = None
-
-    @property
-    def status(self) -> Status:
-        """Return the status of the solve."""
-        return STATUSES[int(self.numbers[parts.FOUND_STATUS])]
 
     @property
     def converged(self) -> bool:
@@ -194,9 +191,10 @@ class TrackedPose:
     def note(self, solution: tuple[Array, Status, int, float, float], start: Start,
              begin: float) -> None:
         """Write the solution of a solver, whose values are written; begin: s, by the counter."""
-        pose, status, iterations, residual, smallest = solution
-        self.pose, numbers = pose, self.numbers
-        numbers[:parts.FOUND_TWIST] = status, iterations, residual, smallest, *self.values[-2:]
+        self.pose, self.status, iterations, residual, smallest = solution
+        numbers = self.numbers
+        numbers[:parts.FOUND_VALUE] = self.status, iterations, residual, smallest
+        numbers[parts.FOUND_VALUE:parts.FOUND_TWIST] = self.values[-2:]
         numbers[parts.FOUND_TWIST:] = 0.0
         numbers[parts.FOUND_TWIST:parts.TWIST_SPAN] = math.nan
         numbers[parts.FOUND_START] = start
@@ -280,6 +278,7 @@ class PoseFollower:
         tracked.pose, status, more, _ = fitted.solve_checked(tracked.lengths, guess, weights)
         self._meter.write(tracked.pose, tracked.values, weights)
         self.poses[parts.LAST_POSE], numbers = tracked.pose, tracked.numbers
+        tracked.status = STATUSES[status]
         numbers[parts.FOUND_STATUS], numbers[parts.FOUND_VALUE] = status, tracked.values[-2]
         numbers[parts.FOUND_ITERATIONS] += more
 

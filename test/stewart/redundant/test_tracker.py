@@ -253,3 +253,13 @@ def test_exchanged_legs_contradict_each_other_at_every_pose(count):
     run.readings[:, [1, 4]] = run.readings[:, [4, 1]]
     flagged = np.array([bool(each.flags) for each in run.track()])
     assert flagged[run.times >= 1.0].all()
+
+
+def test_a_confirmed_pose_crosses_nothing():
+    """There are no two branches, of which a confirmation could choose the other one."""
+    run = Run(redundant(8), 2.0)
+    tracker, flags = MonitoredTracker(run.geometry, home()), set()
+    for k, reading in enumerate(run.readings):
+        flags.add(tracker.track(round(1e9 * run.times[k]), reading).flags)
+        assert tracker.confirm()
+    assert not [each for each in flags if each & (Flag.BRANCH_CROSSED | Flag.BRANCH_WRONG)]

@@ -9,6 +9,7 @@
 """The publishers of the pose node: pose, twist, status, markers, TF."""
 
 from collections.abc import Mapping
+import math
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TransformStamped, TwistStamped
@@ -24,7 +25,8 @@ from liedyn_ros.ros.messages.tf import Transforms
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import MonitoredPose, PoseCertifier
 from liedyn_ros.stewart.reports.health import (
-    certificate_of, LIMIT_FLAGS, motion_numbers, NO_BOUNDS, refusal_fields, status_fields)
+    certificate_of, LIMIT_FLAGS, NO_BOUNDS, refusal_fields, status_fields)
+from liedyn_ros.stewart.tracking.kernels import follower as parts
 
 POSE_PATHS = tuple(f'pose.{field}' for field in conversions.POSE_FIELDS)
 TWIST_PATHS = tuple(f'twist.{part}.{axis}' for part in ('linear', 'angular') for axis in 'xyz')
@@ -90,15 +92,17 @@ class StewartOutputs:
             self._transform.header.stamp = conversions.stamp_of(tracked.stamp_ns)
             conversions.to_transform(tracked.pose, self._transform.transform)
             self.transforms.send(self._transform)
-        if tracked.twist is not None and self._twist.heard:
-            w1, w2, w3, v1, v2, v3 = tracked.twist.tolist()
+        found = tracked.numbers.tolist()
+        if not math.isnan(found[parts.FOUND_TWIST]) and self._twist.heard:
+            w1, w2, w3, v1, v2, v3 = found[parts.FOUND_TWIST:parts.TWIST_SPAN]
             self._twist.publish((*stamp, v1, v2, v3, w1, w2, w3))
         if self._status_publisher.handle.get_subscription_count():
-            self._publish_status(stamp, tracked, flags, age, passed_over)
+            self._publish_status(stamp, tracked, found, flags, age, passed_over)
 
     def _publish_status(
-            self, stamp: tuple[int, int], tracked: MonitoredPose, flags: int, age: float,
-            passed_over: int) -> None:
+            self, stamp: tuple[int, int], tracked: MonitoredPose, found: list[float], flags: int,
+            age: float, passed_over: int) -> None:
+        """Publish a status of what was found, numbers as kernels/follower.py has them."""
         bounds = certificate_of(self._certifier, tracked, tracked.lengths)
         if not tracked.converged or tracked.legs or flags & LIMIT_FLAGS:
             status = self._status  # with names in it, or a message
@@ -108,12 +112,15 @@ class StewartOutputs:
             self._status_publisher.publish(status)
             return
         publisher = self._uncertified_status if bounds is None else self._good_status
-        lengths = tracked.lengths.tolist()
+        lengths, value = tracked.lengths.tolist(), found[parts.FOUND_VALUE]
+        motion = (0, 0, 0.0, 0.0) if lengths[6:] else (
+            1 if value > 0.0 else -1, int(found[parts.FOUND_SIGN]), found[parts.FOUND_GAP],
+            found[parts.UNTIL])
         publisher.publish((
-            *stamp, tracked.start, tracked.iterations, tracked.residual,
-            tracked.state.smallest_singular_value, tracked.solve_time, *lengths[:6],
-            flags, *motion_numbers(tracked), *(bounds or NO_BOUNDS), age, passed_over,
-            tracked.branch_source, *lengths[6:]))
+            *stamp, int(found[parts.FOUND_START]), int(found[parts.FOUND_ITERATIONS]),
+            found[parts.FOUND_RESIDUAL], abs(value), found[parts.SOLVE_TIME], *lengths[:6],
+            flags, *motion, *(bounds or NO_BOUNDS), age, passed_over,
+            int(found[parts.FOUND_SOURCE]), *lengths[6:]))
 
     def reject(self, stamp_ns: int, reason: str, *, age: float, passed_over: int) -> None:
         """Publish the status of input that was refused, where someone listens."""

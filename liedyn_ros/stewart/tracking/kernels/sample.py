@@ -219,9 +219,9 @@ def report_sample(
         judge: VECTOR, rests: VECTOR, follower: VECTOR, legs: VECTOR, bounds: VECTOR,
         driven: TRUTH, scale: NUMBER, warning: NUMBER, warning_time: NUMBER, started: TRUTH,
         flags: WHOLE, rates: VECTOR, pose: MATRIX, values: VECTOR, margins: VECTOR, found: VECTOR
-        ) -> None:
+        ) -> WHOLE:
     """
-    Write twist, flags, source, time to the singularity and margins of a pose.
+    Write twist, source, time to the singularity and margins of a pose; return its flags.
 
     flags: of the legs. bounds: of the platform, as limits.py has them; driven: whether drives have
     dead centres. warning, warning_time: the signed value that is near a singularity, and s before.
@@ -237,6 +237,7 @@ def report_sample(
         flags |= limits.limit_flags(
             legs, bounds, pose, driven, found[FOUND_VALUE], warning, margins)
     found[FOUND_FLAGS] = flags
+    return flags
 
 
 @kernel
