@@ -106,8 +106,13 @@ def least_efforts(rows: Array, driven: NDArray[np.bool_], multipliers: Array, ta
     left, sizes, _ = np.linalg.svd(rows[:, ~driven])
     idle = left[:, np.count_nonzero(sizes > RANK_TOLERANCE * sizes.max(initial=0.0)):]
     change = rows[:, driven].T @ idle  # tau falls by it
-    force = max(float(np.abs(multipliers).max(initial=0.0)), 1e-300)
-    arm = max(float(np.abs(change).max(initial=0.0)), 1e-300)
+    change[np.abs(change) <= RANK_TOLERANCE * np.abs(rows).max(initial=0.0)] = 0.0  # of none
+    if not cones:
+        least = np.linalg.lstsq(change, tau[driven], rcond=RANK_TOLERANCE)[0]
+        return np.asarray(multipliers + idle @ least)
+    arm = float(np.abs(change).max(initial=0.0)) or 1.0
+    force = float(max(np.abs(multipliers).max(initial=0.0),
+                      np.abs(tau[driven]).max(initial=0.0) / arm)) or 1.0
     found = _solve(
         change.T @ change / arm**2 + CONTACT_TOLERANCE * np.eye(idle.shape[1]),
         -change.T @ tau[driven] / (arm**2 * force),

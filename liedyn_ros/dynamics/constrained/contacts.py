@@ -323,16 +323,12 @@ class Contacts:
         """
         cones, driven = self._cones(dynamics), self.model.actuated if actuated is None else (
             dynamics.names.mask('actuated', actuated))
-        if dynamics.m and not cones:
-            return Carried(np.asarray(dynamics.inverse(q, v, a, external, actuated=driven)), {})
         alone: Array = np.asarray(dynamics.inverse(  # as if all joints had motors
             q, v, a, external, actuated=np.ones_like(driven), redundancy=LEAST_FORCE))
         rows = dynamics.jacobian(q)
         moving = driven | idle_spins(dynamics, driven)
         multipliers = carried_forces(rows, moving, alone, self.model.coordinate_names)
         tau = np.where(moving, alone - rows.T @ multipliers, 0.0)
-        if not cones:
-            return Carried(tau, {})
         least = least_efforts(rows, driven, multipliers, tau, list(cones.values()))
         if least is None:
             raise LimitError('a: expected a motion with forces that push and do not slip, got '

@@ -14,6 +14,7 @@ import math
 import numpy as np
 import pytest
 from support.comparison import assert_same
+from support.machines.looped_machines import five_bar, four_bar, random_looped
 from support.refusals import ANY, refused
 
 from liedyn_ros.common.checks import Array
@@ -346,6 +347,29 @@ def test_a_flight_has_the_forces_of_its_motors_alone() -> None:
     tau = np.concatenate((np.zeros(6), np.random.default_rng(3).normal(size=6)))
     a = contacts.free.forward(q, np.zeros(12), tau)
     assert_same(contacts.inverse(contacts.free, q, np.zeros(12), a).tau, tau, 1e-9)
+
+
+@pytest.mark.parametrize('model', [four_bar(), five_bar(), random_looped(
+    84, ('rod', 'spherical'), 9, floating=True).model], ids=['four-bar', 'five-bar', 'flying'])
+def test_loops_without_contacts_have_the_least_forces_of_their_motors(model: Model) -> None:
+    contacts = Contacts(model, {})
+    q = assemble(contacts.free)
+    tau = np.where(model.actuated, np.random.default_rng(4).normal(size=model.nv), 0.0)
+    rest = np.zeros(model.nv)
+    a = np.asarray(contacts.free.forward(q, rest, tau))
+    found = contacts.inverse(contacts.free, q, rest, a).tau
+    assert_same(np.asarray(contacts.free.forward(q, rest, found)), a, 1e-7)
+    assert not found[~model.actuated].any()
+    assert np.linalg.norm(found) <= np.linalg.norm(tau) + 1e-9
+
+
+def test_forces_that_move_nothing_take_none_from_the_motor() -> None:
+    pytest.importorskip('clarabel')
+    contacts = Contacts(four_bar(), {'pivot': Contact('right_0', friction=0.5)})  # it stays there
+    q, rest = assemble(contacts.free), np.zeros(3)
+    dynamics, tau = contacts.holding(['pivot'], q), np.array([0.7, 0.0, 0.0])
+    found = contacts.inverse(dynamics, q, rest, dynamics.forward(q, rest, tau))
+    assert_same(found.tau, tau, 1e-8)
 
 
 def test_contacts_without_friction_hold_what_has_no_force_across() -> None:
