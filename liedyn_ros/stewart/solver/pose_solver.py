@@ -332,7 +332,20 @@ class PoseSolver:
                          outcome[:, 2], outcome[:, 3])
 
     def why_refused(self, lengths: ArrayLike, guess: ArrayLike) -> LiedynError:
-        """Return the error of lengths or a guess that the kernel refused."""
+        """
+        Return the error of lengths or a guess that the kernel refused.
+
+        Args:
+            lengths: (n,), m (rad of a crank).
+            guess: (4, 4), platform in base, m.
+
+        Returns:
+            the error, not raised.
+
+        >>> solver = ld.PoseSolver(geometry)
+        >>> type(solver.why_refused(np.full(6, np.nan), home)).__name__
+        'NotFiniteError'
+        """
         try:
             self.geometry.require_values(checks.as_array(
                 'lengths', lengths, self._lengths.shape))

@@ -106,7 +106,18 @@ class MonitoredPose(TrackedPose):
         return self._state
 
     def take(self, tracked: TrackedPose) -> None:
-        """Take the solve of a pose of the same sample; what is said about the branch stays."""
+        """
+        Take the solve of a pose of the same sample; what is said about the branch stays.
+
+        Args:
+            tracked: a TrackedPose of the sample.
+
+        >>> lengths = leg_lengths(geometry, home)
+        >>> said = MonitoredTracker(geometry, home).track(0, lengths)
+        >>> said.take(PoseTracker(geometry, home).track(0, lengths))
+        >>> said.converged
+        True
+        """
         said, self.numbers = self.numbers, tracked.numbers.copy()
         self.numbers[parts.FOUND_FLAGS:parts.SOLVE_TIME] = said[parts.FOUND_FLAGS:parts.SOLVE_TIME]
         self.pose, self.values, self.status, self._state = (

@@ -190,7 +190,19 @@ class TrackedPose:
 
     def note(self, solution: tuple[Array, Status, int, float, float], start: Start,
              begin: float) -> None:
-        """Write the solution of a solver, whose values are written; begin: s, by the counter."""
+        """
+        Write the solution of a solver, whose values are written.
+
+        Args:
+            solution: as PoseSolver.solve_checked returns it.
+            start: where the solver began.
+            begin: s, by time.perf_counter.
+
+        >>> tracked = PoseTracker(geometry, home).track(0, leg_lengths(geometry, home))
+        >>> tracked.note((tracked.pose, tracked.status, 1, 0.0, 1.0), tracked.start, 0.0)
+        >>> tracked.iterations
+        1
+        """
         self.pose, self.status, iterations, residual, smallest = solution
         numbers = self.numbers
         numbers[:parts.FOUND_VALUE] = self.status, iterations, residual, smallest
