@@ -30,8 +30,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
+from liedyn_ros.dynamics.constrained.solver.inputs import hybrid_task
 from liedyn_ros.dynamics.constrained.solver.kernels import solver
-from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
 from liedyn_ros.model import Joint, Model, ModelBuilder, pose, SpatialInertia
 from liedyn_ros.stewart import (
     LegMasses, LegPart, load_geometry, model_state, platform_model, PlatformMasses,

@@ -26,9 +26,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import assemble, complete_velocity, ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
-from liedyn_ros.dynamics.constrained.solver.kernels import solver
-from liedyn_ros.dynamics.constrained.solver.tasks import (
+from liedyn_ros.dynamics.constrained.solver.inputs import (
     hybrid_task, inverse_task, LEAST_TORQUE, Task)
+from liedyn_ros.dynamics.constrained.solver.kernels import solver
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 
 COUNTS, CLOSURES = (8, 32), ('revolute', 'point_on_line')

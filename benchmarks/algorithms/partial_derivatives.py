@@ -43,15 +43,15 @@ from liedyn_ros.dynamics.algorithms.kernels.aba import forward
 from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameter_products
-from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
     forward_product, forward_product_transposed)
+from liedyn_ros.dynamics.partial_derivatives.kernels.hybrid import forward_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
+from liedyn_ros.dynamics.partial_derivatives.many_states import ScratchBuffers
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import scratch_of
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
-from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
 from liedyn_ros.model import Model
 from liedyn_ros.stewart import load_geometry
 

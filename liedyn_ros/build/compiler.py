@@ -28,7 +28,7 @@ from numba.core.typing.templates import make_concrete_template, signature
 
 from liedyn_ros.build.kinds import type_of
 from liedyn_ros.build.words import call_entry
-from liedyn_ros.jit.index_checks import CHECKED
+from liedyn_ros.jit.decorators import CHECKED
 from liedyn_ros.jit.kinds import choices_of
 
 MODULES: dict[str, str] = {}  # of shared kernels that are called, by their names in objects

@@ -6,13 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Paths of the package's files, installed or in the source tree, with or without ROS."""
+"""Paths of the package's files, and of those that robot files name."""
 
+from collections.abc import Iterator
 import os
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
+from liedyn_ros.common.checks import listed
 from liedyn_ros.common.description import abbreviate
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import DescriptionError, LiedynError
 
 
 def config_file(name: str) -> Path:
@@ -53,3 +56,59 @@ def named_file(name: str) -> str | Path:
         raise LiedynError(f'file: expected a name of one file, got {name}: {own} is in the '
                           f'working directory, {found} of the package', names=(own,))
     return found
+
+
+PATHS = ('ROS_PACKAGE_PATH', 'GZ_SIM_RESOURCE_PATH', 'IGN_GAZEBO_RESOURCE_PATH',
+         'GAZEBO_MODEL_PATH')  # variables with folders of packages and models
+
+
+def candidates(uri: str, folder: Path | None) -> Iterator[Path]:
+    """
+    Yield where the file of an address or path may be; folder is that of the file that names it.
+
+    A package or model is looked for among those of ROS, in the folders of PATHS, and around the
+    folder.
+    """
+    parts = urlparse(uri)
+    if parts.scheme not in ('package', 'model'):
+        path = Path(unquote(parts.path) if parts.scheme == 'file' else uri)
+        yield path if folder is None else folder / path
+        return
+    inside = unquote(parts.path).lstrip('/')
+    for place in _packages(parts.netloc, folder):
+        yield place / inside
+
+
+def found_file(uri: str, folder: Path | None) -> Path | None:
+    """Return the first of the candidates that is a file, None where none is."""
+    return next((path for path in candidates(uri, folder) if path.is_file()), None)
+
+
+def package_folder(name: str, folder: Path | None) -> Path:
+    """Return the folder of a package. Raises DescriptionError with the places looked at."""
+    tried = list(_packages(name, folder))
+    for place in tried:
+        if place.is_dir():
+            return place
+    raise DescriptionError(
+        f'expected the package {name!r} in a workspace, next to the file or in a folder of '
+        f'{PATHS[0]} (export {PATHS[0]}=folder), got none; looked at '
+        f'{listed(list(map(str, tried)))}')
+
+
+def _packages(name: str, folder: Path | None) -> Iterator[Path]:
+    for prefix in _folders('AMENT_PREFIX_PATH'):
+        yield prefix / 'share' / name
+    for variable in PATHS:
+        for root in _folders(variable):
+            if root.name == name:
+                yield root
+            yield root / name
+    for above in () if folder is None else (folder, *folder.parents):
+        if above.name == name:
+            yield above
+        yield above / name
+
+
+def _folders(variable: str) -> list[Path]:
+    return [Path(each) for each in os.environ.get(variable, '').split(os.pathsep) if each]

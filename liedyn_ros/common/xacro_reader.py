@@ -24,8 +24,8 @@ from typing import Any
 from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.extras import remedy_of
-from liedyn_ros.common.packages import package_folder
 from liedyn_ros.common.processes import answer_of, failure_text, ProcessLimits, taken_request
+from liedyn_ros.common.resources import package_folder
 from liedyn_ros.common.untrusted_files import MAX_DESCRIPTION_BYTES, read_file
 
 XACRO_LIMITS = ProcessLimits(processor_time=60, time=300, memory=2**30)

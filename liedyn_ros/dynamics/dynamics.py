@@ -19,21 +19,18 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, require_kind
 from liedyn_ros.common.errors import called_by_user, OpenTreeWarning, warn
 from liedyn_ros.common.other_names import DYNAMICS_NAMES, missing
-from liedyn_ros.dynamics.algorithms.forward import Forward
-from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
+from liedyn_ros.dynamics.algorithms.hybrid import Forward, Hybrid
 from liedyn_ros.dynamics.algorithms.inverse import Inverse
-from liedyn_ros.dynamics.algorithms.kernels import centroidal, springs
+from liedyn_ros.dynamics.algorithms.kernels import centroidal, rnea
 from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCK_WIDTH, coriolis_matrix
 from liedyn_ros.dynamics.algorithms.kernels.crba import crba
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.batch.states import StateBatches
 from liedyn_ros.dynamics.centroidal import CentroidalDynamics
 from liedyn_ros.dynamics.frames import Frames
-from liedyn_ros.dynamics.mass_matrix.kernels.inverse_mass_matrix import (
-    inverse_mass_matrix)
-from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
-from liedyn_ros.dynamics.tree.arguments import Arguments
-from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.mass_matrix.kernels.factorization import inverse_mass_matrix
+from liedyn_ros.dynamics.partial_derivatives.many_states import ScratchBuffers
+from liedyn_ros.dynamics.tree.constants import Arguments, Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics
 from liedyn_ros.jit.bound_kernel import CheckedKernel, Direct, direct
@@ -120,7 +117,7 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
         self._gravity = self._bound('q out', centroidal.gravity_forces, self._vector)
         self._springs = CheckedKernel(
             Arguments(self.model, 'q out', done=True, shapes=(self._vector,)),
-            springs.spring_forces, self.constants.table, shape=self._vector)
+            rnea.spring_forces, self.constants.table, shape=self._vector)
         self._coriolis = self._bound('q v out', coriolis_matrix, self._matrix, blocks)
         self._kinematics = self._bound('q v a', kinematics)
         self._potential = self._bound('q', centroidal.potential_energy)

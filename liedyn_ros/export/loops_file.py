@@ -34,7 +34,7 @@ from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.inverse_kinematics import with_targets
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers
-from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, inverse_task
+from liedyn_ros.dynamics.constrained.solver.inputs import hybrid_task, inverse_task
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
     TRACKING_REPORT_WIDTH as TRACKING_WIDTH)
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (

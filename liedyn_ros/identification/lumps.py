@@ -20,7 +20,7 @@ from liedyn_ros.identification.consistent_fit import lifted_prior
 from liedyn_ros.identification.regressors.regressor import fixed_groups, poses_of_bodies
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
-from liedyn_ros.model.parts.inertia import stacked_parameters
+from liedyn_ros.model.parts.body import stacked_parameters
 
 
 @dataclass(frozen=True, eq=False)

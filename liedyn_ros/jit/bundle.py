@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.errors import NameSetError, ShapeError
-from liedyn_ros.jit.compiler import bundle_types, errors, intrinsic, types
+from liedyn_ros.jit.decorators import bundle_types, errors, intrinsic, types
 from liedyn_ros.jit.kinds import VECTOR
 
 HEADER = 4  # numbers in front, for each array: its begin, and three lengths

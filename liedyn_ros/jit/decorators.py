@@ -13,16 +13,61 @@ A kernel that Python calls has its arguments annotated by `kinds`, and is an ent
 becomes the compiled function of its room. Any other kernel is called by kernels alone, and becomes
 part of their objects. An entry with the kind of its result is called by kernels by its own object:
 so a large kernel is compiled once.
+
+The compiler as kernels are written for it, and not loaded before one is compiled. Modules of
+intrinsics name it where they generate code. A process that runs compiled kernels generates none,
+and needs no numba.
+
+Checks of indices in kernels: a mode for tests, by LIEDYN_CHECK=1 in the environment. Kernels check
+no index, since each check costs as much as the access. In this mode a wrong index of an array, a
+table or a bundle raises IndexError instead of reading or writing other memory.
 """
 
 from collections.abc import Callable
 import functools
+from importlib import import_module
+import os
 from types import NoneType
 from typing import Any
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.jit import rooms
-from liedyn_ros.jit.compiler import build
+
+
+class Module:
+    """A module that is imported at the first use of one of its names."""
+
+    def __init__(self, name: str) -> None:
+        """Take the name."""
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the module by its name."""
+        return getattr(import_module(self._name), name)
+
+
+ir, types, errors = Module('llvmlite.ir'), Module('numba.core.types'), Module('numba.core.errors')
+cgutils, arrays = Module('numba.core.cgutils'), Module('numba.np.arrayobj')
+build = Module('liedyn_ros.build.compiler')
+lane_types, bundle_types = Module('liedyn_ros.build.lanes'), Module('liedyn_ros.build.bundles')
+
+
+class Intrinsic:
+    """A function that writes the instructions of its calls, by numba's intrinsic."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        """Take the function of the typing context and the types of the arguments."""
+        self.function, self.__name__, self.__doc__ = function, function.__name__, function.__doc__
+        self.__module__, self.__qualname__ = function.__module__, function.__qualname__
+
+    @property
+    def _numba_type_(self) -> Any:
+        return build.type_of_intrinsic(self.function)
+
+
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """Define an intrinsic; see Intrinsic."""
+    return Intrinsic(function)
 
 
 class Kernel:
@@ -89,3 +134,15 @@ def long_kernel(function: Callable[..., Any]) -> Any:
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile a function that becomes part of every kernel that calls it."""
     return Kernel(function, inline=True)
+
+
+CHECKS = os.environ.get('LIEDYN_CHECK', '0')
+if CHECKS not in ('0', '1'):
+    raise ImportError(f'LIEDYN_CHECK: expected 0 or 1, got {CHECKS!r}')
+CHECKED = CHECKS == '1'
+
+
+def check_index(context: Any, builder: Any, index: Any, length: Any, axis: int) -> None:
+    """Generate the check that an index of an axis is from 0 on and below a length."""
+    if CHECKED:
+        cgutils.do_boundscheck(context, builder, index, length, axis)

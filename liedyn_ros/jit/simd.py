@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-The numbers that the recursions run on: one float64, or eight or four of them side by side.
+The numbers that the recursions run on: one float64, or eight or four side by side.
 
 A table is a float64 array (rows, columns), or (rows, columns, LANES) for LANES states at once.
 get and put move one entry: a float, or Lanes, a vector register that has +, -, * and / with its
@@ -18,13 +18,12 @@ put_lanes move them, and lanes_at reads those of a vector. spread and total go f
 Lanes and back; transposed turns eight rows into their columns.
 Four entries move by get_quad and put_quad. quad_of, joined and filled make four Lanes of numbers;
 parts takes them apart.
-Only the mode of `index_checks` checks indices: the owner of a table makes it large enough.
+Only LIEDYN_CHECK=1 checks indices: the owner of a table makes it large enough.
 """
 
 from typing import Any
 
-from liedyn_ros.jit.compiler import intrinsic, ir, lane_types, types
-from liedyn_ros.jit.index_checks import check_index
+from liedyn_ros.jit.decorators import check_index, intrinsic, ir, lane_types, types
 
 LANES, QUAD = 8, 4
 
@@ -323,3 +322,55 @@ def parts(typing: Any, value: Any) -> Any:
             builder.extract_element(args[0], ir.IntType(32)(k)) for k in range(QUAD)])
 
     return found(lane_types.quad), generate
+
+
+def _shuffled(builder: Any, value: Any, order: list[int]) -> Any:
+    return builder.shuffle_vector(
+        value, ir.Constant(lane_types.quad.vector, ir.Undefined),
+        ir.Constant(ir.VectorType(ir.IntType(32), QUAD), order))
+
+
+@intrinsic
+def rolled(typing: Any, value: Any) -> Any:
+    """Return four Lanes with the first three in the order second, third, first."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _shuffled(builder, args[0], [1, 2, 0, 3])
+
+    return lane_types.quad(lane_types.quad), generate
+
+
+@intrinsic
+def swapped(typing: Any, value: Any) -> Any:
+    """Return four Lanes with the two of each half exchanged."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _shuffled(builder, args[0], [1, 0, 3, 2])
+
+    return lane_types.quad(lane_types.quad), generate
+
+
+@intrinsic
+def by_bit(typing: Any, number: Any, bit: Any, if_zero: Any, if_one: Any) -> Any:
+    """
+    Return one of two numbers by a bit of a third, lane by lane if they are Lanes.
+
+    Bits count from 0, the last one of the mantissa.
+    """
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = ir.IntType(64)
+        mask = builder.shl(word(1), args[1])
+        if isinstance(number, lane_types.Lanes):
+            mask = in_each_lane(builder, mask, number.vector.count)
+        bits = builder.bitcast(args[0], mask.type)
+        zero = builder.icmp_signed('==', builder.and_(bits, mask), ir.Constant(mask.type, None))
+        return builder.select(zero, args[2], args[3])
+
+    return number(number, types.int64, number, number), generate
+
+
+@intrinsic
+def with_lane(typing: Any, value: Any, lane: Any, number: Any) -> Any:
+    """Return Lanes with a number in one of them."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return in_some_lanes(builder, '==', *args)
+
+    return lane_types.lanes(lane_types.lanes, types.int64, types.float64), generate

@@ -15,7 +15,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NotInGroupError, ShapeError
-from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+from liedyn_ros.lie.kernels.so3 import TOLERANCE
 
 UNIT_MATRIX = np.eye(3)
 _AHEAD, _BEHIND = [7, 2, 3], [5, 6, 1]  # places of w and of -w in [w], row by row

@@ -27,7 +27,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.lie import so3
 from liedyn_ros.lie.arrays import is_rotation, largest, require, require_broadcast, run, skew
 from liedyn_ros.lie.kernels import batch
-from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+from liedyn_ros.lie.kernels.so3 import TOLERANCE
 
 LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 

@@ -27,7 +27,7 @@ from liedyn_ros.common.errors import LiedynError, QuaternionWarning, warn
 from liedyn_ros.lie.arrays import (
     are_rotations, is_rotation, largest, require, require_broadcast, run, skew)
 from liedyn_ros.lie.kernels import batch
-from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+from liedyn_ros.lie.kernels.so3 import TOLERANCE
 
 # How far the norm of a quaternion may be from 1 that was printed with few digits
 PRINTED_NORM_TOLERANCE = 1e-4

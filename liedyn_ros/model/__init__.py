@@ -10,6 +10,7 @@
 
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.configuration import DifferenceDerivatives, RetractionDerivatives
+from liedyn_ros.model.expansion import LinkTable
 from liedyn_ros.model.io.loading import load_model
 from liedyn_ros.model.io.mjcf.reader import load_mjcf
 from liedyn_ros.model.io.mjcf_writer import to_mjcf
@@ -17,12 +18,10 @@ from liedyn_ros.model.io.sdf.reader import load_sdf
 from liedyn_ros.model.io.sdf_writer import to_sdf
 from liedyn_ros.model.io.urdf import load_urdf, to_urdf, updated_urdf
 from liedyn_ros.model.io.yaml_reader import annotate, load_yaml, updated_yaml
-from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import Body, Frame, Visual
+from liedyn_ros.model.parts.body import Body, Frame, SpatialInertia, Visual
 from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES, Coupling
 from liedyn_ros.model.parts.geometry import pose
-from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.parts.rotors import Rotor, RotorAllocation, RotorCommand
 from liedyn_ros.model.plausibility import implausible

@@ -19,18 +19,15 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import (
     as_array, as_number, as_numbers, listed, require_kind, require_known, unknown_name)
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.model.attachment import Attachment
 from liedyn_ros.model.builder_checks import (
-    axis_names, check_names, depth_first, joint_axes, joint_limits, require_new, unlimited, X_AXIS,
-    Z_AXIS)
+    Attachment, axis_names, check_names, depth_first, joint_axes, joint_limits, require_new,
+    unlimited, X_AXIS, Z_AXIS)
 from liedyn_ros.model.expansion import expand, numbered
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import Body, Frame, Visual
+from liedyn_ros.model.parts.body import Body, Frame, SpatialInertia, Visual
 from liedyn_ros.model.parts.constraints import Closure, Coupling, make_closure
 from liedyn_ros.model.parts.geometry import checked_pose, IDENTITY
-from liedyn_ros.model.parts.inertia import SpatialInertia
-from liedyn_ros.model.parts.joint_forces import joint_forces, no_forces
-from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES
+from liedyn_ros.model.parts.joints import Joint, joint_forces, JOINT_TYPES, no_forces
 from liedyn_ros.model.parts.rotors import Rotor
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)

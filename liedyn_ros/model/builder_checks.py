@@ -6,13 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Checks of a model's parts: axes and limits of joints, names, and that it is a tree."""
+"""Parts of a model, checked: axes, limits, names, a tree; and as another takes them in."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,9 +21,9 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, listed, unknown_name
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.configuration import children_of
-from liedyn_ros.model.parts.body import Body
+from liedyn_ros.model.parts.body import Body, Frame
 from liedyn_ros.model.parts.constraints import Closure, Coupling
-from liedyn_ros.model.parts.geometry import perpendicular, unit_axis
+from liedyn_ros.model.parts.geometry import checked_pose, perpendicular, unit_axis
 from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.parts.rotors import Rotor
 
@@ -138,3 +139,54 @@ def depth_first(joints: Mapping[str, Joint]) -> list[Joint]:
         raise ModelError(
             f'bodies {listed(looped)}: expected a path of joints to the ground, got a loop')
     return ordered
+
+
+class Attachment(NamedTuple):
+    """
+    Where a model is attached: on a body, None for the ground, at a pose (4, 4) in its frame.
+
+    prefix goes before each name.
+    """
+
+    prefix: str
+    body: str | None
+    placement: Array
+
+    def joint(self, joint: Joint) -> Joint:
+        """Return a joint of the model, or raise ModelError for a base that moves freely."""
+        if joint.type_name == 'free' and joint.parent is None:
+            raise ModelError(f'joint {joint.name}: expected a model on a fixed base, got a '
+                             'floating one; load it with floating=False')
+        return replace(
+            joint, name=self.prefix + joint.name, parent=self._body(joint.parent),
+            child=self.prefix + joint.child, placement=self._placed(joint.parent, joint.placement))
+
+    def rotor(self, rotor: Rotor) -> Rotor:
+        """Return a rotor of the model."""
+        return replace(rotor, name=self.prefix + rotor.name, body=self.prefix + rotor.body)
+
+    def coupling(self, coupling: Coupling) -> Coupling:
+        """Return a coupling of the model."""
+        return replace(
+            coupling, joint=self.prefix + coupling.joint, leader=self.prefix + coupling.leader,
+            further=tuple((self.prefix + name, factor) for name, factor in coupling.further))
+
+    def closure(self, closure: Closure) -> Closure:
+        """Return a closure of the model."""
+        return replace(
+            closure, name=self.prefix + closure.name, body_a=self._body(closure.body_a),
+            body_b=self._body(closure.body_b),
+            frame_a=self._placed(closure.body_a, closure.frame_a),
+            frame_b=self._placed(closure.body_b, closure.frame_b))
+
+    def frame(self, frame: Frame) -> Frame:
+        """Return an added frame of the model."""
+        return Frame(self.prefix + frame.name, self._body(frame.body),
+                     self._placed(frame.body, frame.placement))
+
+    def _body(self, name: str | None) -> str | None:
+        return self.body if name is None else self.prefix + name
+
+    def _placed(self, body: str | None, pose: Array) -> Array:
+        """Return a pose on the model's ground as one on the body that takes its place."""
+        return checked_pose('placement', self.placement @ pose) if body is None else pose

@@ -21,10 +21,10 @@ from liedyn_ros.common.checks import Array, as_array, output, require_own_memory
 from liedyn_ros.common.errors import LiedynError, LimitError, NotInGroupError
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+from liedyn_ros.lie.kernels.so3 import TOLERANCE
+from liedyn_ros.model.expansion import LinkTable, QUATERNION_AT
 from liedyn_ros.model.kernels import configuration as kernels
 from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, SPHERICAL
-from liedyn_ros.model.link_table import LinkTable, QUATERNION_AT
 from liedyn_ros.model.parts.geometry import IDENTITY
 from liedyn_ros.model.parts.joints import Joint, Limits
 

@@ -24,8 +24,7 @@ from liedyn_ros.jit.bound_kernel import Direct, direct
 from liedyn_ros.model import configuration
 from liedyn_ros.model.configuration import (
     difference_derivatives, DifferenceDerivatives, retraction_derivatives, RetractionDerivatives)
-from liedyn_ros.model.digest import digest_of
-from liedyn_ros.model.link_table import LinkTable
+from liedyn_ros.model.expansion import digest_of, LinkTable
 from liedyn_ros.model.parts.body import Body, Frame
 from liedyn_ros.model.parts.constraints import Closure, Coupling
 from liedyn_ros.model.parts.geometry import IDENTITY

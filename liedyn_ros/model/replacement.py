@@ -23,7 +23,7 @@ from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.lie import se3
 from liedyn_ros.model.expansion import expand, numbered
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.inertia import SpatialInertia
+from liedyn_ros.model.parts.body import SpatialInertia
 from liedyn_ros.model.parts.joints import Joint, per_coordinate
 
 

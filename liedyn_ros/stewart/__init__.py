@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
     from liedyn_ros.stewart.dynamics.forces import (
         Energy, ForceDistribution, HeldForces, StewartMotion)
-    from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+    from liedyn_ros.stewart.platform.description.geometry import StewartGeometry, with_tool
     from liedyn_ros.stewart.platform.description.leg_types import (
         Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
     from liedyn_ros.stewart.platform.description.masses import LegMasses, LegPart, PlatformMasses
-    from liedyn_ros.stewart.platform.description.tool_frame import with_tool
     from liedyn_ros.stewart.platform.flags import Flag
     from liedyn_ros.stewart.platform.io.geometry_file import (
         geometry_of, load_geometry, updated_geometry)

@@ -37,11 +37,8 @@ LITERATURE = re.compile(
 WITHOUT_EQUATION = {
     'dynamics/constrained/configurations/kernels/velocity.py':
         'one convex program: the docstring of each kernel is the formula',
-    'dynamics/frames/kernels/rows.py': 'poses in rows, and their products: each docstring says',
-    'model/kernels/acceptance.py': 'whether numbers are finite, and quaternions of unit length',
-    'export/kernels/arrays.py': 'whether arrays in a file lie where they should',
     'export/kernels/buffers.py': 'sizes of buffers in a file',
-    'export/kernels/constants.py': 'whether indices in a file are those of a tree',
+    'export/kernels/arrays.py': 'where arrays lie, and whether indices are those of a tree',
     'export/kernels/interface.py': 'what each argument of the C library is',
     'export/kernels/loop_partials.py': 'calls of kernels with equations',
     'export/kernels/loops.py': 'parts of a work area, and calls of kernels with equations',

@@ -24,9 +24,8 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.algorithms.kernels import articulated, coriolis
 from liedyn_ros.dynamics.algorithms.kernels.crba import crba
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, symmetric, tables
-from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
-from liedyn_ros.dynamics.tree.kernels.trigonometry import (
-    LARGEST_ANGLE, sine_cosine, sine_cosine_within)
+from liedyn_ros.dynamics.tree.kernels.joints import LARGEST_ANGLE, sine_cosine, sine_cosine_within
+from liedyn_ros.dynamics.tree.kernels.kinematics import exponential_rate
 from liedyn_ros.jit.simd import get_quad, put_quad
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.kernels import kinds

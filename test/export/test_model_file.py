@@ -25,7 +25,7 @@ from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.export import model_bytes, write_model
 from liedyn_ros.export.command import main
 from liedyn_ros.export.functions import layout
-from liedyn_ros.export.kernels.constants import is_tree
+from liedyn_ros.export.kernels.arrays import is_tree
 from liedyn_ros.export.model_file import HEADER_NUMBERS, MODEL_MAGIC
 from liedyn_ros.model import load_model
 

@@ -111,6 +111,6 @@ def test_unknown_processors_are_refused(tmp_path, capsys):
 def test_the_process_of_the_compiler_tells_what_is_wrong():
     done = subprocess.run(
         [sys.executable, '-m', 'liedyn_ros.build.parts', 'aarch64', '--',
-         'linear_algebra/kernels/inverse.py'],
+         'linear_algebra/kernels/elimination.py'],
         env=os.environ | {'NUMBA_OPT': '3'}, capture_output=True, text=True, check=False)
     assert done.returncode != 0 and 'NUMBA_OPT: expected' in done.stderr

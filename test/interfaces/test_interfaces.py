@@ -21,8 +21,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.dynamics import constrained
-from liedyn_ros.nodes.dynamics.reading import REDUNDANCIES
-from liedyn_ros.nodes.dynamics.writing import CONSTRAINT_STATUS
+from liedyn_ros.nodes.dynamics.reading import CONSTRAINT_STATUS, REDUNDANCIES
 from liedyn_ros.nodes.loops.machine import JointNumbers
 from liedyn_ros.nodes.loops.outputs import FAULT_STATUS
 from liedyn_ros.ros.node.services import UNLIMITED

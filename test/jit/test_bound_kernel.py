@@ -23,7 +23,7 @@ import pytest
 
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel, Direct, direct
-from liedyn_ros.jit.index_checks import CHECKED
+from liedyn_ros.jit.decorators import CHECKED
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.lie.kernels.batch import so3_exp
 from liedyn_ros.model.kernels.configuration import checked_integrate

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from support import forked
 
-from liedyn_ros.jit.memory import rows_of
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.jit.pointers import rows_of
+from liedyn_ros.model.kernels.configuration import finite
 
 ACCESSES = {  # with the first index that is wrong
     'get row': ('get(table, {}, 0)', 3), 'get column': ('get(table, 2, {})', 9),
@@ -38,9 +38,9 @@ import liedyn_ros.build
 import numba
 import numpy as np
 from liedyn_ros.jit.bundle import Bundle
-from liedyn_ros.jit.index_checks import CHECKED
+from liedyn_ros.jit.decorators import CHECKED
 from liedyn_ros.jit.kinds import VECTOR
-from liedyn_ros.jit.memory import rows_of
+from liedyn_ros.jit.pointers import rows_of
 from liedyn_ros.jit.simd import (
     get, get_int, get_lane, get_lanes, get_quad, of_width, put, put_quad, quad_of)
 
@@ -81,7 +81,7 @@ def test_a_wrong_index_is_found_and_the_last_right_one_passes(outcomes, name):
 
 
 def test_another_value_of_the_mode_is_refused():
-    done = run('import liedyn_ros.jit.index_checks', 'yes')
+    done = run('import liedyn_ros.jit.decorators', 'yes')
     assert done.stderr.endswith("ImportError: LIEDYN_CHECK: expected 0 or 1, got 'yes'\n")
 
 

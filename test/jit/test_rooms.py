@@ -25,8 +25,7 @@ from liedyn_ros.build.parts import entries_of, linked, parts, row_of
 from liedyn_ros.build.sources import digest, reachable
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.jit import rooms
-from liedyn_ros.jit.decorators import Kernel
-from liedyn_ros.jit.index_checks import CHECKED
+from liedyn_ros.jit.decorators import CHECKED, Kernel
 from liedyn_ros.jit.kinds import NUMBER
 
 pytestmark = pytest.mark.skipif(CHECKED, reason='nothing that was built is used')

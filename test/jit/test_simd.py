@@ -11,10 +11,9 @@
 import numba
 import numpy as np
 
-from liedyn_ros.jit.shuffles import by_bit, rolled, swapped, with_lane
 from liedyn_ros.jit.simd import (
-    align_stack, broadcast, filled, get, get_lanes, get_quad, joined, LANES, lanes_at, of_width,
-    parts, put_lanes, put_quad, quad_of, total, transposed)
+    align_stack, broadcast, by_bit, filled, get, get_lanes, get_quad, joined, LANES, lanes_at,
+    of_width, parts, put_lanes, put_quad, quad_of, rolled, swapped, total, transposed, with_lane)
 
 
 @numba.njit(_nrt=False)

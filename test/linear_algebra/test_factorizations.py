@@ -16,9 +16,9 @@ import scipy.linalg
 
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.linear_algebra.kernels import orthogonal
-from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
-from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
-from liedyn_ros.linear_algebra.kernels.singular_values import (
+from liedyn_ros.linear_algebra.kernels.elimination import (
+    factor_cholesky, solve_by_elimination, solve_cholesky_negated)
+from liedyn_ros.linear_algebra.kernels.orthogonal import (
     orthogonalize_columns, orthonormalize_rows, write_identity)
 
 CONDITIONS = (1.0, 1e3, 1e6)

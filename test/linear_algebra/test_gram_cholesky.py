@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from liedyn_ros.jit.simd import LANES
+from liedyn_ros.linear_algebra.kernels.elimination import invert_6x6
 from liedyn_ros.linear_algebra.kernels.gram_cholesky import (
     factor_gram, solve_gram, WELL_CONDITIONED)
-from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 
 
 class Pattern(NamedTuple):

@@ -116,8 +116,8 @@ def test_compressed_files_and_messages_are_read_and_bounded(tmp_path, mode, monk
     bag = Bag(tmp_path / 'bag')
     assert len(joint_samples(bag, NAMES).time) == 200
     assert bag.losses == []
-    monkeypatch.setattr('liedyn_ros.recordings.bags.expanding.MAX_EXPANSION', 0)
-    monkeypatch.setattr('liedyn_ros.recordings.bags.expanding.MAX_CHUNK_BYTES', 50)
+    monkeypatch.setattr('liedyn_ros.recordings.bags.mcap_file.MAX_EXPANSION', 0)
+    monkeypatch.setattr('liedyn_ros.recordings.bags.mcap_file.MAX_CHUNK_BYTES', 50)
     with pytest.raises(LiedynError) as caught:
         joint_samples(Bag(tmp_path / 'bag'), NAMES)
     assert 'bag' in str(caught.value)

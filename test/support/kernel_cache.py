@@ -22,7 +22,7 @@ from numba.core import caching
 
 from liedyn_ros.build import compiler, parts
 from liedyn_ros.build.sources import digest, PACKAGE
-from liedyn_ros.jit.index_checks import CHECKED
+from liedyn_ros.jit.decorators import CHECKED
 
 
 class Locator(caching._CacheLocator):

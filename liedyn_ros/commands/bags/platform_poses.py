@@ -20,11 +20,10 @@ from liedyn_ros.commands.bags.job import (
 from liedyn_ros.commands.bags.tables import table_writer
 from liedyn_ros.commands.inputs import settings_of
 from liedyn_ros.commands.stewart.bag_processing.messages import Reporter
-from liedyn_ros.commands.stewart.bag_processing.shown import Shown, written
 from liedyn_ros.commands.stewart.bag_processing.tracking import (
     actuators_of, platform_of, processed, ProcessedMessage, tracker_of)
 from liedyn_ros.commands.stewart.bag_processing.writers import (
-    BagWriter, INTEGER_COLUMNS, POSE_COLUMNS, row_of, TEXTS)
+    BagWriter, INTEGER_COLUMNS, POSE_COLUMNS, row_of, Shown, TEXTS, written)
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import whole_folder
 from liedyn_ros.recordings.bags import AnyBag, Bag, TableBag

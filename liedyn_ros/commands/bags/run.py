@@ -31,7 +31,7 @@ from liedyn_ros.commands.bags.platform_poses import platform_job
 from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer
 from liedyn_ros.commands.identification.options import start_of
 from liedyn_ros.commands.reports import Line, plot, ReportPage
-from liedyn_ros.commands.stewart.bag_processing.shown import SHOWN_STEP_NS, written
+from liedyn_ros.commands.stewart.bag_processing.writers import SHOWN_STEP_NS, written
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import whole_folder, write_whole
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker

@@ -28,8 +28,8 @@ import numpy as np
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.inputs import HelpFormatter, pose_of
 from liedyn_ros.commands.retiming.input_files import (
-    CURVES, FRAME_ENTRIES, JOINT_LIMIT_NAMES, NAMED_LIMITS, read_limits, read_waypoints, Waypoints)
-from liedyn_ros.commands.retiming.position_limits import excursions, require_within, with_held
+    CURVES, excursions, FRAME_ENTRIES, JOINT_LIMIT_NAMES, NAMED_LIMITS, read_limits,
+    read_waypoints, require_within, Waypoints, with_held)
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError

@@ -20,8 +20,8 @@ import sys
 from liedyn_ros.commands.inputs import about
 from liedyn_ros.commands.outputs import without_empty
 from liedyn_ros.commands.stewart.calibration.files import write
-from liedyn_ros.commands.stewart.calibration.findings import accuracy_rows, findings, next_of
 from liedyn_ros.commands.stewart.calibration.options import parser
+from liedyn_ros.commands.stewart.calibration.report import accuracy_rows, findings, next_of
 from liedyn_ros.commands.stewart.calibration.task import read_task
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.markup import print_table

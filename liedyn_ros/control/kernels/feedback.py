@@ -13,8 +13,8 @@ import math
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, NUMBER, TRUTH, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
-from liedyn_ros.lie.kernels.tolerance import TOLERANCE
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.lie.kernels.so3 import TOLERANCE
+from liedyn_ros.model.kernels.configuration import finite
 
 PUSH, PUSH_MEAN, PUSH_VARIANCE = 0, 1, 2  # rows of pushes
 STRAY = 0.1  # rad and m, by which sensors may be off from one sample to the next

@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
 from liedyn_ros.dynamics.batch.pool import LaneTables
 from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDerivatives
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
-from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
+from liedyn_ros.dynamics.tree.constants import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import kernel_array, order_of_rows, raise_refusal, states_of
 from liedyn_ros.jit.bound_kernel import CheckedKernel, direct

@@ -27,8 +27,8 @@ from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.lie import so3
 from liedyn_ros.model.configuration import difference_derivatives, retraction_derivatives
+from liedyn_ros.model.expansion import LinkTable
 from liedyn_ros.model.kernels import kinds
-from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model
 
 

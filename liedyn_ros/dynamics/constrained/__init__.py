@@ -9,7 +9,6 @@
 """Closed loops and couplings: dynamics, assembly and completion under constraints."""
 
 from liedyn_ros.dynamics.constrained import constrained_stormer_verlet, projected_runge_kutta
-from liedyn_ros.dynamics.constrained.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
 from liedyn_ros.dynamics.constrained.configurations.misfit import ClosureGap
@@ -25,12 +24,13 @@ from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.inverse_kinematics import (
     InverseKinematics, ORIENTATION, POINT, POSE, reach, Reached, ReachedMany, TOOL)
 from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates, Motions
+from liedyn_ros.dynamics.constrained.minimal_motions import complete_acceleration
 from liedyn_ros.dynamics.constrained.momentum_observer import (
     alarm_levels, ExternalWrench, MomentumObserver)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import kinematic_gaps
+from liedyn_ros.dynamics.constrained.solver.inputs import LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
-from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.statics import (
     Backdrive, backdrive, equilibrium, Statics, statics)
 from liedyn_ros.dynamics.constrained.task_space import TaskDynamics, TaskSpace

@@ -33,8 +33,8 @@ from liedyn_ros.dynamics.constrained.contact_programs import (
     admissible_multipliers, carried_forces, Cone, CONTACT_TOLERANCE, least_efforts,
     normal_and_tangential, restored_impulses, sliding_impulses)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.solver.inputs import LEAST_FORCE
 from liedyn_ros.dynamics.constrained.solver.solution import ConstraintStatus, Solved
-from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE
 from liedyn_ros.model import Closure, Model
 from liedyn_ros.model.parts.geometry import axis_frame, IDENTITY, perpendicular, unit_axis
 

@@ -22,15 +22,14 @@ from liedyn_ros.common.checks import Array, require_kind, unknown_name
 from liedyn_ros.common.errors import ModelError, OpenTreeWarning, warn
 from liedyn_ros.common.other_names import DYNAMICS_NAMES, missing
 from liedyn_ros.dynamics.bearing_loads import joint_wrenches
-from liedyn_ros.dynamics.constrained.algorithms.forward import ConstrainedForward
-from liedyn_ros.dynamics.constrained.algorithms.hybrid import ConstrainedHybrid
+from liedyn_ros.dynamics.constrained.algorithms.hybrid import ConstrainedForward, ConstrainedHybrid
 from liedyn_ros.dynamics.constrained.algorithms.inverse import ConstrainedInverse
 from liedyn_ros.dynamics.constrained.configurations.misfit import (
     closure_gaps, ClosureGap, relaxed)
 from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
-from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
+from liedyn_ros.dynamics.constrained.constraints.tables import exclusive
 from liedyn_ros.dynamics.constrained.solver.solution import Solved
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.dynamics import Dynamics

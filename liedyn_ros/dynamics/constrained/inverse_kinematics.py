@@ -28,7 +28,7 @@ from liedyn_ros.common.checks import Array, as_array, as_numbers, require_kind, 
 from liedyn_ros.common.errors import LimitError, ModelError, NameSetError, ShapeError
 from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, closing_tables
-from liedyn_ros.dynamics.constrained.configurations.kernels import reaching
+from liedyn_ros.dynamics.constrained.configurations.kernels import closing
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
     CLOSING, COST, TRIAL_COUNT)
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
@@ -38,7 +38,7 @@ from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Closure, Model, pose
-from liedyn_ros.model.kernels.closure_kinds import MOMENT_X, MOMENT_Y, MOMENT_Z
+from liedyn_ros.model.kernels.kinds import MOMENT_X, MOMENT_Y, MOMENT_Z
 from liedyn_ros.model.parts.geometry import checked_pose
 
 POSE, POINT, ORIENTATION, TOOL = 'pose', 'point', 'orientation', 'tool'
@@ -175,9 +175,9 @@ class InverseKinematics:
         self._target_rows = begin, begin + sum(each.rows for each in self._targets.closures)
         self._weigh(begin)
         workspace = self._constraints.data.workspace
-        self._descent = BoundKernel(reaching.descend, workspace, self._tables)
-        self._rest = BoundKernel(reaching.approach_rest, workspace, self._tables)
-        self._loops_first = BoundKernel(reaching.close_loops_first, workspace, self._tables)
+        self._descent = BoundKernel(closing.descend, workspace, self._tables)
+        self._rest = BoundKernel(closing.approach_rest, workspace, self._tables)
+        self._loops_first = BoundKernel(closing.close_loops_first, workspace, self._tables)
         self._turns = np.full(len(self._constraints.model.closures), np.nan)
         self._scratch = np.zeros((2, model.nv)), np.zeros(model.nq)
         self._stays = np.zeros(model.nq, dtype=np.bool_)

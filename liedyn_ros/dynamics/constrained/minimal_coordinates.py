@@ -35,9 +35,9 @@ from liedyn_ros.dynamics.constrained.minimal_motions import (
     reduced_mass, spread, whole_rates)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.independent_motions import (
     reduce_bias)
-from liedyn_ros.dynamics.partial_derivatives.forward import ForwardJacobians
+from liedyn_ros.dynamics.partial_derivatives.hybrid import ForwardJacobians
 from liedyn_ros.dynamics.partial_derivatives.inverse import InverseJacobians
-from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
+from liedyn_ros.dynamics.tree.constants import NO_WRENCHES
 from liedyn_ros.dynamics.tree.inputs import kernel_array
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.joints import Limits

@@ -25,15 +25,15 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.dynamics.algorithms.kernels.centroidal import momentum_and_drift, observe_motions
 from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCK_WIDTH
-from liedyn_ros.dynamics.algorithms.kernels.momentum import momentum_and_drift, observe_motions
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
 from liedyn_ros.dynamics.constrained.minimal_motions import all_motions, spread
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import LOCAL_WORLD_ALIGNED
-from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
+from liedyn_ros.dynamics.tree.constants import NO_WRENCHES
 from liedyn_ros.dynamics.tree.data import Data
 
 HOUR = 3600.0  # s

@@ -24,8 +24,8 @@ from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates
 from liedyn_ros.dynamics.constrained.minimal_motions import spread
+from liedyn_ros.dynamics.constrained.solver.inputs import LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
-from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_TORQUE
 
 SEARCH_STEPS, SEARCH_HALVINGS = 300, 8  # of the search for an equilibrium
 # Its longest step, and the one that counts as none, rad or m

@@ -35,7 +35,7 @@ from liedyn_ros.dynamics.constrained.minimal_motions import (
     all_motions, least_efforts, reduced_mass)
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import LOCAL_WORLD_ALIGNED
-from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
+from liedyn_ros.dynamics.tree.constants import NO_WRENCHES
 from liedyn_ros.dynamics.tree.inputs import kernel_array
 from liedyn_ros.dynamics.tree.names import Names
 

@@ -9,6 +9,6 @@
 """Poses, twists, accelerations and Jacobians of named frames, in the axes of choice."""
 
 from liedyn_ros.dynamics.frames.frames import Frames
-from liedyn_ros.dynamics.tree.kernels.axes import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
+from liedyn_ros.dynamics.tree.kernels.kinematics import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 
 __all__ = ['Frames', 'LOCAL', 'LOCAL_WORLD_ALIGNED', 'WORLD']

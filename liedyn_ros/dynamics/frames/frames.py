@@ -22,12 +22,10 @@ from liedyn_ros.common.other_names import FRAMES_NAMES, missing
 from liedyn_ros.dynamics.frames.kernels.jacobians import (
     frame_jacobian, frame_jacobian_rates, frame_jacobians, jacobians_of_states)
 from liedyn_ros.dynamics.frames.kernels.motion import (
-    frame_accelerations, frame_poses, frame_twists)
-from liedyn_ros.dynamics.frames.kernels.poses import all_poses, POSE_WIDTH, poses_of_states
-from liedyn_ros.dynamics.tree.arguments import Arguments, require_axes
-from liedyn_ros.dynamics.tree.constants import Constants
+    all_poses, frame_accelerations, frame_poses, frame_twists, POSE_WIDTH, poses_of_states)
+from liedyn_ros.dynamics.tree.constants import Arguments, Constants, require_axes
 from liedyn_ros.dynamics.tree.inputs import refuse, states_of
-from liedyn_ros.dynamics.tree.kernels.axes import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
+from liedyn_ros.dynamics.tree.kernels.kinematics import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 from liedyn_ros.jit.bound_kernel import CheckedKernel, Direct, direct
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model

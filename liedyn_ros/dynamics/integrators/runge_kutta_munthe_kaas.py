@@ -25,8 +25,8 @@ from liedyn_ros.common.on_demand import weak_cache
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.kernels.runge_kutta import runge_kutta_step
-from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
-from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
+from liedyn_ros.dynamics.tree.constants import NO_WRENCHES
+from liedyn_ros.dynamics.tree.kernels.kinematics import exponential_rate
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.common.on_demand import weak_cache
-from liedyn_ros.dynamics.algorithms.forward import Forward
+from liedyn_ros.dynamics.algorithms.hybrid import Forward
 from liedyn_ros.dynamics.algorithms.inverse import Inverse
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.dynamics import Dynamics
@@ -39,8 +39,8 @@ from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, STIFFNESS, STO
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
+from liedyn_ros.model.expansion import LinkTable
 from liedyn_ros.model.kernels.kinds import FREE
-from liedyn_ros.model.link_table import LinkTable
 
 # Corrections of the velocity, relative to it, shrink until rounding stops them below this.
 ROUNDED_CORRECTION = 1e-9

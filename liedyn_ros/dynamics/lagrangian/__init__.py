@@ -8,15 +8,13 @@
 
 """The Lagrangian view: dense matrices in closed form, to look at and to prove with."""
 
-from liedyn_ros.dynamics.lagrangian.adjoint_products import (
-    adjoint_product, adjoint_product_derivative, adjoint_product_second_derivative)
 from liedyn_ros.dynamics.lagrangian.christoffel import (
+    adjoint_product, adjoint_product_derivative, adjoint_product_second_derivative,
     christoffel_symbols, christoffel_symbols_of_chains, levi_civita_coriolis)
 from liedyn_ros.dynamics.lagrangian.closed_form import (
     body_factors, closed_form, closed_form_rate, ClosedForm, ClosedFormRate, gravity_terms,
     GravityTerms, home_factors, MassFactors)
-from liedyn_ros.dynamics.lagrangian.curvature import Curvature, curvature
-from liedyn_ros.dynamics.lagrangian.geodesics import Geodesic, geodesic
+from liedyn_ros.dynamics.lagrangian.curvature import Curvature, curvature, Geodesic, geodesic
 from liedyn_ros.dynamics.lagrangian.product_of_exponentials import (
     Factor, product_of_exponentials, ProductOfExponentials)
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The Riemannian curvature of the mass metric (Park 66), for joints of every type."""
+"""The Riemannian curvature of the mass metric (Park 66), and its geodesics, for all joints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import ConvergenceError, LimitError
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.integrators.runge_kutta_munthe_kaas import chart_rate
 from liedyn_ros.dynamics.lagrangian.christoffel import christoffel_symbols, combine
 from liedyn_ros.dynamics.tree.screw_tree import ScrewTree
 from liedyn_ros.lie import se3
@@ -172,3 +175,82 @@ def _ancestors(tree: ScrewTree, i: int) -> list[int]:
         i = parent[i]
         result.append(i)
     return result
+
+
+DEFAULT_TOLERANCE = 1e-12  # of a step, relative
+
+
+class Geodesic(NamedTuple):
+    """
+    The configurations (K, nq) and velocities (K, nv) of a geodesic at the times (K,) asked for.
+
+    >>> geodesic(model, q + 0.5, v, [0.0, 0.1]).velocities.shape
+    (2, 6)
+    """
+
+    times: Array
+    configurations: Array
+    velocities: Array
+
+
+def geodesic(model: Model, q: ArrayLike, v: ArrayLike, times: ArrayLike,
+             tolerance: float = DEFAULT_TOLERANCE) -> Geodesic:
+    """
+    Return the geodesic that leaves a state.
+
+    Its acceleration is -M^-1 C v, so that its speed sqrt(v^T M v) is constant (13.47). Between two
+    times the motion is integrated in exponential coordinates about the first of them, by a
+    Runge-Kutta method of order eight.
+
+    Args:
+        model: a Model.
+        q: configuration (nq,); rad and m.
+        v: velocity (nv,); rad/s and m/s.
+        times: increasing (K,), from 0 on; s.
+        tolerance: error of the integration, relative.
+
+    Returns:
+        configurations (K, nq) and velocities (K, nv).
+
+    Raises:
+        LimitError: for times that do not increase.
+        ConvergenceError: where the step becomes too small.
+
+    >>> geodesic(model, q + 0.5, v, [0.0, 0.1]).configurations.shape
+    (2, 6)
+    """
+    dynamics = Dynamics(model, dissipation=False)
+    times = as_array('times', times, (-1,))
+    tolerance = as_positive('tolerance', tolerance)
+    if len(times) and (times[0] < 0.0 or (np.diff(times) <= 0.0).any()):
+        raise LimitError(f'times: expected increasing ones from 0 on, got {times.tolist()}')
+    q, v, now = model.check_configuration(q), as_array('v', v, (model.nv,)), 0.0
+    configurations, velocities = [], []
+    for time in times:
+        q, v, now = *_advance(dynamics, q, v, time - now, tolerance), time
+        configurations.append(q)
+        velocities.append(v)
+    return Geodesic(times, np.array(configurations).reshape(-1, model.nq),
+                    np.array(velocities).reshape(-1, model.nv))
+
+
+def _advance(dynamics: Dynamics, q: Array, v: Array, span: float, tolerance: float
+             ) -> tuple[Array, Array]:
+    model = dynamics.model
+    if span == 0.0:
+        return q, v
+
+    def rate(_: float, state: Array) -> Array:
+        x, now = np.split(state, 2)
+        here = model.integrate(q, x)
+        return np.concatenate([
+            chart_rate(model, x, now),
+            dynamics.forward(here, now, dynamics.bias(here, np.zeros(model.nv)))])
+
+    from scipy.integrate import solve_ivp  # which takes long to import, and no node needs it
+    result = solve_ivp(rate, (0.0, span), np.concatenate([np.zeros(model.nv), v]),
+                       method='DOP853', rtol=tolerance, atol=tolerance)
+    if not result.success:
+        raise ConvergenceError(f'geodesic: expected a motion over {span} s, got: {result.message}')
+    x, v = np.split(result.y[:, -1], 2)
+    return model.integrate(q, x), v

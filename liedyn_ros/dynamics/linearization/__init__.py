@@ -11,8 +11,8 @@
 from liedyn_ros.dynamics.linearization.linear_models import (
     linearize, linearize_along, LinearModel, transition)
 from liedyn_ros.dynamics.linearization.motions import (
-    motion_gradient, MotionGradient, simulate, SimulatedMotion)
-from liedyn_ros.dynamics.linearization.steps import linearize_step, RUNGE_KUTTA, STORMER_VERLET
+    linearize_step, motion_gradient, MotionGradient, RUNGE_KUTTA, simulate, SimulatedMotion,
+    STORMER_VERLET)
 
 __all__ = [
     'linearize', 'linearize_along', 'linearize_step', 'LinearModel', 'motion_gradient',

@@ -16,10 +16,9 @@ second_derivatives are those of all Jacobians.
 
 from liedyn_ros.dynamics.partial_derivatives.body_jacobian import (
     body_jacobian_hessian, body_jacobian_rates)
-from liedyn_ros.dynamics.partial_derivatives.forward import (
-    ForwardGradient, ForwardJacobians, ForwardSecondDerivatives)
 from liedyn_ros.dynamics.partial_derivatives.hybrid import (
-    HybridGradient, HybridJacobians, HybridProduct)
+    ForwardGradient, ForwardJacobians, ForwardSecondDerivatives, HybridGradient, HybridJacobians,
+    HybridProduct)
 from liedyn_ros.dynamics.partial_derivatives.inverse import (
     InverseGradient, InverseJacobians, InverseSecondDerivatives)
 from liedyn_ros.dynamics.partial_derivatives.parameters import KinematicJacobians, Parameters

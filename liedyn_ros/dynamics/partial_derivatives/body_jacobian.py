@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.dynamics.tree.screw_tree import ScrewTree, unpacked
-from liedyn_ros.dynamics.tree.taylor import bracket, convolve
+from liedyn_ros.dynamics.tree.screw_tree import bracket, convolve, ScrewTree, unpacked
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 

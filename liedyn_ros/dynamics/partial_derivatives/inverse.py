@@ -25,17 +25,15 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.second import (
     inverse_second, inverse_second_all)
 from liedyn_ros.dynamics.partial_derivatives.kernels.states import (
     inverse_gradients_of_states, inverse_jacobians_of_states)
-from liedyn_ros.dynamics.partial_derivatives.many_states import StatePool
+from liedyn_ros.dynamics.partial_derivatives.many_states import results, ScratchBuffers, StatePool
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
 from liedyn_ros.dynamics.partial_derivatives.parameters import (
     kinematic_jacobians, KinematicJacobians, Parameters, vector_of)
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import InverseRateJacobians, RateTables
-from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
 from liedyn_ros.dynamics.partial_derivatives.time_products import WrenchDerivatives
-from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
-from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.constants import Arguments, Constants, NO_WRENCHES
 from liedyn_ros.dynamics.tree.inputs import kernel_array, order_of_rows
-from liedyn_ros.dynamics.tree.taylor import dual_bracket
+from liedyn_ros.dynamics.tree.screw_tree import dual_bracket
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import so3
 

@@ -14,17 +14,16 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.partial_derivatives.kernels import (
-    hybrid_products, parameter_products, parameters as kernels)
+    parameter_products, parameters as kernels)
+from liedyn_ros.dynamics.partial_derivatives.many_states import ScratchBuffers
 from liedyn_ros.dynamics.partial_derivatives.parameters import shapes_of
-from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
-from liedyn_ros.dynamics.tree.arguments import Arguments
-from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.constants import Arguments, Constants
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
+from liedyn_ros.model.expansion import LinkTable
 from liedyn_ros.model.kernels import kinds
-from liedyn_ros.model.link_table import LinkTable
-from liedyn_ros.model.parts.inertia import stacked_parameters
+from liedyn_ros.model.parts.body import stacked_parameters
 
 _ROWS = {'inverse': parameter_products.inverse_parameter_rows,
          'forward': parameter_products.forward_parameter_rows}
@@ -35,7 +34,7 @@ _KERNELS = {  # the state, the direction, the code of success, product and gradi
                 parameter_products.forward_parameter_product,
                 parameter_products.forward_parameter_product_transposed),
     'hybrid': ('q v prescribed a tau external', 'dq dv given', DONE,
-               hybrid_products.hybrid_product, hybrid_products.hybrid_product_transposed)}
+               parameter_products.hybrid_product, parameter_products.hybrid_product_transposed)}
 
 
 class ParameterProducts:

@@ -26,8 +26,8 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
-from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives
-from liedyn_ros.dynamics.time_derivatives.kernels.estimate import compare, ZERO_THRESHOLD
+from liedyn_ros.dynamics.time_derivatives.kernels.aba import (
+    compare, hybrid_derivatives, ZERO_THRESHOLD)
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.jit.bound_kernel import BoundKernel

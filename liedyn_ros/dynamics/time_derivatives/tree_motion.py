@@ -26,8 +26,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics.tree.inputs import MAX_ORDER
-from liedyn_ros.dynamics.tree.screw_tree import ScrewTree, unpacked
-from liedyn_ros.dynamics.tree.taylor import apply, convolve, outer
+from liedyn_ros.dynamics.tree.screw_tree import apply, convolve, outer, ScrewTree, unpacked
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.time_derivatives import SPATIAL, Twists
 from liedyn_ros.model import Model

@@ -6,13 +6,20 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The constants of a model, as kernels read them."""
+"""The constants of a model, as kernels read them, and the arguments of a kernel on it."""
+
+from typing import Any, NoReturn
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, output, require_own_memory
+from liedyn_ros.common.errors import LiedynError, ShapeError
+from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
+from liedyn_ros.dynamics.tree.inputs import kernel_array, known, raise_refusal, time_derivatives_of
 from liedyn_ros.dynamics.tree.kernels import tables
+from liedyn_ros.dynamics.tree.kernels.kinematics import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 from liedyn_ros.model import Frame, Model
+from liedyn_ros.model.configuration import with_unit_quaternions
 
 
 class Constants:
@@ -110,3 +117,76 @@ def homogeneous(row: Array, column: int) -> Array:
     pose[:3, :3] = row[column:column + 9].reshape(3, 3)
     pose[:3, 3] = row[column + 9:column + 12]
     return pose
+
+
+NO_WRENCHES, NO_WRENCH_ROWS = np.empty((0, 6)), np.empty((0, 0, 6))
+_AS_IT_IS = 'out', 'prescribed', 'parameters', 'frame', 'frames'
+_NO_STATE = 'out', 'frame', 'frames', 'axes', 'classical'
+
+
+class Arguments:
+    """
+    The check of a CheckedKernel that works on a model.
+
+    names lists the arguments, separated by spaces; further arguments are new arrays. The kernel
+    writes those named 'out': of these shapes, or checked by the call. A call checks 'prescribed',
+    'parameters', 'frame' and 'frames' too. With series, a, tau and external have a first axis of
+    orders, as many as the first 'out' has, or else a. done is the kernel's code of success.
+    """
+
+    def __init__(self, model: Model, names: str, *, done: int = DONE, series: bool = False,
+                 shapes: tuple[tuple[int, ...], ...] = ()) -> None:
+        """Take the names and shapes of a kernel's arguments."""
+        self.done, self._model, self._names = done, model, names.split()
+        self._series, self._shapes = series, shapes
+        self._outputs = [i for i, name in enumerate(self._names) if name == 'out']
+        self._rows_of = self._names.index('out' if self._outputs else 'a') if series else 0
+
+    def prepare(self, *given: Any) -> tuple[Any, ...]:
+        """Return arrays that the kernel can read, or raise LiedynError or ShapeError."""
+        rows = given[self._rows_of].shape[:1] if self._series else ()
+        taken = [self._taken(name, value, rows) for name, value in zip(self._names, given)]
+        outputs = [taken[i] for i in self._outputs]
+        for array, shape in zip(outputs, self._shapes):
+            output(array, shape)
+        for k, array in enumerate(outputs):
+            require_own_memory(array, **self._inputs(taken))
+            if any(np.may_share_memory(array, other) for other in outputs[:k]):
+                raise ShapeError(
+                    'out: expected arrays with their own memory, got two that share it')
+        return (*taken, *given[len(taken):])
+
+    def refuse(self, code: int, *arguments: Any) -> NoReturn:
+        """Raise the error of refused numbers, or of a coordinate that moves no inertia."""
+        inputs = self._inputs(arguments)
+        if 'prescribed' in inputs:
+            which, tau = inputs.pop('prescribed'), inputs['tau']
+            inputs |= known(which, inputs.get('a', tau), tau)
+        raise_refusal(self._model, code if self.done == DONE else REFUSED, '', **inputs)
+
+    def _inputs(self, arguments: Any) -> dict[str, Any]:
+        return {name: value for name, value in zip(self._names, arguments)
+                if name not in _NO_STATE and (name != 'external' or len(value))}
+
+    def _taken(self, name: str, value: Any, rows: tuple[int, ...]) -> Any:
+        model = self._model
+        if name in _AS_IT_IS or value is NO_WRENCHES or value is NO_WRENCH_ROWS:
+            return value
+        if name == 'axes':
+            return require_axes(value)
+        if name == 'classical':
+            return bool(value)
+        if name == 'q':
+            return with_unit_quaternions(model.link_table, kernel_array('q', value, (model.nq,)))
+        core = (len(model.bodies), 6) if name == 'external' else (model.nv,)
+        if rows and name in ('a', 'tau', 'external'):
+            return time_derivatives_of(name, value, (*rows, *core))
+        return kernel_array(name, value, core)
+
+
+def require_axes(value: Any) -> int:
+    """Return the number of axes, or raise LiedynError."""
+    if isinstance(value, int | np.integer) and value in (LOCAL, WORLD, LOCAL_WORLD_ALIGNED):
+        return int(value)
+    raise LiedynError(f'axes: expected LOCAL, WORLD or LOCAL_WORLD_ALIGNED, got {value!r}',
+                      names=('axes',), got=value)

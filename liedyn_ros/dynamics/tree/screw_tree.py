@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-The links of a model at a configuration, as matrices in the ground frame.
+The links of a model as matrices in the ground frame, brackets of screws, products of series.
 
 Dense computations use them: one spatial screw for each coordinate, the order of coordinates along
 paths, and composite inertias. A joint of several degrees of freedom is the chain of its links, so
@@ -16,6 +16,7 @@ every screw is constant in its link (theory 13, links).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,11 +25,48 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.on_demand import weak_cache
-from liedyn_ros.dynamics.tree.taylor import bracket
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
+from liedyn_ros.model.expansion import LinkTable
 from liedyn_ros.model.kernels import kinds
-from liedyn_ros.model.link_table import LinkTable
+
+
+# Of each entry of a vector product, or of two beside each other, the entries that it multiplies.
+_NEXT, _LAST = np.array([1, 2, 0, 4, 5, 3]), np.array([2, 0, 1, 5, 3, 4])
+_NEXT_OF_3, _LAST_OF_3 = _NEXT % 3, _LAST % 3
+Product = Callable[[Array, Array], Array]
+
+
+def convolve(x: Array, y: Array, product: Product) -> Array:
+    """Return the Taylor coefficients (rows, ...) of a product of two series."""
+    return np.array([sum(product(x[i], y[m - i]) for i in range(m + 1)) for m in range(len(x))])
+
+
+def bracket(x: Array, y: Array) -> Array:
+    """Return [x, y] of rows (..., 6) (1.3); np.cross takes four times as long."""
+    w, v = y[..., :3], y[..., 3:]
+    result = x[..., _NEXT] * w[..., _LAST_OF_3] - x[..., _LAST] * w[..., _NEXT_OF_3]
+    result[..., 3:] += (x[..., _NEXT[:3]] * v[..., _LAST[:3]]
+                        - x[..., _LAST[:3]] * v[..., _NEXT[:3]])
+    return result
+
+
+def apply(matrix: Array, vector: Array) -> Array:
+    """Return the products of matrices (..., n, m) and vectors (..., m)."""
+    return np.einsum('...ab,...b->...a', matrix, vector)
+
+
+def outer(x: Array, y: Array) -> Array:
+    """Return the products of all rows of two matrices."""
+    return x @ y.T
+
+
+def dual_bracket(wrench: Array) -> Array:
+    """Return N(h) = [[m] [f]; [f] 0] (..., 6, 6) with N(h) P = ad_P^T h."""
+    result = np.zeros((*wrench.shape, 6))
+    result[..., :3, :3] = so3.hat(wrench[..., :3])
+    result[..., :3, 3:] = result[..., 3:, :3] = so3.hat(wrench[..., 3:])
+    return result
 
 
 class ScrewTree:

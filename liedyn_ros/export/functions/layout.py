@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.export.kernels import loops, platform
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.pointers import COUNT
-from liedyn_ros.model.kernels import closure_kinds, kinds
+from liedyn_ros.model.kernels import kinds
 from liedyn_ros.stewart.certificate.kernels import pose
 from liedyn_ros.stewart.dynamics.kernels import leg
 from liedyn_ros.stewart.dynamics.kernels import platform as platform_dynamics
@@ -48,8 +48,7 @@ def _plain(value: Any) -> Any:
 
 DIGESTS = TREE_LAYOUT, PLATFORM_LAYOUT, LOOP_LAYOUT = (
     _digest((tables, kinds)), _digest((leg_rows, limits, pose, platform_dynamics, leg, platform)),
-    _digest((tables, kinds, constrained_tables, closure_kinds, loops, closure_rows, products,
-             tracking, closing)))
+    _digest((tables, kinds, constrained_tables, loops, closure_rows, products, tracking, closing)))
 
 
 def layout(kind: COUNT) -> COUNT:

@@ -14,8 +14,7 @@ work is a work area (kernels/loops.py). They return DONE or a code of the kernel
 import math
 
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
-    closing_of, TRIAL_COUNT as STEPS)
-from liedyn_ros.dynamics.constrained.configurations.kernels.reaching import descend
+    closing_of, descend, TRIAL_COUNT as STEPS)
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals, largest_magnitude
 from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH, workspace_of
@@ -29,8 +28,8 @@ from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.export.kernels.arrays import is_work_area
 from liedyn_ros.export.kernels.buffers import (
     are_buffers, are_of_jacobians, are_tasks, is_closing, is_point, is_tracker)
+from liedyn_ros.export.kernels.loops import write_random
 from liedyn_ros.export.kernels.machine import is_machine
-from liedyn_ros.export.kernels.starts import write_random
 from liedyn_ros.jit.pointers import as_pointer, COUNT, FLAGS, NUMBERS, vector
 from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, SPHERICAL
 

@@ -15,9 +15,9 @@ inverse dynamics or of hybrid dynamics.
 
 import math
 
-from liedyn_ros.dynamics.algorithms.kernels import momentum
+from liedyn_ros.dynamics.algorithms.kernels import centroidal
 from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCK_WIDTH
-from liedyn_ros.dynamics.constrained.configurations.kernels import reaching, velocity
+from liedyn_ros.dynamics.constrained.configurations.kernels import closing, velocity
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import closing_of
 from liedyn_ros.dynamics.constrained.kernels import task_mobility
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals, largest_magnitude
@@ -37,7 +37,7 @@ from liedyn_ros.export.kernels.interface import (
     SCRATCH_MATRIX, SETTINGS, SIZE_NUMBER, SQUARE, SQUARE_OF_TASKS, TASK_ROWS, TASKS_NUMBER,
     TRUTH_NUMBER, WORK, WRENCH_ORDERS, WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.jit.pointers import as_flags, pointer_of, vector
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.stewart.dynamics.kernels.platform import is_pose
 
 
@@ -168,11 +168,11 @@ def loops_observe_external(
     links = len(loops.links)
     blocks = loops.links.reshape(links * loops.links.shape[1])[:links * BLOCK_WIDTH].reshape(
         (links, BLOCK_WIDTH))
-    if not momentum.momentum_and_drift(model, loops.data, blocks, q, v, loops.rest, external, mass,
-                                       matrix, along[0], along[1]):
+    if not centroidal.momentum_and_drift(model, loops.data, blocks, q, v, loops.rest, external,
+                                         mass, matrix, along[0], along[1]):
         return REFUSED
-    momentum.observe_motions(along[0], along[1], found[:n], rate, tau, settings[0], settings[1],
-                             motions, found[n:], state, estimate)
+    centroidal.observe_motions(along[0], along[1], found[:n], rate, tau, settings[0], settings[1],
+                               motions, found[n:], state, estimate)
     return DONE if finite(estimate) else REFUSED
 
 
@@ -216,15 +216,15 @@ def loops_reach(work: WORK, closure: CLOSURE_NUMBER, q: COMPLETED[CONFIGURATION,
     if not is_configuration(machine, q) or (
             len(q_rest) > 0 and not is_configuration(machine, q_rest)):
         return REFUSED
-    reaching.descend(loops.workspace, loops.closing, q, loops.turns)
+    closing.descend(loops.workspace, loops.closing, q, loops.turns)
     reached = largest_magnitude(t.f) <= STALLED_RESIDUAL
     begin, end = machine.closure_row[closure], len(machine.row_kind)
     if not reached and (begin > 0 or end < len(t.f)):
-        reaching.close_loops_first(loops.workspace, loops.closing, begin, end, loops.turns,
-                                   loops.jacobian[:len(t.f)], start)
-    reaching.copy_to(t.q, q)
+        closing.close_loops_first(loops.workspace, loops.closing, begin, end, loops.turns,
+                                  loops.jacobian[:len(t.f)], start)
+    closing.copy_to(t.q, q)
     if reached and len(q_rest) > 0:
-        reaching.approach_rest(
+        closing.approach_rest(
             loops.workspace, loops.closing, q_rest, loops.turns, STALLED_RESIDUAL,
             loops.change[:n], loops.change[n:2 * n], start, q)
     return DONE if reached else area.TARGET_NOT_REACHED

@@ -10,7 +10,7 @@
 """Functions of the C library for partial derivatives of trees: those of liedyn.h, in its order."""
 
 from liedyn_ros.dynamics.partial_derivatives.kernels import (
-    forward, forward_products, jacobians, products, second)
+    forward_products, hybrid, jacobians, products, second)
 from liedyn_ros.export.kernels import work as area
 from liedyn_ros.export.kernels.interface import (
     BODY_WRENCHES, CODE, CONFIGURATION, MODEL, RATES, RESULT, SQUARE, WORK)
@@ -64,7 +64,7 @@ def forward_jacobians(
     at = after(pointer_of(work), area.shared_at(model) + area.before_at(model))
     before = vector(as_wholes(at), area.nv(model))
     area.write_before(model, before)
-    return forward.forward_jacobians(
+    return hybrid.forward_jacobians(
         model, part(work, *area.data(model)), part(work, *area.link_rows(model)),
         part(work, *area.column_rows(model)), before, part(work, *area.factor_rows(model)),
         part(work, *area.sides(model)), q, v, tau, external, a, by_q, by_v, by_tau,

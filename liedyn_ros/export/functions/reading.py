@@ -15,10 +15,10 @@ constants are those of a model, work is a work area (kernels/work.py).
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.export.kernels import work as area
-from liedyn_ros.export.kernels.constants import is_tree
+from liedyn_ros.export.kernels.arrays import is_tree
 from liedyn_ros.jit.pointers import after, COUNT, NUMBERS, table, vector, WHOLES
 from liedyn_ros.jit.simd import get, get_int
-from liedyn_ros.model.kernels.acceptance import is_unit
+from liedyn_ros.model.kernels.configuration import is_unit
 from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, SPHERICAL
 
 

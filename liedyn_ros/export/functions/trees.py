@@ -15,8 +15,7 @@ accept, UNSATISFIABLE where rows and bounds allow no velocity, or k + 1 where co
 inertia.
 """
 
-from liedyn_ros.dynamics.algorithms.kernels import (
-    aba, centroidal, coriolis, crba, momentum, rnea)
+from liedyn_ros.dynamics.algorithms.kernels import aba, centroidal, coriolis, crba, rnea
 from liedyn_ros.dynamics.constrained.configurations.kernels import velocity
 from liedyn_ros.dynamics.constrained.kernels import task_mobility
 from liedyn_ros.dynamics.constrained.tracking.kernels.completion import UNSATISFIABLE
@@ -30,7 +29,7 @@ from liedyn_ros.export.kernels.interface import (
     WRENCHES_OF_ONE_ORDER)
 from liedyn_ros.export.kernels.work import code_of
 from liedyn_ros.jit.pointers import after, as_flags, or_part, part, pointer_of, vector
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 
 
 def inverse(model: MODEL, work: WORK, q: CONFIGURATION, v: RATES, a: RATES_OR_ZERO,
@@ -126,14 +125,14 @@ def observe_external(
     """
     part_of = part(work, *area.jacobian(model))  # which the Coriolis matrix needs no more
     still = vector(after(pointer_of(work), area.zeros_at(model)), len(v))
-    good = settings[0] > 0.0 and settings[1] >= 0.0 and momentum.momentum_and_drift(
+    good = settings[0] > 0.0 and settings[1] >= 0.0 and centroidal.momentum_and_drift(
         model, part(work, *area.data(model)), part(work, *area.blocks(model)), q, v, still,
         external, mass, matrix, part_of[0], part_of[1])
     if not good:
         return aba.REFUSED
     for i in range(len(v)):
         part_of[2, i] = 2.0 * tau[i]
-    momentum.observe_external(
+    centroidal.observe_external(
         part_of[0], part_of[1], part_of[2], settings[0], settings[1], state, estimate)
     return code_of(finite(estimate))
 

@@ -14,8 +14,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.jacobians impor
     hybrid_loop_jacobians, inverse_loop_jacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
     constrained_product, product_of)
-from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, REFUSED
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import all_set, DONE, REFUSED
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.export.kernels.loops import CONSTRAINT_COUNT, loops_of
 from liedyn_ros.jit.decorators import kernel

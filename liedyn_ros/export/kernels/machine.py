@@ -12,8 +12,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.export.kernels.arrays import are_starts, has_shape, lie_in, padded
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import LANES
-from liedyn_ros.model.kernels.closure_kinds import ALONG_ROD, ROD_CLOSURE
-from liedyn_ros.model.kernels.kinds import FREE, NQ_OF_KIND, NV_OF_KIND
+from liedyn_ros.model.kernels.kinds import ALONG_ROD, FREE, NQ_OF_KIND, NV_OF_KIND, ROD_CLOSURE
 
 
 @kernel

@@ -28,7 +28,7 @@ from liedyn_ros.identification.charts.inertia import INERTIA_CHARTS
 from liedyn_ros.lie import se3
 from liedyn_ros.model import inertia_of, Model
 from liedyn_ros.model.expansion import expand
-from liedyn_ros.model.parts.inertia import stacked_parameters
+from liedyn_ros.model.parts.body import stacked_parameters
 
 CHART_PARTS = 'inertia', 'damping', 'friction', 'rotor_inertia', 'placement'
 _FIELDS = {'damping': 'damping', 'friction': 'friction', 'rotor_inertia': 'armature'}

@@ -23,7 +23,6 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import ROTATION
 from liedyn_ros.lie.kernels import mat3, vec3
 
-
 INVERSE_FACTORIAL = tuple(1.0 / math.factorial(n) for n in range(21))
 
 
@@ -146,3 +145,7 @@ def from_quaternion(q):
 def normalize(r):
     """Return a rotation next to R, which rounding has driven away from R^T R = 1."""
     return from_quaternion(to_quaternion(r))
+
+
+# Accepts numbers in single precision, refuses numbers printed with five digits.
+TOLERANCE = 1e-6

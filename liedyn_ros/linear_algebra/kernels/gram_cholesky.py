@@ -24,8 +24,7 @@ of U^T D^-1. buffers.line: two rows, the right side and scratch.
 import math
 
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.shuffles import with_lane
-from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes, total
+from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes, total, with_lane
 
 WELL_CONDITIONED = 1e-2  # smallest pivot of R over the largest: S then costs four digits
 

@@ -9,10 +9,7 @@
 """
 Column-pivoted QR of a block diagonal matrix stored by columns (Golub and Van Loan, 5.4.2).
 
-Row slot[g] + t of `rows` holds column t of block g, and `order` a number of the caller for it.
-After `factor_qr`, row slot[g] + s is the column chosen s-th, with its number: its first entries,
-to s, are column s of R. Those after s are the tail of a reflection 1 - beta v v^T whose first
-number, v_s, is `head`. Vectors x are those of one block. A row has LANES zeros after its numbers.
+Singular values of a matrix stored by columns are those of Golub and Van Loan, 8.6.3.
 """
 
 import math
@@ -232,3 +229,59 @@ def solve_r_for_lanes(qr, g, table, at, c):
         for t in range(s + 1, rank):
             along = along - qr.rows[first + t, s] * get_lanes(table, at + t, c)
         put_lanes(table, at + s, c, (1.0 / qr.rows[first + s, s]) * along)
+
+
+MAX_SWEEPS = 40
+ORTHOGONAL = 1e-15  # cosine of the angle between columns that count as orthogonal
+
+
+@kernel
+def orthogonalize_columns(columns, mix, size):
+    """Rotate the rows (k, m) of columns until they are orthogonal, and mix (k, k) alike."""
+    for _ in range(MAX_SWEEPS):
+        rotated = False
+        for p in range(len(columns)):
+            for s in range(p + 1, len(columns)):
+                x, y = inner_product(columns[p], columns[p]), inner_product(columns[s], columns[s])
+                z = inner_product(columns[p], columns[s])
+                if abs(z) > ORTHOGONAL * math.sqrt(x * y):
+                    zeta = 0.5 * (y - x) / z
+                    t = math.copysign(1.0, zeta) / (abs(zeta) + math.sqrt(1.0 + zeta * zeta))
+                    rotate_rows(columns, mix, p, s, t)
+                    rotated = True
+        if not rotated:
+            break
+    for p in range(len(columns)):
+        size[p] = math.sqrt(inner_product(columns[p], columns[p]))
+
+
+@kernel
+def rotate_rows(columns, mix, p, s, t):
+    """Rotate rows p and s of both tables by the angle whose tangent is t."""
+    cos = 1.0 / math.sqrt(1.0 + t * t)
+    sin = t * cos
+    for table in (columns, mix):
+        for j in range(table.shape[1]):
+            a, b = table[p, j], table[s, j]
+            table[p, j], table[s, j] = cos * a - sin * b, sin * a + cos * b
+
+
+@kernel
+def write_identity(mix):
+    """Write the identity."""
+    for p in range(len(mix)):
+        for j in range(len(mix)):
+            mix[p, j] = 1.0 if p == j else 0.0
+
+
+@kernel
+def orthonormalize_rows(mix):
+    """Remove the rounding errors of many rotations from nearly orthonormal rows."""
+    for p in range(len(mix)):
+        for s in range(p):
+            z = inner_product(mix[p], mix[s])
+            for j in range(len(mix)):
+                mix[p, j] -= z * mix[s, j]
+        scale = 1.0 / math.sqrt(inner_product(mix[p], mix[p]))
+        for j in range(len(mix)):
+            mix[p, j] *= scale

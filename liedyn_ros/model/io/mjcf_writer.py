@@ -20,10 +20,9 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.configuration import body_poses, carriers, children_of
 from liedyn_ros.model.io.xml_parts import add, document, drawn, joined, Remarks
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import Body
+from liedyn_ros.model.parts.body import Body, SpatialInertia, unphysical
 from liedyn_ros.model.parts.constraints import Closure
 from liedyn_ros.model.parts.geometry import IDENTITY, pose
-from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
 from liedyn_ros.model.parts.joints import GROUND, Joint, JOINT_TYPES
 from liedyn_ros.model.replacement import inertia_of
 

@@ -28,10 +28,9 @@ from liedyn_ros.model.io.xml_parts import (
     model_of_file, MOMENT_TAGS, name_degrees, origin, Remarks, said, shapes_of, unused, Vocabulary,
     write_inertial)
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import Body
+from liedyn_ros.model.parts.body import Body, SpatialInertia
 from liedyn_ros.model.parts.constraints import Closure, Coupling
 from liedyn_ros.model.parts.geometry import perpendicular
-from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.parts.joints import GROUND, Joint
 
 ROOT_JOINT = 'root_joint'

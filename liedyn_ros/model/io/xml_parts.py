@@ -26,13 +26,12 @@ from liedyn_ros.common.description import abbreviate, no_garbage_collection, par
 from liedyn_ros.common.errors import (
     DescriptionError, DescriptionWarning, InertiaError, spelled, warn)
 from liedyn_ros.common.meshes import surfaces
-from liedyn_ros.common.packages import found_file
+from liedyn_ros.common.resources import found_file
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import so3
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import Body, SHAPES, Visual
+from liedyn_ros.model.parts.body import Body, SHAPES, SpatialInertia, unphysical, Visual
 from liedyn_ros.model.parts.geometry import pose, quaternion_pose
-from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
 from liedyn_ros.model.plausibility import implausible, Shape, UNLIMITED_VALUE
 
 _WORDS = Path(__file__).with_name('vocabulary.txt')

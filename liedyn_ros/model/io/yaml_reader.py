@@ -23,10 +23,9 @@ from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
 from liedyn_ros.model.io.loops import DYNAMICS_TAGS
 from liedyn_ros.model.io.xml_parts import changes, model_of_file, moments_of, reading
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import SHAPES, Visual
+from liedyn_ros.model.parts.body import SHAPES, SpatialInertia, Visual
 from liedyn_ros.model.parts.constraints import CLOSURE_TYPES
 from liedyn_ros.model.parts.geometry import IDENTITY, pose
-from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.parts.joints import Limits
 from liedyn_ros.model.parts.rotors import Rotor
 

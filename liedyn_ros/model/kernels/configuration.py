@@ -6,16 +6,47 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Retraction and difference of configurations: exp and log on SO(3) and SE(3), no charts."""
+"""Retraction and difference of configurations, without charts, and what numbers are acceptable."""
 
 import math
 
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.kinds import INTEGER_ROWS, MATRIX, TRUTH, VECTOR
-from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.pointers import overlap, rows_of
 from liedyn_ros.lie.kernels import mat3, so3, vec3
-from liedyn_ros.model.kernels.acceptance import are_unit, finite
+from liedyn_ros.lie.kernels.so3 import TOLERANCE
 from liedyn_ros.model.kernels.kinds import FREE, NQ_OF_KIND, NV_OF_KIND, SPHERICAL
+
+
+@inlined
+def finite(x):
+    """Return whether all entries are finite; an array of several axes must be contiguous."""
+    count, entries = 0, x
+    if x.ndim > 1:
+        entries = rows_of(x, 0, 1, x.size)[0]
+    for k in range(len(entries)):
+        count += abs(entries[k]) < math.inf
+    return count == len(entries)
+
+
+@inlined
+def are_unit(kind, qi, q):
+    """Return whether the quaternions of all links are of unit length."""
+    good = True
+    for i in range(len(kind)):
+        good = good and is_unit(kind[i], q, qi[i])
+    return good
+
+
+@inlined
+def is_unit(kind, q, qi):
+    """Return whether the quaternion of a link, if it has one, is of unit length."""
+    if kind < SPHERICAL:
+        return True
+    at = qi + (3 if kind == FREE else 0)
+    square = q[at]**2 + q[at + 1]**2 + q[at + 2]**2 + q[at + 3]**2
+    return abs(math.sqrt(square) - 1.0) <= TOLERANCE
+
 
 MAX_SERIES_SINE = 0.05  # the sine of half an angle up to which four terms of g have all digits
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_number, unknown_name
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.model.kernels import closure_kinds as kinds
+from liedyn_ros.model.kernels import kinds as kinds
 from liedyn_ros.model.parts.geometry import axis_frame, checked_pose, perpendicular, unit_axis
 
 _MOMENTS = (kinds.MOMENT_X, kinds.MOMENT_Y, kinds.MOMENT_Z)

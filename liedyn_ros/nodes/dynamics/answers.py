@@ -32,8 +32,7 @@ from liedyn_ros.nodes.dynamics.algorithms import (
 from liedyn_ros.nodes.dynamics.inputs import explain, RequestInputs
 from liedyn_ros.nodes.dynamics.linear_models import handle_linearize
 from liedyn_ros.nodes.dynamics.reaching import handle_inverse_kinematics
-from liedyn_ros.nodes.dynamics.reading import QueryReader
-from liedyn_ros.nodes.dynamics.writing import write_description, write_result
+from liedyn_ros.nodes.dynamics.reading import QueryReader, write_description, write_result
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 from liedyn_ros.stewart import StewartGeometry
 

@@ -251,7 +251,7 @@ class PathRunnerNode(ManagedNode):
     def _take_limits(self, message: RetimingLimits) -> None:
         if not self.active or self._run is None:
             return
-        from liedyn_ros.nodes.dynamics.retiming.limits import read_limits
+        from liedyn_ros.nodes.dynamics.retiming.request import read_limits
         try:
             self._run.use(read_limits(self._run.scaling.run.dynamics.model, message))
         except LiedynError as error:

@@ -18,8 +18,7 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.nodes.dynamics.retiming.limits import LIMIT_FIELDS
-from liedyn_ros.nodes.dynamics.retiming.writing import write_base, write_joints
+from liedyn_ros.nodes.dynamics.retiming.request import LIMIT_FIELDS, write_base, write_joints
 from liedyn_ros.retiming import (
     MotionLimits, OnlineScaling, Retimed, ScaledInstant, ScalingStatus, speed_for_lag)
 from liedyn_ros.ros.messages.tree_messages import TreeMessages

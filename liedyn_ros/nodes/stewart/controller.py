@@ -15,15 +15,15 @@ from typing import Any
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, Header
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.control import Gains
 from liedyn_ros.control.jump_detector import JumpDetector
-from liedyn_ros.nodes.control_status import publishers_of, refuse_jump
-from liedyn_ros.nodes.stewart.control_outputs import ControlOutputs
+from liedyn_ros.nodes.control_status import ControlStatus, publishers_of, refuse_jump, report_of
 from liedyn_ros.nodes.stewart.parameters import PLATFORM_CONTROLLER
-from liedyn_ros.nodes.stewart.platform import LEG_STATES, Platform
+from liedyn_ros.nodes.stewart.platform import LEG_FORCES, LEG_STATES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.process.run import run
@@ -34,6 +34,71 @@ from liedyn_ros.ros.streams.input_gate import InputGate, StampedPair
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import leg_lengths, leg_rates, PlatformController, StewartDynamics
 from liedyn_ros.stewart.control.controller import LegForceCommand
+
+FORCE_COMMANDS = f'{LEG_FORCES}/commands'
+POSITION_COMMANDS = 'leg_positions/commands'
+COORDINATES = [f'{part}_{axis}' for part in ('rotation', 'position') for axis in 'xyz']
+
+
+class ControlOutputs:
+    """
+    The publishers and the messages they reuse.
+
+    The arrays without names are the commands of ros2_control's group controllers: an actuator
+    after the other, in the order of actuator_names.
+    """
+
+    def __init__(
+            self, node: ManagedNode, platform: Platform) -> None:
+        """Open the publishers."""
+        self._status = ControlStatus(node, 'motion')
+        self._geometry, self._actuators = platform.geometry, platform.actuators
+        self._forces = node.open_publisher(JointState, LEG_FORCES)
+        self._force_commands = node.open_publisher(Float64MultiArray, FORCE_COMMANDS)
+        self._position_commands = node.open_publisher(Float64MultiArray, POSITION_COMMANDS)
+        self._tracking_error = node.open_publisher(JointState, 'tracking_error')
+        self._reference = node.open_publisher(PoseStamped, 'reference')
+        self._named = JointState(name=list(self._actuators.names))
+        self._error = JointState(name=COORDINATES)
+        self._error.header.frame_id = platform.platform_frame
+        self._pose = PoseStamped(header=Header(frame_id=platform.base_frame))
+
+    @property
+    def heard(self) -> bool:
+        """Return whether anyone subscribes to commands."""
+        return any(publisher.get_subscription_count() for publisher in (
+            self._forces, self._force_commands, self._position_commands))
+
+    def report(self, controller: PlatformController, publishers: list[str]) -> None:
+        """Report the platform's phase, its last command, and the publishers of poses."""
+        level, message, values = report_of(controller, 'poses', publishers)
+        self._status.publish((level, message, {
+            **values, 'limits of forces': ', '.join(
+                f'{least:.4g} to {most:.4g}' for least, most in controller.limits.T)}),
+            {'efforts': self._named.effort}, controller.hold, moves=controller.begun)
+
+    def publish(self, stamp_ns: int, command: LegForceCommand) -> None:
+        """Publish a command, and the reference that it follows."""
+        self._status.commanded()
+        stamp = conversions.stamp_of(stamp_ns)
+        efforts = self._actuators.efforts(command.forces).tolist()
+        self._named.header.stamp, self._named.effort = stamp, efforts
+        self._forces.publish(self._named)
+        if self._force_commands.get_subscription_count():
+            self._force_commands.publish(Float64MultiArray(data=efforts))
+        if self._position_commands.get_subscription_count():
+            lengths = leg_lengths(self._geometry, command.pose)
+            self._position_commands.publish(
+                Float64MultiArray(data=self._actuators.positions(lengths).tolist()))
+        if self._tracking_error.get_subscription_count():
+            self._error.header.stamp, error = stamp, command.error
+            self._error.position, self._error.velocity = error.error.tolist(), error.rate.tolist()
+            self._tracking_error.publish(self._error)
+        if self._reference.get_subscription_count():
+            self._pose.header.stamp = stamp
+            conversions.to_pose(command.pose, self._pose.pose)
+            self._reference.publish(self._pose)
+
 
 STATE_CHECK_RATE = 100.0  # Hz; of looking whether states come, and of commands where none does
 REPORT_RATE = 1.0  # Hz

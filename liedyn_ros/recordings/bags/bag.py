@@ -33,8 +33,8 @@ from liedyn_ros.common import yaml_reader
 from liedyn_ros.common.checks import listed, unknown_name
 from liedyn_ros.common.errors import DescriptionError, NameSetError
 from liedyn_ros.common.untrusted_files import open_regular, read_file
-from liedyn_ros.recordings.bags.expanding import Expander, MAX_CHUNK_BYTES, MAX_EXPANSION
-from liedyn_ros.recordings.bags.mcap_file import Loss, McapFile, RawMessage
+from liedyn_ros.recordings.bags.mcap_file import (
+    Expander, Loss, MAX_CHUNK_BYTES, MAX_EXPANSION, McapFile, RawMessage)
 
 BAG_SUFFIXES = '.mcap', '.db3'
 METADATA, INFORMATION = 'metadata.yaml', 'rosbag2_bagfile_information'

@@ -16,7 +16,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.retiming.grid import Grid
 from liedyn_ros.retiming.limits import MotionLimits
-from liedyn_ros.retiming.online.kernels.plan import PLAN
+from liedyn_ros.retiming.online.kernels.scaling import PLAN
 from liedyn_ros.retiming.result import elapsed, Retimed
 from liedyn_ros.retiming.retime import find_margins
 from liedyn_ros.retiming.rows import Rows, SQUARED_ROWS

@@ -21,7 +21,7 @@ from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import (
     complete_velocity, ConstrainedDynamics, LoopTracker, MinimalCoordinates)
-from liedyn_ros.dynamics.constrained.completion import Completion
+from liedyn_ros.dynamics.constrained.minimal_motions import Completion
 from liedyn_ros.retiming.paths.blended_path import rounded_shares
 from liedyn_ros.retiming.paths.path import MovingEnd, PathSamples, require_no_ends, spline
 

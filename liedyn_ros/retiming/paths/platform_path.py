@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.completion import Completion
+from liedyn_ros.dynamics.constrained.minimal_motions import Completion
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.time_derivatives import twists_of_exponential
 from liedyn_ros.retiming.paths.blended_path import along_screws, rounded_shares

@@ -23,8 +23,8 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import Model
+from liedyn_ros.model.expansion import LinkTable
 from liedyn_ros.model.kernels import kinds
-from liedyn_ros.model.link_table import LinkTable
 
 casadi: Any = import_module('casadi')  # without types; absent where it is not installed
 Symbol = Any  # casadi.SX

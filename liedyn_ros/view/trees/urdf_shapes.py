@@ -18,7 +18,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import DescriptionError, LiedynError
-from liedyn_ros.common.packages import candidates
+from liedyn_ros.common.resources import candidates
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model import Visual
 from liedyn_ros.model.io.xml_parts import origin

@@ -29,8 +29,7 @@ from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.followers import Followers
 from liedyn_ros.view.plots import add_slider, move_slider, value_of
 from liedyn_ros.view.shapes import ellipsoid
-from liedyn_ros.view.trees.figure import Shapes, TreeFigure
-from liedyn_ros.view.trees.scene import size_of, units_of
+from liedyn_ros.view.trees.scene import Shapes, size_of, TreeFigure, units_of
 
 GHOST_OPACITY = 0.45  # opacity
 NO_BODY = 'none'  # no body has its mass ellipsoid shown

@@ -17,7 +17,7 @@ from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, NotInGroupError, ShapeError)
-from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST_ANGLE
+from liedyn_ros.dynamics.tree.kernels.joints import LARGEST_ANGLE
 from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 STATES = 131  # more than one share, and not a multiple of anything

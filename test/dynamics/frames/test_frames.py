@@ -24,7 +24,7 @@ from liedyn_ros.common.errors import (
 from liedyn_ros.dynamics import Dynamics, LOCAL, LOCAL_WORLD_ALIGNED, Names, WORLD
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.partial_derivatives import body_jacobian_rates
-from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST_ANGLE
+from liedyn_ros.dynamics.tree.kernels.joints import LARGEST_ANGLE
 from liedyn_ros.lie import se3
 from liedyn_ros.model import load_urdf, ModelBuilder, pose, scale_masses, to_urdf
 from liedyn_ros.model.kernels.kinds import REVOLUTE

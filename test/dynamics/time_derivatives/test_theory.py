@@ -20,8 +20,7 @@ import sympy
 from sympy.core.function import AppliedUndef
 from sympy.polys.rings import PolyRing
 
-from liedyn_ros.dynamics.time_derivatives.kernels import (
-    joints, motion, neighbours, series, wrenches)
+from liedyn_ros.dynamics.time_derivatives.kernels import joints, motion, series
 from liedyn_ros.dynamics.tree.kernels.tables import GRAVITY, INERTIA, MODEL_WIDTH, PLACEMENT
 from liedyn_ros.model.kernels.kinds import REVOLUTE
 
@@ -102,7 +101,7 @@ def test_the_square_and_the_gyroscopic_moment() -> None:  # (7.34), (7.36)
     jxx, jxy, jxz, jyy, jyz, jzz = sympy.symbols('jxx jxy jxz jyy jyz jzz')
     j = sympy.Matrix([[jxx, jxy, jxz], [jxy, jyy, jyz], [jxz, jyz, jzz]])
     xx, xy, xz, yy, yz, zz = c[0, 0], c[0, 1], c[0, 2], c[1, 1], c[1, 2], c[2, 2]
-    linear = sympy.Matrix([  # as wrenches.gyroscopic has it
+    linear = sympy.Matrix([  # as motion.gyroscopic has it
         jxz * xy - jxy * xz + jyz * (yy - zz) + (jzz - jyy) * yz,
         jxy * yz - jyz * xy + jxz * (zz - xx) + (jxx - jzz) * xz,
         jyz * xz - jxz * yz + jxy * (xx - yy) + (jyy - jxx) * xy])
@@ -213,8 +212,8 @@ def test_the_kernel_of_newton_and_euler(k: int) -> None:  # (7.35), (7.36)
     for loaded in (False, True):
         rows = table(VELOCITY=w, SPECIFIC_ACCELERATION=s, VELOCITY_SQUARE=upper(hat(w)**2),
                      SERIES_EXTERNAL=load)
-        wrenches.store_net_wrench(model, rows, 0, k, 8, loaded)
-        found = neighbours.load_two(rows, k, series.SERIES_WRENCH)
+        motion.store_net_wrench(model, rows, 0, k, 8, loaded)
+        found = series.load_two(rows, k, series.SERIES_WRENCH)
         assert [*found[0], *found[1]] == pytest.approx(
             coefficients(wanted - load if loaded else wanted, k))
 

@@ -18,7 +18,7 @@ from support.witnesses.complex_step import adjoint, bracket, ComplexTree
 from support.witnesses.link_kinematics import unpack
 
 from liedyn_ros.model import Closure, CLOSURE_TYPES, Model
-from liedyn_ros.model.kernels import closure_kinds as kinds
+from liedyn_ros.model.kernels import kinds as kinds
 
 E = np.eye(3)
 

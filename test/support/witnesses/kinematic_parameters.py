@@ -21,8 +21,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.partial_derivatives.parameters import KinematicJacobians
-from liedyn_ros.dynamics.tree.screw_tree import inertia_matrices, ScrewTree, unpacked
-from liedyn_ros.dynamics.tree.taylor import dual_bracket
+from liedyn_ros.dynamics.tree.screw_tree import dual_bracket, inertia_matrices, ScrewTree, unpacked
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 

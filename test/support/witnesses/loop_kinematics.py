@@ -22,11 +22,10 @@ from support.witnesses.kinematic_parameters import (
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     LoopKinematicJacobians)
-from liedyn_ros.dynamics.tree.screw_tree import unpacked
-from liedyn_ros.dynamics.tree.taylor import bracket
+from liedyn_ros.dynamics.tree.screw_tree import bracket, unpacked
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Closure, CLOSURE_TYPES
-from liedyn_ros.model.kernels import closure_kinds as kinds
+from liedyn_ros.model.kernels import kinds as kinds
 
 OF_JOINT, OF_CLOSURE = 10, 14  # columns of each: see LoopKinematicJacobians
 

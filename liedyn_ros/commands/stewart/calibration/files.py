@@ -17,8 +17,7 @@ from typing import Any
 from liedyn_ros.commands.inputs import NODE
 from liedyn_ros.commands.outputs import set_aside
 from liedyn_ros.commands.reports import Findings
-from liedyn_ros.commands.stewart.calibration.findings import as_row, findings
-from liedyn_ros.commands.stewart.calibration.report import report
+from liedyn_ros.commands.stewart.calibration.report import as_row, findings, report
 from liedyn_ros.commands.stewart.calibration.task import CalibrationTask
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.common.yaml_reader import read, write_text

@@ -16,20 +16,20 @@ The pivots are those of the Cholesky factor of S^T Ihat S. Any coordinate may be
 
 import math
 
-from liedyn_ros.dynamics.algorithms.kernels import articulated, floating_base, pivots
+from liedyn_ros.dynamics.algorithms.kernels import articulated, floating_base
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, symmetric
+from liedyn_ros.dynamics.tree.kernels.motion import fits_bodies, subtract_external
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, ACCELERATIONS, add3, ARMATURE, ARTICULATED_INERTIAS, BIAS_WRENCH, COMPUTED,
     coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, LOADED_JOINTS, NV,
     of_known_width, PARENT, PITCH, PIVOT_MARGIN, POSES, POSITION, RESIDUAL, ROTATION, store3,
     TWISTS, VI, WRENCHES)
-from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTHS, VECTOR, WHOLE
-from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.pointers import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3, vec3
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE
 
 DONE = 0
@@ -132,7 +132,7 @@ def reduce(model, data, i, q, v, prescribed, a, tau):
     kind, parent, pitch = get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH)
     body = articulated.load(data, i)  # (3.7)
     m, f = load3(data, i, BIAS_WRENCH), load3(data, i, BIAS_WRENCH + 3)  # (3.8)
-    smallest = pivots.MIN_PIVOT * pivot_scale(kind, pitch, body)
+    smallest = articulated.MIN_PIVOT * pivot_scale(kind, pitch, body)
     if is_floating_base(model, prescribed, i) and reduce_base(
             model, data, i, v, tau, body, m, f, smallest):
         return 0
@@ -149,7 +149,7 @@ def reduce(model, data, i, q, v, prescribed, a, tau):
             # S^T Ihat S and the armature (3.20)
             pivot = joints.along(kind, pitch, k, gm, gf) + get(
                 model, coordinate_row(model, j), ARMATURE)
-            if pivots.is_lost(model, data, i, k, pivot, smallest, gm, gf):
+            if articulated.is_lost(model, data, i, k, pivot, smallest, gm, gf):
                 return j + 1
             inverse_pivot = 1.0 / pivot
             step = eliminate_coordinate(
@@ -179,7 +179,7 @@ def reduce_turn(model, data, i, q, v, tau, body, m, f, smallest):
     """Reduce such a link, as reduce does: no moment about its axis is left to its parent."""
     j, parent = get_int(model, i, VI), get_int(model, i, PARENT)
     gm, gf = gain(REVOLUTE, 0.0, 0, body)
-    if pivots.is_lost(model, data, i, 0, gm[2], smallest, gm, gf):
+    if articulated.is_lost(model, data, i, 0, gm[2], smallest, gm, gf):
         return j + 1
     inverse_pivot = 1.0 / gm[2]
     step = eliminate_coordinate(model, data, j, q, v, tau, inverse_pivot, m[2], gm, gf)

@@ -7,24 +7,24 @@
 # language governing permissions and limitations under the License.
 
 """
-Sums over all moving bodies: centre of mass, energy, momentum, and the map of momentum.
+Sums over all moving bodies: centre of mass, energy, momentum, its rate, its map (12.67).
 
 Sums go from the links to the ground, each link adding that of all after it to its parent. Momentum
 is a wrench to these kernels: m angular, f linear.
 """
 
-from liedyn_ros.dynamics.algorithms.kernels import coriolis, crba
+from liedyn_ros.dynamics.algorithms.kernels import coriolis, crba, rnea
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, add3, ARMATURE, COMPOSITE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3,
     load9, NV, of_known_width, PARENT, PITCH, POSES, POSITION, POSITION_AT, REST, ROTATION,
     STIFFNESS, store3, TWIST, TWISTS, VI, WRENCH)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
-from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.kinds import MATRIX, NUMBER, TRUTH, VECTOR
+from liedyn_ros.jit.pointers import overlap
 from liedyn_ros.jit.simd import get, get_int, joined, of_width, parts, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
@@ -344,3 +344,67 @@ def rate_column(model, data, blocks, i, k, center, speed):
     m, f = wrench_about_center_of_mass(center, r, p, vec3.add(m, vec3.add(bm, tm)),
                                        vec3.add(f, vec3.add(bf, tf)))
     return vec3.sub(m, vec3.cross(speed, mat3.apply(r, own[1]))), f  # the centre moves
+
+
+@kernel
+def momentum_and_drift(
+        model: MATRIX, data: MATRIX, blocks: MATRIX, q: VECTOR, v: VECTOR, still: VECTOR,
+        external: MATRIX, mass: MATRIX, matrix: MATRIX, momentum: VECTOR, drift: VECTOR) -> TRUTH:
+    """
+    Write M, C, p = M v (nv,) and what p changes by beside joint forces, M' v - h (nv,).
+
+    still (nv,) are zeros, external (B, 6) wrenches that are known, and blocks the scratch buffer
+    of the Coriolis matrix. Returns whether all is good.
+    """
+    if not (crba.crba(model, data, q, mass)
+            and coriolis.coriolis_matrix(model, data, blocks, q, v, matrix)
+            and rnea.rnea(model, data, q, v, still, external, drift)):
+        return False
+    for i in range(len(v)):
+        total, rate = 0.0, 0.0
+        for j in range(len(v)):
+            total += mass[i, j] * v[j]
+            rate += (matrix[i, j] + matrix[j, i]) * v[j]
+        momentum[i], drift[i] = total, rate - drift[i]
+    return finite(momentum) and finite(drift)
+
+
+@kernel
+def observe_external(
+        momentum: VECTOR, drift: VECTOR, push: VECTOR, gain: NUMBER, dt: NUMBER,
+        state: MATRIX, estimate: VECTOR):
+    """
+    Write estimates (f,) of external forces, from a time dt (s) after the sample before.
+
+    push (f,) is twice the mean of the joint forces since then, state (2, f) the integral and the
+    drift of that sample; dt 0 begins it. The step is implicit: stable for any gain (1/s).
+    """
+    for i in range(len(momentum)):
+        if dt > 0.0:
+            state[0, i] += 0.5 * dt * (drift[i] + state[1, i] + push[i])
+            estimate[i] = gain * (momentum[i] - state[0, i]) / (1.0 + gain * dt)
+            state[0, i] += dt * estimate[i]
+        else:
+            state[0, i], estimate[i] = momentum[i], 0.0
+        state[1, i] = drift[i]
+
+
+@kernel
+def observe_motions(
+        momentum: VECTOR, drift: VECTOR, motions: MATRIX, rate: MATRIX, tau: VECTOR, gain: NUMBER,
+        dt: NUMBER, before: MATRIX, reduced: MATRIX, state: MATRIX, estimate: VECTOR):
+    """
+    Write estimates (f,) as observe_external does, at coordinates with the free motions N (n, f).
+
+    momentum, drift and tau are of all n coordinates, tau since the sample before; rate is N'.
+    before (n, f) is N of that sample, and then of this one; reduced (3, f) is a scratch buffer.
+    """
+    for j in range(len(estimate)):
+        total, slope, push = 0.0, 0.0, 0.0
+        for i in range(len(momentum)):
+            total += motions[i, j] * momentum[i]
+            slope += motions[i, j] * drift[i] + rate[i, j] * momentum[i]
+            push += (motions[i, j] + before[i, j]) * tau[i]
+            before[i, j] = motions[i, j]
+        reduced[0, j], reduced[1, j], reduced[2, j] = total, slope, push
+    observe_external(reduced[0], reduced[1], reduced[2], gain, dt, state, estimate)

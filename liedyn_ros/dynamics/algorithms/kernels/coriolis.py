@@ -23,10 +23,9 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     PARENT, PITCH, POSES, POSITION, ROTATION, TWIST, TWISTS, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
-from liedyn_ros.jit.memory import overlap
-from liedyn_ros.jit.shuffles import rolled
+from liedyn_ros.jit.pointers import overlap
 from liedyn_ros.jit.simd import (
-    get, get_int, get_quad, joined, of_width, parts, put, put_quad)
+    get, get_int, get_quad, joined, of_width, parts, put, put_quad, rolled)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 

@@ -14,7 +14,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     load9, LOADED_JOINTS, NV, of_known_width, PARENT, PITCH, POSES, POSITION, ROTATION, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
-from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.pointers import overlap
 from liedyn_ros.jit.simd import filled, get, get_int, parts, put, QUAD, quad_of
 from liedyn_ros.lie.kernels import se3
 from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL

@@ -14,7 +14,7 @@ and wrench. So the entries of a coordinate are zero once it is eliminated, and a
 Coordinates are the six rows of data from at on. All of them are unknown.
 """
 
-from liedyn_ros.dynamics.algorithms.kernels import articulated, pivots
+from liedyn_ros.dynamics.algorithms.kernels import articulated
 from liedyn_ros.dynamics.tree.kernels.tables import GAIN, INVERSE_PIVOT, load6, RESIDUAL
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, put, zero_like
@@ -35,7 +35,7 @@ def factor(data, at, body, smallest):
 def eliminate_base_coordinate(data, row, k, body, smallest):
     """Eliminate coordinate k, those after it being eliminated."""
     gm, gf, pivot = base_column(body, k, zero_like(data))
-    inverse_pivot = pivots.store_factor(data, row, pivot, smallest, gm, gf)
+    inverse_pivot = articulated.store_factor(data, row, pivot, smallest, gm, gf)
     return articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
 
 

@@ -6,20 +6,24 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Inverse dynamics: the recursive Newton-Euler algorithm in body frames (Kim, Table 2)."""
+"""
+Inverse dynamics: the recursive Newton-Euler algorithm in body frames (Kim, Table 2).
+
+The forces of springs and end stops by themselves (3.19), (3.21).
+"""
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
+from liedyn_ros.dynamics.tree.kernels.motion import fits_bodies, subtract_external
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATIONS, add3, ARMATURE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3, load9,
-    LOADED_JOINTS, of_known_width, PARENT, PITCH, POSES, POSITION, ROTATION, store3, TWISTS, VI,
-    WRENCH, WRENCHES)
-from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
+    LOADED_JOINTS, NV, of_known_width, PARENT, PITCH, POSES, POSITION, ROTATION, store3, TWISTS,
+    VI, WRENCH, WRENCHES)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
-from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.pointers import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 
 
 @kernel
@@ -79,3 +83,14 @@ def balance_link(model, data, i, tau):
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
         add3(data, parent, WRENCH, m)  # (3.4)
         add3(data, parent, WRENCH + 3, f)
+
+
+@kernel
+def spring_forces(model: MATRIX, q: VECTOR, out: VECTOR):
+    """Write the joint forces (nv,) that hold springs and stops; return whether all is good."""
+    count = get_int(model, 0, NV)
+    if not joints.acceptable(model, q) or len(out) != count or overlap(out, q):
+        return False
+    for k in range(count):
+        out[k] = motion.spring(model, k, q)
+    return finite(out)

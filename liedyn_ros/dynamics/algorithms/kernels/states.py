@@ -12,8 +12,7 @@ Kernels of one state over many, one after the other; each returns the first stat
 They are those of crba (3.6), of coriolis (7.17), of springs (3.19) and of centroidal.
 """
 
-from liedyn_ros.dynamics.algorithms.kernels import centroidal, coriolis, springs
-from liedyn_ros.dynamics.algorithms.kernels import crba as mass
+from liedyn_ros.dynamics.algorithms.kernels import centroidal, coriolis, crba as mass, rnea
 from liedyn_ros.jit.decorators import long_kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX
 
@@ -40,7 +39,7 @@ def gravity_of_states(model: MATRIX, data: MATRIX, q: MATRIX, out: MATRIX):
 def springs_of_states(model: MATRIX, data: MATRIX, q: MATRIX, out: MATRIX):
     """Write the forces (K, nv) that hold springs and stops; data is not used."""
     for s in range(len(q)):
-        if not springs.spring_forces(model, q[s], out[s]):
+        if not rnea.spring_forces(model, q[s], out[s]):
             return s
     return len(q)
 

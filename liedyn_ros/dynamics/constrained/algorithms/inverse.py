@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.dynamics.constrained.algorithms.orders import WithOrders
+from liedyn_ros.dynamics.constrained.algorithms.hybrid import WithOrders
 from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
     ConstrainedInversePartialDerivatives)
+from liedyn_ros.dynamics.constrained.solver.inputs import inverse_task, LEAST_TORQUE, Task
 from liedyn_ros.dynamics.constrained.solver.solution import SolvedArray, with_solution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
-from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE, Task
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 
 

@@ -20,11 +20,11 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive, TableLock
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import typical_inertia
 from liedyn_ros.dynamics.constrained.constraints.size import machine_size, translates
-from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
+from liedyn_ros.dynamics.constrained.constraints.tables import (
+    ConstrainedData, exclusive, TableLock)
 from liedyn_ros.dynamics.constrained.kernels.position import (
     closure_residuals, write_constraint_sizes)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE

@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, LimitError
-from liedyn_ros.dynamics.constrained.constraints.configuration_series import configuration_series
-from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import taylor_series
+from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import (
+    configuration_series, taylor_series)
+from liedyn_ros.model.expansion import LinkTable
 from liedyn_ros.model.io.mjcf.reader import Polynomial, polynomials_of
-from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model
 
 JACOBIAN_TOLERANCE = 1e-6  # of the largest entry, beside the first coefficient of its series

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import Model
-from liedyn_ros.model.kernels.closure_kinds import FORCE_X, MOMENT_CROSS
-from liedyn_ros.model.kernels.kinds import FREE, NV_OF_KIND, PRISMATIC
+from liedyn_ros.model.kernels.kinds import FORCE_X, FREE, MOMENT_CROSS, NV_OF_KIND, PRISMATIC
 
 
 def machine_size(model: Model) -> float:

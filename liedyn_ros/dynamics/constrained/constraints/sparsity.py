@@ -14,8 +14,8 @@ import numpy as np
 
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
+from liedyn_ros.model.expansion import Indices
 from liedyn_ros.model.kernels.kinds import NV_OF_KIND
-from liedyn_ros.model.link_table import Indices
 
 
 class Sparsity:

@@ -6,31 +6,192 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tables of constrained dynamics for one model; see kernels.tables."""
+"""
+The tables and scratch buffers of constrained dynamics for one model; see kernels.tables.
 
-from collections.abc import Sequence
+One thread at a time on the tables of a machine with closed loops. A call of Dynamics is one
+kernel, which holds Python's lock. A product or a gradient of loops follows a call of the dynamics,
+and reads its tables. No other call may come between. A call within a call of the same thread
+passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from copy import copy
-from functools import partial
+from functools import lru_cache, partial, wraps
 from math import factorial
+import os
+from threading import RLock
+from typing import Any, cast, NamedTuple, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.constrained.constraints.buffers import buffers, Sizes
 from liedyn_ros.dynamics.constrained.constraints.size import row_sizes
-from liedyn_ros.dynamics.constrained.constraints.sparsity import (
-    hull, padded, spans, Sparsity)
+from liedyn_ros.dynamics.constrained.constraints.sparsity import hull, padded, spans, Sparsity
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    MACHINE, MOTION, WORKSPACE)
+    FREE_MOTIONS, MACHINE, MOTION, REPORT_WIDTH, SCRATCH, WORKSPACE)
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.kernels import tables as tree_tables
 from liedyn_ros.dynamics.tree.kernels.tables import FAR
 from liedyn_ros.jit.simd import LANES
+from liedyn_ros.linear_algebra.kernels.orthogonal import QR
 from liedyn_ros.model import Model
-from liedyn_ros.model.kernels.closure_kinds import MOMENT_Z, SCREW
-from liedyn_ros.model.kernels.kinds import NV_OF_KIND
-from liedyn_ros.model.link_table import Indices
+from liedyn_ros.model.expansion import Indices
+from liedyn_ros.model.kernels.kinds import MOMENT_Z, NV_OF_KIND, SCREW
 from liedyn_ros.model.parts.constraints import CLOSURE_TYPES
+
+
+class Sizes(NamedTuple):
+    """Counts that decide the sizes of the scratch buffers; groups as in _scratch."""
+
+    links: int
+    heavy: int
+    nv: int
+    m: int
+    depth: int
+    closures: int
+    rows: int
+    frames: int
+    coordinate_groups: tuple[int, ...]
+    row_groups: tuple[int, ...]
+
+
+@lru_cache(maxsize=8)
+def buffers(sizes: Sizes, k: int) -> dict[str, Array]:
+    """
+    Return the scratch buffers of series of k coefficients: to be copied, not written to.
+
+    Machines of equal sizes have the same, such as the second tables of a machine and those of a
+    model with other numbers.
+    """
+    nv, m, depth = sizes.nv, sizes.m, sizes.depth
+    coordinates, rows = (np.array(each, dtype=np.int64)
+                         for each in (sizes.coordinate_groups, sizes.row_groups))
+    return {'motion': _motion(sizes, k),
+            'by_row': _scratch(nv, m, depth, rows, coordinates, rows),
+            'by_column': _scratch(nv, m, depth, coordinates, rows, rows),
+            'space': _space(nv, k, coordinates)}
+
+
+def _motion(sizes: Sizes, k: int) -> Array:
+    """Return the scratch buffers of the series of a state, of k coefficients."""
+    n, nv, m = sizes.links, sizes.nv, sizes.m
+    return MOTION.pack(
+        pose=np.zeros((n + 2, padded(12))), reference=np.zeros(3),
+        rate=np.zeros((k, padded(nv))),
+        effort=np.zeros((k, nv)), screw=_cube(k, 6, nv), screw_row=_rows(nv),
+        carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), position=np.zeros(padded(nv)),
+        angle=np.zeros((2, padded(nv))), step_row=_rows(nv), stop=np.zeros((k, 4 * nv)),
+        twist=_cube(2, 6, n + 1), heavy_twist=_cube(k, 6, sizes.heavy + 1),
+        wrench=_cube(1, 6, n + 1),
+        load=_cube(k, 6, nv), moments=_cube(k, 9, sizes.heavy + 1),
+        frame=_cube(k, 12, sizes.frames), frame_twist=_cube(k, 6, sizes.frames),
+        arm=_cube(k, 9, sizes.closures), row=_cube(k, 6, sizes.rows),
+        relative=_cube(k, 6, sizes.closures),
+        residual=np.zeros((6, padded(sizes.closures))),
+        local_wrench=_cube(k, 6, sizes.closures), pull=_cube(k, 6, sizes.closures),
+        pull_row=_rows(sizes.closures),
+        closure_wrench=np.zeros((6, padded(sizes.closures))),
+        multiplier=np.zeros((k, m)), potential=np.zeros((k, nv)),
+        jacobian=_cube(k, m, nv), composite=np.zeros((n, padded(10))),
+        twist_row=_rows(n + 2), wrench_row=_rows(n + 2), twist_change=_rows(n + 2),
+        wrench_change=_rows(n + 2))
+
+
+def _cube(orders: int, columns: int, things: int) -> Array:
+    """
+    Return a buffer of columns of things, an odd number of registers long.
+
+    Columns at powers of two apart would share a set of the cache, and wait for each other's
+    stores. That would cost a fifth of the time of a machine with 32 coordinates.
+    """
+    width = padded(things)
+    return np.zeros((orders, columns, width + LANES if width % (2 * LANES) == 0 else width))
+
+
+def _rows(things: int) -> Array:
+    return np.zeros((padded(things), LANES))
+
+
+def _scratch(nv: int, m: int, depth: int, columns: Indices, numbers: Indices, rows: Indices
+             ) -> Array:
+    """
+    Return the scratch buffers of a factorisation.
+
+    columns, numbers and rows (G + 1,) are the first of each group: of the columns factored, of the
+    numbers of a column, and of the constraints.
+    """
+    width = padded(m)
+    return SCRATCH.pack(
+        mass=np.zeros((nv, padded(depth))), root=np.zeros(nv), response=np.zeros((nv, width)),
+        factor_inverse=np.zeros((nv, padded(nv))), sums=np.zeros((1, padded(nv))),
+        upper=np.zeros((m, width)), unit=np.zeros((m, width)), lower=np.zeros((m, width)),
+        inverse=np.zeros(m), line=np.zeros((2, width)), qr=_qr(columns, numbers),
+        scale=np.zeros(max(nv, m)), stiffness=np.zeros(m), basis=_qr(rows, rows),
+        local=np.zeros(numbers[-1]), x=np.zeros(nv), y=np.zeros(nv),
+        z=np.zeros(columns[-1]), gamma=np.zeros(m),
+        lanes=np.zeros((max(nv, m, 1), LANES)), steps=np.zeros((nv, LANES)),
+        report=np.zeros(REPORT_WIDTH))
+
+
+def _qr(columns: Indices, numbers: Indices) -> Array:
+    """Return the buffers of orthogonal factors by groups; columns and numbers as in _scratch."""
+    count, size, rows = np.diff(columns), np.diff(numbers), columns[-1]
+    return QR.pack(
+        slot=columns[:-1], count=count, size=size, rank=np.zeros(len(count)),
+        rows=np.zeros((rows, size.max(initial=1) + LANES)), order=np.zeros(rows),
+        head=np.zeros(rows), beta=np.zeros(rows), norm=np.zeros(rows))
+
+
+def _space(nv: int, k: int, coordinates: Indices) -> Array:
+    """Return scratch buffers of the free motions of a state, as series of k coefficients."""
+    return FREE_MOTIONS.pack(
+        basis=np.zeros((k, nv, nv)), qr=_qr(coordinates, coordinates), active=np.zeros(nv),
+        s=np.zeros(nv), size=np.zeros((nv, k)), need=np.zeros((k, nv)))
+
+
+Method = TypeVar('Method', bound=Callable[..., Any])
+
+
+_ALL: WeakSet[TableLock] = WeakSet()
+
+
+class TableLock:
+    """A lock of a thread; copies and pickles have their own."""
+
+    __slots__ = ('__weakref__', 'inner')
+
+    def __init__(self) -> None:
+        """Make a lock that is free."""
+        self.inner = RLock()
+        _ALL.add(self)
+
+    def __reduce__(self) -> Any:
+        """Copy, or pickle, as a free one."""
+        return TableLock, ()
+
+
+def _free_all() -> None:
+    """Free the locks of a child, which lacks the threads that hold them in its parent."""
+    for lock in _ALL:
+        lock.inner = RLock()
+
+
+os.register_at_fork(after_in_child=_free_all)
+
+
+def exclusive(method: Method) -> Method:
+    """Return a method that holds the lock of its object while it runs."""
+    @wraps(method)
+    def alone(self: Any, *arguments: Any, **options: Any) -> Any:
+        with self.lock.inner:
+            return method(self, *arguments, **options)
+
+    return cast(Method, alone)
+
 
 NO_INERTIA = np.zeros(0)
 _OF_COORDINATES = {'armature': tree_tables.ARMATURE, 'damping': tree_tables.DAMPING,
@@ -207,14 +368,14 @@ class ConstrainedData:
             constant(name)[:self._sizes.nv] = of[:, column]
         WORKSPACE.array(self.workspace, 'machine')[:] = self._machine
 
-    def twin(self) -> 'ConstrainedData':
+    def twin(self) -> ConstrainedData:
         """Return tables of the same constants with scratch buffers of their own."""
         other = copy(self)
         other._machine, other.order = self._machine.copy(), -1
         other.reserve(0)
         return other
 
-    def share(self, other: 'ConstrainedData') -> None:
+    def share(self, other: ConstrainedData) -> None:
         """Take all constants from other tables of the same machine."""
         for flat in (self._machine, WORKSPACE.array(self.workspace, 'machine')):
             flat[:] = other._machine

@@ -14,7 +14,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.model.kernels.closure_kinds import (
+from liedyn_ros.model.kernels.kinds import (
     ACROSS_X, ALONG_ROD, FORCE_X, FORCE_Z, MOMENT_CROSS, MOMENT_X, MOMENT_Z, SCREW)
 
 

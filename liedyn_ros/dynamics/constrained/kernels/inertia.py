@@ -24,8 +24,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     add_row, dot6, get6, load3_lanes, START)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.shuffles import with_lane
-from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes, total
+from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes, total, with_lane
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.linear_algebra.kernels.rows import add_scaled_row, clear_row, scale_row
 

@@ -17,8 +17,8 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.lie.kernels import mat3, so3, vec3
-from liedyn_ros.model.kernels.acceptance import finite
-from liedyn_ros.model.kernels.closure_kinds import (
+from liedyn_ros.model.kernels.configuration import finite
+from liedyn_ros.model.kernels.kinds import (
     ACROSS_X, ALONG_ROD, CYLINDRICAL_CLOSURE, FORCE_X, HELICAL_CLOSURE, LINE_CLOSURE, MOMENT_CROSS,
     MOMENT_Z, PLANAR_CLOSURE, PLANE_CLOSURE, PRISMATIC_CLOSURE, SCREW, WELD_CLOSURE)
 

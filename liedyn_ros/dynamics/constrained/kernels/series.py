@@ -15,11 +15,11 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     get_rows, load3_lanes, ORIGIN, put3, put3_lanes, put_row, put_rows, ROTATIONAL_INERTIA,
     scatter_rows, START, zeros)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
-from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST_ANGLE, sine_cosine_within
+from liedyn_ros.dynamics.tree.kernels.joints import LARGEST_ANGLE, sine_cosine_within
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, lanes_at, put, put_lanes
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.acceptance import are_unit, finite
+from liedyn_ros.model.kernels.configuration import are_unit, finite
 
 
 @kernel

@@ -12,14 +12,12 @@ import math
 
 from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
-from liedyn_ros.dynamics.mass_matrix.kernels.solve import solve_mass
+from liedyn_ros.dynamics.mass_matrix.kernels.factorization import solve_mass
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR, WHOLE
-from liedyn_ros.linear_algebra.kernels.cholesky import (
-    factor_cholesky, solve_cholesky_negated)
-from liedyn_ros.linear_algebra.kernels.singular_values import (
-    orthogonalize_columns, write_identity)
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.linear_algebra.kernels.elimination import factor_cholesky, solve_cholesky_negated
+from liedyn_ros.linear_algebra.kernels.orthogonal import orthogonalize_columns, write_identity
+from liedyn_ros.model.kernels.configuration import finite
 
 
 @kernel

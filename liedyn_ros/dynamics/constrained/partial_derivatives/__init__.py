@@ -19,7 +19,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
     ForwardKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import (
     ConstrainedHybridGradient, ConstrainedHybridJacobians, HybridKinematicJacobians)
-from liedyn_ros.dynamics.constrained.partial_derivatives.inverse_results import (
+from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
     ConstrainedInverseGradient, ConstrainedInverseJacobians, ConstrainedInverseSecondDerivatives,
     InverseKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (

@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     EquationMotion, VariedEquations)
-from liedyn_ros.dynamics.constrained.solver.digits import at_risk, require_order_digits
+from liedyn_ros.dynamics.constrained.solver.refusals import at_risk, require_order_digits
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 

@@ -21,26 +21,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
-from liedyn_ros.dynamics.constrained.partial_derivatives.batches import Found
+from liedyn_ros.dynamics.constrained.constraints.tables import exclusive
+from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import require_series
 from liedyn_ros.dynamics.constrained.partial_derivatives.digits import require_derivative_digits
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, refuse_rank)
-from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
 from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import Blocks
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, Pull)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import ConstrainedProduct
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
     forward_gradient_change, hybrid_seconds)
-from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyLoopStates
-from liedyn_ros.dynamics.constrained.solver.inputs import States
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import Found, Known, ManyLoopStates
+from liedyn_ros.dynamics.constrained.solver.inputs import hybrid_task, Mask, States, Task
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus, SolvedArray, with_solution)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
-from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Mask, Task
+from liedyn_ros.dynamics.partial_derivatives.many_states import written
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
-from liedyn_ros.dynamics.partial_derivatives.tables import written
 from liedyn_ros.dynamics.partial_derivatives.time_products import TimeDerivativeProducts
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.inputs import order_of_rows

@@ -24,20 +24,19 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import SingularError
-from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
+from liedyn_ros.dynamics.constrained.constraints.tables import exclusive
+from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import require_series
 from liedyn_ros.dynamics.constrained.partial_derivatives.digits import require_derivative_digits
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import by_parameters
-from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
 from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import Blocks
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, Pull, rows_of)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import ConstrainedProduct
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
 from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyLoopStates
-from liedyn_ros.dynamics.constrained.solver.inputs import States
+from liedyn_ros.dynamics.constrained.solver.inputs import hybrid_task, Mask, States, Task
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus, pair_of, SolvedPair)
-from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Mask, Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.time_products import HigherDerivatives
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT

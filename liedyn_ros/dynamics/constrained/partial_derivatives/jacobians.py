@@ -24,17 +24,16 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.constraints.sparsity import padded
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     EquationMotion, numbers_of, one_order, VariedEquations)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import hybrid_changes
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import (
+    hybrid_changes, inverse_changes, write_rate_potentials)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
     VARIATION_WIDTH)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.inverse_changes import (
-    inverse_changes, write_rate_potentials)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.jacobians import (
     hybrid_loop_jacobians, inverse_loop_jacobians)
+from liedyn_ros.dynamics.constrained.solver.inputs import Task
 from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
-from liedyn_ros.dynamics.constrained.solver.tasks import Task
 from liedyn_ros.dynamics.partial_derivatives.inverse import InverseJacobians
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import on_lines
 from liedyn_ros.jit.bound_kernel import BoundKernel

@@ -25,12 +25,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gaps import gap_gradient
-from liedyn_ros.dynamics.constrained.partial_derivatives.parameter_buffers import ParameterBuffers
-from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import gap_gradient
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers, ParameterBuffers
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.lie import se3
-from liedyn_ros.model.kernels.closure_kinds import FORCE_Z
+from liedyn_ros.model.kernels.kinds import FORCE_Z
 
 
 Pull = Callable[[Array, Array], object]  # of y (nv,) and z (m,)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from liedyn_ros.common.checks import Array, output
-from liedyn_ros.model.link_table import Indices
+from liedyn_ros.model.expansion import Indices
 
 
 class ConstraintStatus(Enum):

@@ -23,21 +23,19 @@ from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.constrained.configurations.mobility import (
     Mobility, mobility, usual_rank)
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
-from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.constraints.rank import equilibrated, pivots_of
-from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
+from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData, exclusive
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     ACTUATION, DEFECT, INVERSE_CONDITION, RANK, REPORT_WIDTH)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STATE, CONSISTENT, NEAR_SINGULAR, OFF_LOOP)
-from liedyn_ros.dynamics.constrained.solver.digits import at_risk, require_order_digits
-from liedyn_ros.dynamics.constrained.solver.inputs import Inputs, States, wrench_series
-from liedyn_ros.dynamics.constrained.solver.kernels import batch, solver
+from liedyn_ros.dynamics.constrained.solver.inputs import Inputs, States, Task, wrench_series
+from liedyn_ros.dynamics.constrained.solver.kernels import solver
 from liedyn_ros.dynamics.constrained.solver.refusals import (
-    refuse_actuators, refuse_limits, refuse_massless, refuse_motion, refuse_open)
+    at_risk, refuse_actuators, refuse_limits, refuse_massless, refuse_motion, refuse_open,
+    require_order_digits)
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
-from liedyn_ros.dynamics.constrained.solver.tasks import Task
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.inputs import raise_refusal
 from liedyn_ros.jit.bound_kernel import BoundKernel
@@ -69,7 +67,7 @@ class BatchTables:
         data, orders = self._data, arrays[3].shape[1]  # of a
         data.reserve(orders - 1)
         data.share(self._source)
-        return batch.solve_states(data.workspace, task.table, CLOSED_STATE, *arrays)
+        return solver.solve_states(data.workspace, task.table, CLOSED_STATE, *arrays)
 
 
 class Solver:

@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_positive, listed, require_kind
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError, SingularError
-from liedyn_ros.dynamics.constrained.completion import Completion
 from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of
 from liedyn_ros.dynamics.constrained.constraints.rank import independent_columns, rank_of
@@ -31,6 +30,7 @@ from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, REDUNDANT
+from liedyn_ros.dynamics.constrained.minimal_motions import Completion
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
     CONDITION_OF_OTHERS, IS_REDUNDANT, MEASURED_ERROR, PATH_FRACTION, TIME_TO_SINGULARITY, TRACKER,

@@ -9,18 +9,17 @@
 """Jacobians of frames and their rates, on the walk of `motion` from the frame to the ground."""
 
 from liedyn_ros.dynamics.frames.kernels.motion import (
-    frame_on_link, pose_in_parent, relative_joint_twist, screw_in_frame)
-from liedyn_ros.dynamics.frames.kernels.rows import as_pose
+    as_pose, frame_on_link, pose_in_parent, relative_joint_twist, screw_in_frame)
 from liedyn_ros.dynamics.tree.kernels import joints
-from liedyn_ros.dynamics.tree.kernels.axes import (
+from liedyn_ros.dynamics.tree.kernels.kinematics import (
     are_axes, expressed, LOCAL, LOCAL_WORLD_ALIGNED)
 from liedyn_ros.dynamics.tree.kernels.tables import KIND, MODEL_WIDTH, PARENT, VI
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, TRUTH, VECTOR, WHOLE
-from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.pointers import overlap
 from liedyn_ros.jit.simd import get, get_int, of_width, put
 from liedyn_ros.lie.kernels import se3, vec3
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 
 
 @kernel

@@ -7,25 +7,84 @@
 # language governing permissions and limitations under the License.
 
 """
-Pose, twist and acceleration of a frame: one walk from the frame to the ground.
+Pose, twist and acceleration of a frame: one walk to the ground; the poses of all frames.
 
 On the way rows are those of T, the pose of the frame in the link. A screw S of the link's joint is
 Ad_{T^-1} S in the frame. No table is written, and links off the path cost nothing.
 """
 
-from liedyn_ros.dynamics.frames.kernels.rows import (
-    are_zeros, as_pose, placement_rows, put_whole_pose, seen_from_parent)
 from liedyn_ros.dynamics.tree.kernels import joints
-from liedyn_ros.dynamics.tree.kernels.axes import are_axes, expressed
+from liedyn_ros.dynamics.tree.kernels.joints import sine_cosine
+from liedyn_ros.dynamics.tree.kernels.kinematics import are_axes, expressed
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    body_row, CARRIER, KIND, load12, PARENT, PITCH, PLACEMENT, QI, VI)
-from liedyn_ros.dynamics.tree.kernels.trigonometry import sine_cosine
-from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, TRUTH, VECTOR, WHOLE
-from liedyn_ros.jit.simd import get, get_int, parts, quad_of
+    body_row, CARRIER, KIND, LINKS, load12, MODEL_WIDTH, PARENT, PITCH, PLACEMENT, QI, VI)
+from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
+from liedyn_ros.jit.kinds import ARRAY4, CUBE, INTEGERS, MATRIX, TRUTH, VECTOR, WHOLE
+from liedyn_ros.jit.pointers import overlap
+from liedyn_ros.jit.simd import (
+    filled, get, get_int, get_quad, joined, of_width, parts, put_quad, quad_of, swapped)
 from liedyn_ros.lie.kernels import se3, vec3
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.model.kernels.kinds import REVOLUTE
+
+
+@inlined
+def as_rows(r, p):
+    """Return the rows of a pose."""
+    return (joined(r[0], r[1], r[2], p[0]), joined(r[3], r[4], r[5], p[1]),
+            joined(r[6], r[7], r[8], p[2]))
+
+
+@inlined
+def as_pose(rows):
+    """Return the pose (r, p) of rows."""
+    x, y, z = parts(rows[0]), parts(rows[1]), parts(rows[2])
+    return x[0:3] + y[0:3] + z[0:3], (x[3], y[3], z[3])
+
+
+@inlined
+def placement_rows(model, row):
+    """Return the placement of a link or frame in what carries it."""
+    return (filled(get_quad(model, row, PLACEMENT), 3, get(model, row, PLACEMENT + 9)),
+            filled(get_quad(model, row, PLACEMENT + 3), 3, get(model, row, PLACEMENT + 10)),
+            filled(get_quad(model, row, PLACEMENT + 6), 3, get(model, row, PLACEMENT + 11)))
+
+
+@inlined
+def seen_from_parent(r, p, rows):
+    """Return the product of a pose (r, p) and a pose in rows."""
+    return (row_times_pose(r[0], r[1], r[2], p[0], rows),
+            row_times_pose(r[3], r[4], r[5], p[1], rows),
+            row_times_pose(r[6], r[7], r[8], p[2], rows))
+
+
+@inlined
+def row_times_pose(a, b, c, d, rows):
+    """Return the row a, b, c, d of a pose times another pose."""
+    return (a * rows[0] + b * rows[1]) + (c * rows[2] + filled(quad_of(0.0), 3, d))
+
+
+@inlined
+def put_pose(table, i, rows):
+    """Write the rows of a pose into the first columns of row i."""
+    put_quad(table, i, 0, rows[0])
+    put_quad(table, i, 4, rows[1])
+    put_quad(table, i, 8, rows[2])
+
+
+@inlined
+def put_whole_pose(table, i, rows):
+    """Write the 4 by 4 matrix of a pose into row i; return zeros, or NaN if it is not finite."""
+    put_pose(table, i, rows)
+    put_quad(table, i, 12, joined(0.0, 0.0, 0.0, 1.0))
+    return (rows[0] - rows[0]) + (rows[1] - rows[1]) + (rows[2] - rows[2])
+
+
+@inlined
+def are_zeros(quad):
+    """Return whether four Lanes are zeros, and not NaN."""
+    x = parts(quad)
+    return x[0] + x[1] + x[2] + x[3] == 0.0
 
 
 @inlined
@@ -156,3 +215,73 @@ def store_twist_of(out, k, w, v):
     """Write a twist into row k."""
     out[k, 0], out[k, 1], out[k, 2] = w
     out[k, 3], out[k, 4], out[k, 5] = v
+
+
+POSE_WIDTH = 12  # of the scratch buffer: the pose of a link in the ground, row by row
+
+
+@kernel
+def all_poses(model: MATRIX, links: MATRIX, q: VECTOR, out: CUBE):
+    """
+    Write the poses (F, 4, 4) of all frames; return whether all is good.
+
+    links (N + 1, POSE_WIDTH) is a scratch buffer.
+    """
+    frames = model.shape[0] - body_row(model, 0)
+    if out.shape[0] != frames or out.shape[1] != 4 or out.shape[2] != 4 or overlap(out, q):
+        return False
+    return write_all_poses(model, links, q, out)
+
+
+@long_kernel
+def poses_of_states(model: MATRIX, links: MATRIX, q: MATRIX, out: ARRAY4):
+    """Write the poses (K, F, 4, 4) of K states; return the first one refused, K if none."""
+    for s in range(len(q)):
+        if not write_all_poses(model, links, q[s], out[s]):
+            return s
+    return len(q)
+
+
+@inlined
+def write_all_poses(model, links, q, out):
+    """Write the pose of each frame; return whether all is good."""
+    model, links = of_width(model, MODEL_WIDTH), of_width(links, POSE_WIDTH)
+    if not joints.acceptable(model, q):
+        return False
+    joints.store_angles(model, links, q)
+    for i in range(1, get_int(model, 0, LINKS)):
+        put_pose(links, i, on_parent(
+            links, get_int(model, i, PARENT), joint_rows(model, links, i, q)))
+    poses, excess = out.reshape((len(out), 16)), quad_of(0.0)
+    for k in range(len(poses)):
+        i, rows = frame_on_link(model, k)
+        excess = excess + put_whole_pose(poses, k, on_parent(links, i, rows))
+    return are_zeros(excess)
+
+
+@inlined
+def joint_rows(model, links, i, q):
+    """Return the pose of link i in its parent (2.1)."""
+    if get_int(model, i, KIND) == REVOLUTE:
+        s, c = get(links, i, 0), get(links, i, 1)
+        x, y, z = placement_rows(model, i)
+        cosines, sines = joined(c, c, 1.0, 1.0), joined(s, -s, 0.0, 0.0)
+        return (cosines * x + sines * swapped(x), cosines * y + sines * swapped(y),
+                cosines * z + sines * swapped(z))
+    return as_rows(*joints.joint_pose(model, i, q))
+
+
+@inlined
+def on_parent(links, parent, rows):
+    """Return a pose in the ground, of what stands on a link, or on the ground for row 0."""
+    if parent == 0:
+        return rows
+    return (row_on_parent(links, parent, 0, rows), row_on_parent(links, parent, 4, rows),
+            row_on_parent(links, parent, 8, rows))
+
+
+@inlined
+def row_on_parent(links, parent, at, rows):
+    """Return a row of the pose of a link times a pose."""
+    return row_times_pose(get(links, parent, at), get(links, parent, at + 1),
+                          get(links, parent, at + 2), get(links, parent, at + 3), rows)

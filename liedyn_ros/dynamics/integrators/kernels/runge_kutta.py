@@ -11,11 +11,10 @@
 import math
 
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, forward, REFUSED
-from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
+from liedyn_ros.dynamics.tree.kernels.kinematics import exponential_rate
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGER_ROWS, MATRIX, NUMBER, VECTOR, WHOLE
-from liedyn_ros.model.kernels.acceptance import finite
-from liedyn_ros.model.kernels.configuration import integrate
+from liedyn_ros.model.kernels.configuration import finite, integrate
 
 
 @kernel

@@ -9,16 +9,21 @@
 """
 The factors M = L^T D L of a mass matrix, with the zeros of its tree (Featherstone, 6.5).
 
-before (nv,) is the coordinate before each on its path, -1 for none. L is unit lower
-triangular with entries at pairs on one path alone, so a solve of m columns is O(n depth m). All
-right-hand sides are in one table, eight columns at a time. Rows of tables are filled up to a
-multiple of LANES. What factors have above the diagonal means nothing.
+M^-1 by them, and the solution of M x = y from the factors of forward dynamics, O(n) (13.16).
 """
 
 import math
 
-from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes
+from liedyn_ros.dynamics.algorithms.kernels import aba, crba
+from liedyn_ros.dynamics.tree.kernels import joints
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    add3, coordinate_row, GAIN, INVERSE_PIVOT, KIND, LINKS, load3, load9, ORDER_CHANGE,
+    ORDER_WRENCH, PARENT, PITCH, POSITION, ROTATION, store3, VI)
+from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.simd import get, get_int, get_lanes, LANES, put, put_lanes
+from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels.configuration import finite
 
 PANEL = 4  # times LANES columns are solved at once
 
@@ -193,3 +198,81 @@ def end_of_subtree(before, i, after):
     while end < len(before) and before[end] >= i:
         end += 1
     return end
+
+
+@kernel
+def inverse_mass_matrix(
+        model: MATRIX, data: MATRIX, before: INTEGERS, factors: MATRIX, roots: MATRIX, q: VECTOR,
+        out: MATRIX):
+    """
+    Write M^-1 (nv, nv); return the code of forward.
+
+    factors and roots (nv, nv filled up to LANES) are scratch buffers.
+    """
+    n = len(before)
+    if not crba.crba(model, data, q, out):
+        return aba.REFUSED
+    factors[:] = 0.0
+    for i in range(n):
+        for j in range(i + 1):
+            put(factors, i, j, get(out, i, j))
+    code = factor_tree_matrix(before, factors)
+    if code > 0:
+        return code
+    invert_tree_matrix(before, factors, roots)
+    for i in range(n):
+        for j in range(i, n):
+            x = get(factors, i, j)
+            put(out, i, j, x)
+            put(out, j, i, x)
+    return aba.DONE if finite(out) else aba.REFUSED
+
+
+@kernel
+def solve_mass(model, data, y, x):
+    """Write x = M^-1 y (nv,), data being that of a call of forward; x may be y."""
+    count = get_int(model, 0, LINKS)
+    for i in range(1, count):
+        store3(data, i, ORDER_WRENCH, vec3.ZERO)
+        store3(data, i, ORDER_WRENCH + 3, vec3.ZERO)
+    store3(data, 0, ORDER_CHANGE, vec3.ZERO)
+    store3(data, 0, ORDER_CHANGE + 3, vec3.ZERO)
+    for i in range(count - 1, 0, -1):
+        eliminate_joint(model, data, i, y, x)
+    for i in range(1, count):
+        substitute(model, data, i, x)
+
+
+@inlined
+def eliminate_joint(model, data, i, y, x):
+    """Write t = Psi (y - S^T p) of link i, and add its bias wrench to its parent's."""
+    kind, pitch, parent = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, PARENT)
+    m, f = load3(data, i, ORDER_WRENCH), load3(data, i, ORDER_WRENCH + 3)
+    for k in range(joints.degrees(kind) - 1, -1, -1):
+        j = get_int(model, i, VI) + k
+        row = coordinate_row(model, j)
+        x[j] = (y[j] - joints.along(kind, pitch, k, m, f)) * get(data, row, INVERSE_PIVOT)
+        m = vec3.axpy(x[j], load3(data, row, GAIN), m)
+        f = vec3.axpy(x[j], load3(data, row, GAIN + 3), f)
+    if parent > 0:
+        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        m, f = se3.adjoint_inverse_dual(r, p, m, f)
+        add3(data, parent, ORDER_WRENCH, m)
+        add3(data, parent, ORDER_WRENCH + 3, f)
+
+
+@inlined
+def substitute(model, data, i, x):
+    """Write x = t - Psi U^T b of link i, b being the acceleration of its parent."""
+    kind, pitch, parent = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, PARENT)
+    w, u = se3.adjoint_inverse(
+        load9(data, i, ROTATION), load3(data, i, POSITION),
+        load3(data, parent, ORDER_CHANGE), load3(data, parent, ORDER_CHANGE + 3))
+    for k in range(joints.degrees(kind)):
+        j = get_int(model, i, VI) + k
+        row = coordinate_row(model, j)
+        x[j] -= get(data, row, INVERSE_PIVOT) * (
+            vec3.dot(load3(data, row, GAIN), w) + vec3.dot(load3(data, row, GAIN + 3), u))
+        w, u = joints.add_along(kind, pitch, k, x[j], w, u)
+    store3(data, i, ORDER_CHANGE, w)
+    store3(data, i, ORDER_CHANGE + 3, u)

@@ -9,7 +9,7 @@
 """JVP and VJP of forward dynamics, O(n) (13.23)."""
 
 from liedyn_ros.dynamics.algorithms.kernels import aba, articulated
-from liedyn_ros.dynamics.mass_matrix.kernels.solve import solve_mass
+from liedyn_ros.dynamics.mass_matrix.kernels.factorization import solve_mass
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import multiply, multiply_transposed
@@ -17,7 +17,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, BIAS_WRENCH, L
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, VECTOR, WHOLE
 from liedyn_ros.jit.simd import get_int
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 
 
 @kernel

@@ -19,7 +19,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     ARMATURE, coordinate_row, DAMPING, KIND, LINKS, load12, PARENT, store3, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
-from liedyn_ros.jit.memory import overlap, rows_of
+from liedyn_ros.jit.pointers import overlap, rows_of
 from liedyn_ros.jit.simd import (
     get, get_int, get_lanes, joined, LANES, parts, put, put_lanes, quad_of)
 from liedyn_ros.lie.kernels import se3, vec3

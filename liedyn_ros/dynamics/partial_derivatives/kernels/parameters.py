@@ -15,21 +15,64 @@ external wrench and its joints along. This shift of the body, and the displaceme
 it, are twists in the frame of the link or in the ground.
 
 Steps that do not depend on another body run for eight bodies at a time, side by side.
+
+How an inertia changes with a displacement of its body, and derivatives by inertias.
+by_displacement transposes displaced, and transported_back transposes rigid.transport. An inertia
+has nine entries besides the mass: h, and J as six that stand for a symmetric matrix.
 """
 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import sum_of
-from liedyn_ros.dynamics.partial_derivatives.kernels.inertia_changes import (
-    by_displacement, by_inertia, displaced, transported_back)
-from liedyn_ros.dynamics.tree.kernels import rigid
-from liedyn_ros.dynamics.tree.kernels.tables import (
-    DATA_WIDTH, load3, ORDER_CHANGE, store3, TWIST)
+from liedyn_ros.dynamics.tree.kernels import rigid, symmetric
+from liedyn_ros.dynamics.tree.kernels.tables import DATA_WIDTH, load3, ORDER_CHANGE, store3, TWIST
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.memory import rows_of
+from liedyn_ros.jit.pointers import rows_of
 from liedyn_ros.jit.simd import (
     align_stack, broadcast, get, get_int, get_lanes, LANES, of_width, put, put_lanes, total,
     transposed)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
+
+
+@inlined
+def displaced(body, x):
+    """Return how an inertia changes with a displacement of the body (1.5)."""
+    (m, h, j), (w, u) = body, x
+    a, b, c = (vec3.cross(w, (j[0], j[1], j[2])), vec3.cross(w, (j[1], j[3], j[4])),
+               vec3.cross(w, (j[2], j[4], j[5])))  # columns of [w] J
+    x, y, z = h[0] * u[0], h[1] * u[1], h[2] * u[2]  # of 2 (h.u) 1 - h u^T - u h^T
+    moved = (2.0 * (a[0] + (y + z)), (a[1] + b[0]) - (h[0] * u[1] + u[0] * h[1]),
+             (a[2] + c[0]) - (h[0] * u[2] + u[0] * h[2]), 2.0 * (b[1] + (x + z)),
+             (b[2] + c[1]) - (h[1] * u[2] + u[1] * h[2]), 2.0 * (c[2] + (x + y)))
+    return 0.0, vec3.add(vec3.cross(w, h), vec3.scale(m, u)), moved
+
+
+@inlined
+def by_displacement(body, by_h, by_j):
+    """Return the derivatives by a displacement of the body from those by its h and J."""
+    (m, h, j), x = body, symmetric.apply(by_j, body[1])
+    a, b, c = (symmetric.apply(j, (by_j[0], by_j[1], by_j[2])),
+               symmetric.apply(j, (by_j[1], by_j[3], by_j[4])),
+               symmetric.apply(j, (by_j[2], by_j[4], by_j[5])))  # columns of J by_J
+    turned = c[1] - b[2], a[2] - c[0], b[0] - a[1]
+    return (vec3.axpy(2.0, turned, vec3.cross(h, by_h)), vec3.axpy(
+        2.0, vec3.sub(vec3.scale(symmetric.trace(by_j), h), x), vec3.scale(m, by_h)))
+
+
+@inlined
+def transported_back(r, p, by_m, by_h, by_j):
+    """Return the derivatives by an inertia from those by the result of rigid.transport."""
+    z = vec3.sub(vec3.scale(symmetric.trace(by_j), p), symmetric.apply(by_j, p))
+    return (by_m + vec3.dot(p, vec3.add(by_h, z)), mat3.apply_t(r, vec3.axpy(2.0, z, by_h)),
+            symmetric.rotate(mat3.transpose(r), by_j))
+
+
+@inlined
+def by_inertia(xw, xu, yw, yu):
+    """Return the derivatives of x . I y by m, h and J (6.22)."""
+    return (vec3.dot(xu, yu), vec3.sub(vec3.cross(yu, xw), vec3.cross(yw, xu)),
+            (xw[0] * yw[0], xw[0] * yw[1] + xw[1] * yw[0], xw[0] * yw[2] + xw[2] * yw[0],
+             xw[1] * yw[1], xw[1] * yw[2] + xw[2] * yw[1], xw[2] * yw[2]))
+
 
 # Columns of the parameters: a row for each coordinate, for each body and the joint that moves it,
 # for each closure. Gravity has a row of its own.

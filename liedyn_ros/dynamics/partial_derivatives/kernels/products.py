@@ -21,12 +21,12 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import shares_mem
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     GRAVITY_COLUMN, LINK_DISPLACEMENT, LINK_PITCH, LINK_WRENCH, PART_WIDTH)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
-from liedyn_ros.dynamics.tree.kernels.motion import spring_rate, store_pose
+from liedyn_ros.dynamics.tree.kernels.motion import (
+    fits_bodies, spring_rate, store_pose, subtract_external)
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, add3, ARMATURE, COMPUTED, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3,
     load9, LOADED_JOINTS, NV, of_known_width, ORDER_CHANGE, PARENT, PITCH, POSITION, QI, ROTATION,
     store3, TWIST, VI, WRENCH)
-from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.simd import (

@@ -21,14 +21,14 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     ACCELERATION, INERTIA_CHANGE, LINK_FORCE, LINK_INERTIA, LINK_WIDTH, load_pair, POSITION,
     ROTATION, store_pair, TWIST)
-from liedyn_ros.dynamics.partial_derivatives.kernels.rate_sums import (
+from liedyn_ros.dynamics.partial_derivatives.kernels.forward_rates import (
     add_rate_sum, add_turned_sum, chart_series, is_noncommuting)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops, symmetric
+from liedyn_ros.dynamics.tree.kernels.motion import on_link
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add12, add3, ARMATURE, body_row, CARRIER, coordinate_row, DAMPING, GRAVITY,
     INERTIA as OWN_INERTIA, KIND, LINKS, load12, load3, load9, PARENT, PITCH, POSITION_AT,
     STIFFNESS, STOP_LOWER, STOP_STIFFNESS, STOP_UPPER, STOP_WIDTH, VI)
-from liedyn_ros.dynamics.tree.kernels.wrenches import on_link
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, VECTOR
 from liedyn_ros.jit.simd import get, get_int

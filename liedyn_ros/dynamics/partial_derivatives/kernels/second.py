@@ -26,7 +26,7 @@ from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3, vec3
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 
 # Columns of the table of variations, a row for each link after row 0, the ground. A name with D
 # is a variation; VARIED_TWIST0 and VARIED_ACCELERATION0 are those of the parent's motion, seen by

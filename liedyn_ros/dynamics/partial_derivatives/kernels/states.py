@@ -9,8 +9,8 @@
 """Jacobians and gradients of one state over many, one after the other: (13.10) to (13.23)."""
 
 from liedyn_ros.dynamics.algorithms.kernels import aba
-from liedyn_ros.dynamics.partial_derivatives.kernels import forward, forward_products
-from liedyn_ros.dynamics.partial_derivatives.kernels import jacobians, products
+from liedyn_ros.dynamics.partial_derivatives.kernels import (
+    forward_products, hybrid, jacobians, products)
 from liedyn_ros.jit.decorators import long_kernel
 from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX
 
@@ -48,7 +48,7 @@ def forward_jacobians_of_states(
         a: MATRIX, by_q: CUBE, by_v: CUBE, by_tau: CUBE, by_gravity: CUBE):
     """Write a (K, nv) and Jacobians; return the first state to fail, and its code."""
     for s in range(len(q)):
-        code = forward.forward_jacobians(
+        code = hybrid.forward_jacobians(
             model, data, links, columns, before, factors, sides, q[s], v[s], tau[s], external[s],
             a[s], by_q[s], by_v[s], by_tau[s], by_gravity[s])
         if code != aba.DONE:

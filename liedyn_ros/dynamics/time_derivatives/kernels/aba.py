@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Forward and hybrid dynamics and their time derivatives, one order after the other.
+Forward and hybrid dynamics, their time derivatives, order after order, and errors (7.42).
 
 Order zero is the articulated-body algorithm of kernels/aba.py. Its articulated inertias, gains and
 pivots serve every order (Lemma 2). An order costs its inverse dynamics without the unknown
@@ -16,16 +16,15 @@ accelerations, and one solution of the factored system (theory 7.7).
 
 from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.time_derivatives.kernels import conversion, solution
-from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
+from liedyn_ros.dynamics.time_derivatives.kernels.motion import (
+    add_wrench_to_parent, store_efforts, store_motion_series, store_net_wrench, store_velocity)
 from liedyn_ros.dynamics.time_derivatives.kernels.series import SERIES_TABLE_WIDTH
-from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
-    add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS, of_known_width, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTHS, VECTOR, WHOLE
-from liedyn_ros.jit.memory import overlap, rows_of
+from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, TRUTHS, VECTOR, WHOLE
+from liedyn_ros.jit.pointers import overlap, rows_of
 from liedyn_ros.jit.simd import get_int, of_width
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 
 
 @kernel
@@ -82,3 +81,34 @@ def solve_orders(model, data, series, prescribed, size, first, loaded):
             solution.solve_link(model, data, series, prescribed, i, k, size, True)
             if solution.has_prescribed(model, prescribed, i):
                 store_efforts(model, series, i, k, size)
+
+
+ZERO_THRESHOLD = 1e-6  # of order zero, or of 1 in SI units: smaller numbers count as zero
+
+
+@kernel
+def compare(
+        a: MATRIX, tau: MATRIX, other_a: MATRIX, other_tau: MATRIX, unit: NUMBER, weight: NUMBER,
+        squares: VECTOR):
+    """Add the squared difference of each order to squares; return the root of the largest sum."""
+    largest, of_a, of_tau = 0.0, 1.0, 1.0
+    for k in range(len(squares)):
+        size_a, apart_a = _differ(a, other_a, 1.0, k)
+        size_tau, apart_tau = _differ(tau, other_tau, unit, k)
+        if k == 0:
+            of_a, of_tau = max(1.0, size_a), max(1.0, size_tau)
+        difference = max(apart_a / max(size_a, ZERO_THRESHOLD * of_a),
+                         apart_tau / max(size_tau, ZERO_THRESHOLD * of_tau))
+        squares[k] += weight * difference * difference
+        largest = max(largest, squares[k])
+    return largest**0.5
+
+
+@inlined
+def _differ(x, y, unit, k):
+    """Return the largest |x| and the largest |x - y / unit| of order k."""
+    largest = apart = 0.0
+    for i in range(x.shape[1]):
+        largest = max(largest, abs(x[k, i]))
+        apart = max(apart, abs(x[k, i] - y[k, i] / unit))
+    return largest, apart

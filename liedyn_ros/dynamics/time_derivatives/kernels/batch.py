@@ -12,16 +12,15 @@ from liedyn_ros.dynamics.algorithms.kernels import aba as order_zero
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.dynamics.time_derivatives.kernels import (
     aba, conversion, factorization, rnea, solution)
-from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
+from liedyn_ros.dynamics.time_derivatives.kernels.motion import (
+    add_wrench_to_parent, store_efforts, store_motion_series, store_net_wrench, store_velocity)
 from liedyn_ros.dynamics.time_derivatives.kernels.series import SERIES_TABLE_WIDTH
-from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
-    add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS, MODEL_WIDTH, of_known_width, PARENT
 from liedyn_ros.jit.decorators import inlined, long_kernel
 from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, TRUTHS
 from liedyn_ros.jit.simd import get_int, LANES, of_width
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 
 
 @long_kernel

@@ -23,16 +23,16 @@ from liedyn_ros.dynamics.time_derivatives.kernels.joints import translation_per_
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     COSINE, EFFORT, MAX_ORDER, RATE, SERIES_EXTERNAL, SERIES_POSITION, SERIES_ROTATION, SINE,
     SPECIFIC_ACCELERATION, STOP, TRANSLATION, VELOCITY, VELOCITY_SQUARE)
-from liedyn_ros.dynamics.tree.kernels import joints, stops, wrenches
+from liedyn_ros.dynamics.tree.kernels import joints, motion, stops
+from liedyn_ros.dynamics.tree.kernels.joints import LARGEST_ANGLE, sine_cosine_within
 from liedyn_ros.dynamics.tree.kernels.motion import spring
 from liedyn_ros.dynamics.tree.kernels.tables import (
     BODIES, body_row, CARRIER, coordinate_row, FRICTION, GRAVITY, KIND, LINKS, load3,
     LOADED_JOINTS, QI, STOP_LOWER, STOP_STIFFNESS, STOP_UPPER, STOP_WIDTH, store3, store6, VI)
-from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST_ANGLE, sine_cosine_within
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, get_lane, lanes_of, put, put_lane
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 
 FACTORIAL = np.cumprod([1.0, *range(1, MAX_ORDER + 2)])
@@ -124,7 +124,7 @@ def store_external_series(model, series, external, lane, size):
             for j in range(SERIES_EXTERNAL, SERIES_EXTERNAL + 6):
                 put_lane(series, i * size + k, j, lane, 0.0)
         for b in range(external.shape[1]):
-            m, f = wrenches.on_link(model, b, external[k])
+            m, f = motion.on_link(model, b, external[k])
             row = get_int(model, body_row(model, b), CARRIER) * size + k
             for j in range(3):
                 add_lane(series, row, SERIES_EXTERNAL + j, lane, scale * m[j])

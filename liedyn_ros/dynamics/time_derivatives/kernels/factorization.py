@@ -12,7 +12,7 @@ Articulated inertias of a configuration, as in kernels/aba.py, of LANES states.
 They, the gains and the pivots depend on the pose alone and serve every order (Lemma 2).
 """
 
-from liedyn_ros.dynamics.algorithms.kernels import aba, articulated, floating_base, pivots
+from liedyn_ros.dynamics.algorithms.kernels import aba, articulated, floating_base
 from liedyn_ros.dynamics.algorithms.kernels.aba import is_prescribed
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     COSINE, SERIES_POSITION, SERIES_ROTATION, SINE, TRANSLATION)
@@ -46,7 +46,7 @@ def store_rigid_inertia(model, data, i):
 def factor_link(model, data, series, prescribed, i, size):
     """Eliminate the coordinates of link i; add what is left of its inertia to its parent's."""
     body = articulated.load(data, i)  # (3.7)
-    smallest = pivots.MIN_PIVOT * aba.pivot_scale(
+    smallest = articulated.MIN_PIVOT * aba.pivot_scale(
         get_int(model, i, KIND), get(model, i, PITCH), body)
     if aba.is_floating_base(model, prescribed, i):
         floating_base.factor(
@@ -61,7 +61,7 @@ def factor_link(model, data, series, prescribed, i, size):
 def factor_turn(model, data, series, i, size, body, smallest):
     """Eliminate the coordinate of a revolute joint without armature."""
     gm, gf = aba.gain(REVOLUTE, 0.0, 0, body)
-    inverse_pivot = pivots.store_factor(
+    inverse_pivot = articulated.store_factor(
         data, coordinate_row(model, get_int(model, i, VI)), gm[2], smallest, gm, gf)
     if get_int(model, i, PARENT) > 0:
         rest = articulated.eliminate_turn(body, inverse_pivot)
@@ -81,7 +81,7 @@ def factor_joint(model, data, series, prescribed, i, size, body, smallest):
             gm, gf = aba.gain(kind, pitch, k, body)
             # S^T Ihat S and the armature (3.20)
             pivot = joints.along(kind, pitch, k, gm, gf) + get(model, row, ARMATURE)
-            inverse_pivot = pivots.store_factor(data, row, pivot, smallest, gm, gf)
+            inverse_pivot = articulated.store_factor(data, row, pivot, smallest, gm, gf)
             body = articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
     if get_int(model, i, PARENT) > 0:
         add_inertia_to_parent(model, data, i, articulated.transport(

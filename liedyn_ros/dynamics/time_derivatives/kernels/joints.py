@@ -16,11 +16,9 @@ series: the constant placement of the joint frame in the parent is applied once 
 In all functions row is that of coefficient 0 of the link in the table.
 """
 
-from liedyn_ros.dynamics.time_derivatives.kernels.neighbours import (
-    axpy_four, four_zeros, get_four, load_two, unpack_four)
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    COSINE, PARENT_MOTION, RATE, SERIES_POSITION, SERIES_ROTATION, SERIES_WRENCH, SINE,
-    TRANSLATION)
+    axpy_four, COSINE, four_zeros, get_four, load_two, PARENT_MOTION, RATE, SERIES_POSITION,
+    SERIES_ROTATION, SERIES_WRENCH, SINE, TRANSLATION, unpack_four)
 from liedyn_ros.dynamics.tree.kernels.tables import load3, load9, PITCH, store3, store9
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, put

@@ -9,17 +9,16 @@
 """Inverse dynamics and its time derivatives: Newton and Euler on series (theory 7.6)."""
 
 from liedyn_ros.dynamics.time_derivatives.kernels import conversion
-from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
+from liedyn_ros.dynamics.time_derivatives.kernels.motion import (
+    add_wrench_to_parent, store_efforts, store_motion_series, store_net_wrench, store_velocity)
 from liedyn_ros.dynamics.time_derivatives.kernels.series import SERIES_TABLE_WIDTH, SINE
-from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
-    add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS, MODEL_WIDTH, NV, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTH, VECTOR
-from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.pointers import overlap
 from liedyn_ros.jit.simd import get_int, of_width
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 
 
 @kernel

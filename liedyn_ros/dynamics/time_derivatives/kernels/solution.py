@@ -16,11 +16,11 @@ Articulated inertias, gains and pivots are those of order zero, in data.
 from liedyn_ros.dynamics.algorithms.kernels import articulated, floating_base
 from liedyn_ros.dynamics.algorithms.kernels.aba import is_floating_base, is_prescribed
 from liedyn_ros.dynamics.time_derivatives.kernels import joints
-from liedyn_ros.dynamics.time_derivatives.kernels.neighbours import add_two, load_two, store_two
+from liedyn_ros.dynamics.time_derivatives.kernels.motion import spring_coefficient
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    AXIS_ACCELERATION, EFFORT, JOINT_FORCE, PARENT_MOTION, RATE, SERIES_POSITION, SERIES_WRENCH,
-    SPECIFIC_ACCELERATION, TENSOR, TRANSLATION, VELOCITY)
-from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import spring_coefficient
+    add_two, AXIS_ACCELERATION, EFFORT, JOINT_FORCE, load_two, PARENT_MOTION, RATE,
+    SERIES_POSITION, SERIES_WRENCH, SPECIFIC_ACCELERATION, store_two, TENSOR, TRANSLATION,
+    VELOCITY)
 from liedyn_ros.dynamics.tree.kernels.joints import add_along, along, degrees
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, add9, coordinate_row, DAMPING, GAIN, INVERSE_PIVOT, KIND, load12, load3, LOADED_JOINTS,

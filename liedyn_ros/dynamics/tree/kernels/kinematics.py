@@ -6,17 +6,24 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The motion of named bodies."""
+"""
+The motion of named bodies, the axes of its twists, velocities in exponential coordinates.
+
+Axes in which the twist of a frame is expressed. LOCAL has the axes and the origin of the frame:
+the body twist. WORLD has those of the ground: the spatial twist. LOCAL_WORLD_ALIGNED has the
+origin of the frame and the axes of the ground.
+"""
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, ACCELERATIONS, BODIES, body_row, CARRIER, COMPUTED, LINKS, load12, load3,
-    PLACEMENT, POSES, store3, TWIST, TWISTS)
+    ACCELERATION, ACCELERATIONS, BODIES, body_row, CARRIER, COMPUTED, KIND, LINKS, load12, load3,
+    PLACEMENT, POSES, store3, TWIST, TWISTS, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.simd import get_int, put
-from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
+from liedyn_ros.model.kernels.configuration import finite
+from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
 @kernel
@@ -62,3 +69,40 @@ def store_matrix(poses, b, r, p):
         poses[b, row, 3] = p[row]
         poses[b, 3, row] = 0.0
     poses[b, 3, 3] = 1.0
+
+
+WORLD, LOCAL, LOCAL_WORLD_ALIGNED = range(3)  # as Pinocchio numbers them
+
+
+@inlined
+def are_axes(axes):
+    """Return whether a number is one of the three."""
+    return WORLD <= axes <= LOCAL_WORLD_ALIGNED
+
+
+@inlined
+def expressed(axes, r, p, w, v):
+    """Return a body twist of the frame at the pose (r, p) in axes."""
+    if axes == LOCAL:
+        return w, v
+    if axes == WORLD:
+        return se3.adjoint(r, p, w, v)  # (1.2)
+    return mat3.apply(r, w), mat3.apply(r, v)
+
+
+@kernel
+def exponential_rate(model: MATRIX, x: VECTOR, v: VECTOR, out: VECTOR):
+    """Write the dx/dt that moves q0 (+) x with the velocity v: dexp(-x)^-1 v on each group."""
+    for k in range(len(v)):
+        out[k] = v[k]
+    for i in range(1, get_int(model, 0, LINKS)):
+        kind, vi = get_int(model, i, KIND), get_int(model, i, VI)
+        if kind == SPHERICAL:
+            jacobian = so3.left_jacobian_inverse(vec3.neg(vec3.load(x, vi)))
+            vec3.store(out, vi, mat3.apply(jacobian, vec3.load(v, vi)))  # (1.14)
+        elif kind == FREE:
+            j, q = se3.left_jacobian_inverse(
+                vec3.neg(vec3.load(x, vi)), vec3.neg(vec3.load(x, vi + 3)))
+            w, u = vec3.load(v, vi), vec3.load(v, vi + 3)
+            vec3.store(out, vi, mat3.apply(j, w))  # (1.14)
+            vec3.store(out, vi + 3, vec3.add(mat3.apply(q, w), mat3.apply(j, u)))

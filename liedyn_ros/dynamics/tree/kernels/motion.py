@@ -6,16 +6,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Steps of all recursions: pose and twist of a link from its parent's, and forces in joints."""
+"""Steps of recursions: pose and twist of a link from its parent's, forces, wrenches."""
 
 from liedyn_ros.dynamics.tree.kernels import joints, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, coordinate_row, DAMPING, FRICTION, GROUND_POSE, KIND, load12, load3, load9,
-    PARENT, PITCH, PLACEMENT, POSITION, POSITION_AT, QI, REST, ROTATION, STIFFNESS, store12,
-    store3, store9, TWIST, VI)
+    ACCELERATION, add3, BODIES, body_row, CARRIER, coordinate_row, DAMPING, FRICTION, GROUND_POSE,
+    KIND, load12, load3, load9, PARENT, PITCH, PLACEMENT, POSITION, POSITION_AT, QI, REST,
+    ROTATION, STIFFNESS, store12, store3, store9, TWIST, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 
@@ -107,3 +108,31 @@ def spring_rate(model, k, q):
     """Return the derivative of that force by the coordinate."""
     return get(model, coordinate_row(model, k), STIFFNESS) + stops.of_coordinate(
         model, k, stops.stop_rate, q)
+
+
+@inlined
+def fits_bodies(model, external):
+    """Return whether there are finite wrenches (B, 6) on all bodies, or none (0, 6)."""
+    if len(external) == 0:
+        return True
+    return (len(external) == get_int(model, 0, BODIES) and external.shape[1] == 6
+            and finite(external))
+
+
+@inlined
+def on_link(model, b, external):
+    """Return the wrench on body b in the frame of the link that carries it (1.5)."""
+    row = body_row(model, b)
+    r, p = load12(model, row, PLACEMENT)
+    return se3.adjoint_inverse_dual(r, p, load3(external, b, 0), load3(external, b, 3))
+
+
+@inlined
+def subtract_external(model, data, external, column):
+    """Subtract wrenches on bodies from those in six columns of the links that carry them (3.4)."""
+    for b in range(len(external)):
+        link = get_int(model, body_row(model, b), CARRIER)
+        if link > 0:
+            m, f = on_link(model, b, external)
+            add3(data, link, column, vec3.neg(m))
+            add3(data, link, column + 3, vec3.neg(f))

@@ -9,8 +9,7 @@
 """The regressor of joint forces, body by body, of many states."""
 
 from liedyn_ros.dynamics.frames.kernels.jacobians import write_frame_jacobian
-from liedyn_ros.dynamics.tree.kernels.axes import LOCAL
-from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics
+from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics, LOCAL
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, load3
 from liedyn_ros.jit.decorators import inlined, long_kernel
 from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX

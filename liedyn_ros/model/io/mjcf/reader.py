@@ -25,8 +25,8 @@ from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.mjcf.compiler import Compiled, compiled, Document, placed
 from liedyn_ros.model.io.xml_parts import mesh_reach, model_of_file, unused
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.body import SpatialInertia
 from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, pose
-from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.plausibility import Shape
 
 _JOINT_TYPES = 'free', 'spherical', 'prismatic', 'revolute'  # by MuJoCo's numbers

@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element as Xml, SubElement
 import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.packages import candidates, PATHS
+from liedyn_ros.common.resources import candidates, PATHS
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.io.loops import SCOPE

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.meshes import surfaces
-from liedyn_ros.common.packages import found_file
+from liedyn_ros.common.resources import found_file
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
@@ -33,8 +33,8 @@ from liedyn_ros.model.io.xml_parts import (
     given_limits, inertia_in, is_off, model_of_file, MOMENT_TAGS, name_degrees, Remarks, shapes_of,
     unused)
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.body import SpatialInertia
 from liedyn_ros.model.parts.geometry import IDENTITY
-from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.replacement import inertia_of as inertia_of_parameters
 
 _NO_LIMIT = 1e16  # SDF writes such numbers for no limit

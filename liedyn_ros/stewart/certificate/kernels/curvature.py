@@ -17,7 +17,7 @@ symmetric part of w with w, three of w with v, one of v with v.
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
-from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
+from liedyn_ros.linear_algebra.kernels.elimination import invert_6x6
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 
 UNIT_ROUNDOFF = 2.0 ** -53

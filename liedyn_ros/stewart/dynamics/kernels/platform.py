@@ -20,9 +20,9 @@ import numpy as np
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import mat3, motion, vec3
-from liedyn_ros.lie.kernels.tolerance import TOLERANCE
-from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, SIX, solve_cholesky_negated
-from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
+from liedyn_ros.lie.kernels.so3 import TOLERANCE
+from liedyn_ros.linear_algebra.kernels.elimination import (
+    factor_cholesky, invert_6x6, SIX, solve_cholesky_negated)
 from liedyn_ros.stewart.dynamics.kernels import leg as legs
 from liedyn_ros.stewart.dynamics.kernels.leg import GRAVITY_SERIES, V, W
 from liedyn_ros.stewart.dynamics.kernels.series import cross_coefficient, get, product, put

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from liedyn_ros.common import checks
 from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.common.yaml_reader import Node
-from liedyn_ros.model.parts.inertia import SpatialInertia
+from liedyn_ros.model.parts.body import SpatialInertia
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 

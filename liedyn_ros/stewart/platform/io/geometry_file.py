@@ -26,14 +26,13 @@ from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.yaml_reader import Node, read, write_text
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart.platform.architecture import architectural_fault
-from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry, with_tool
 from liedyn_ros.stewart.platform.description.geometry_covariance import (
     covariance_of_rows, turned_covariance)
 from liedyn_ros.stewart.platform.description.leg_checks import unlimited_cones, usual_forces
 from liedyn_ros.stewart.platform.description.leg_types import (
     Crank, LEAST_SINE, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.description.masses import read_masses
-from liedyn_ros.stewart.platform.description.tool_frame import with_tool
 from liedyn_ros.stewart.platform.kinematics import home_fault, leg_lengths
 
 MAX_SIZE = 20.0  # m, of a platform; beyond it numbers are taken for mm

@@ -12,7 +12,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.lie.kernels.motion import split
-from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
+from liedyn_ros.linear_algebra.kernels.elimination import invert_6x6
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 
 RATES_DIFFERENCE = 1e-5  # of differences, rad and m

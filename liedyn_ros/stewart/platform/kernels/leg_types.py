@@ -15,6 +15,13 @@ those at given drive coordinates. A rod from end to end has the length and rates
 (14.34), so results for plain legs hold for all. Only a screw that turns with the platform adds to
 its rates (14.42). The ratio is u . A', the rod's unit vector times the motion of its end by the
 drive coordinate: 1 for struts, 0 at a dead centre.
+
+A wire over a pulley that swivels: its length on the drum's side grows with its wrap (14.43).
+
+Two driven axes a leg: a point on a plane carries a guide, or slides along one (14.44). Either the
+guide is fixed to the moving point, and the platform joint slides along it. Or it is fixed to the
+platform, and the moving point slides along it. A platform has three such legs, each with two
+coordinates.
 """
 
 import math
@@ -25,11 +32,80 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, ROTATION, TRIPLE, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
-from liedyn_ros.stewart.platform.kernels import leg_screws, legs, stages, wires
+from liedyn_ros.stewart.platform.kernels import leg_screws, legs
 from liedyn_ros.stewart.platform.kernels.leg_rows import (
-    BASE, count_legs, CRANK, DRIVE_VALUE, END_SHIFT, FIRST_UNIT, has_rows, KIND, LENGTH, OFFSET,
-    OTHER, PLATFORM, RAIL, RATIO, ROW, row_at, SCREW_PITCH, SECOND_UNIT, SIDE, SIZE, STAGE, TARGET,
-    UNIT, WIRE)
+    BASE, CARRIED_STAGE, count_legs, CRANK, DRIVE_VALUE, END_SHIFT, FIRST_UNIT, GUIDE, has_rows,
+    KIND, LENGTH, OFFSET, OTHER, PLATFORM, RAIL, RATIO, ROW, row_at, SCREW_PITCH, SECOND_UNIT,
+    SIDE, SIZE, STAGE, TARGET, UNIT, WIRE)
+
+
+@kernel
+def wind_wire(table, row, i, r, p):
+    """
+    Write the base end of a rod along the free wire, as long as all of it (14.43).
+
+    The wire arrives along the axis at the base joint, on the far side of the pulley. Returns
+    whether the platform joint is outside the pulley, else NaN.
+    """
+    a, s, radius = vec3.load(row, BASE), vec3.load(row, FIRST_UNIT), row[LENGTH]
+    tip = vec3.add(mat3.apply(r, vec3.load(row, PLATFORM)), p)
+    w = vec3.sub(tip, a)
+    height = vec3.dot(w, s)
+    side = vec3.axpy(-height, s, w)
+    far = vec3.dot(side, side) ** 0.5
+    beyond = far - radius
+    square = beyond * beyond + height * height
+    outside = square > radius * radius and far > 0.0
+    free = (square - radius * radius) ** 0.5 if outside else math.nan
+    angle = math.atan2(height, beyond) + math.acos(min(radius / square ** 0.5, 1.0))
+    wound = radius * (math.pi - angle)
+    touch = vec3.axpy(radius * (1.0 + math.cos(angle)) / far, side,
+                      vec3.axpy(radius * math.sin(angle), s, a))
+    along = vec3.scale(1.0 / free, vec3.sub(tip, touch))
+    vec3.store(table, 3 * i, vec3.axpy(-free - wound, along, tip))
+    row[END_SHIFT] = wound
+    return outside
+
+
+STAGE_ROD = 8.0  # of the rod that stands for a stage, in units of the table
+
+
+@kernel
+def place_stage(table, row, i, r, p, solving):
+    """
+    Write the ends of a rod along the force of a stage's drive (14.44).
+
+    Where values are given (solving), the rod is longer than STAGE_ROD by their error, else it is
+    STAGE_ROD. Returns whether there are such ends, else they are NaN.
+    """
+    a, b = vec3.load(row, BASE), vec3.load(row, PLATFORM)
+    dual, normal = vec3.load(row, FIRST_UNIT), vec3.load(row, SECOND_UNIT)
+    guide = vec3.load(row, GUIDE)
+    tip = vec3.add(mat3.apply(r, b), p)
+    if row[KIND] == CARRIED_STAGE:
+        along = mat3.apply(r, guide)
+        slide = vec3.dot(normal, vec3.sub(a, tip)) / vec3.dot(normal, along)
+        vec3.store(table, 3 * (count_legs(table) + i), vec3.axpy(slide, guide, b))
+        tip, guide = vec3.axpy(slide, along, tip), along
+    n = vec3.axpy(-vec3.dot(dual, guide) / vec3.dot(normal, guide), normal, dual)
+    size = vec3.dot(n, n) ** 0.5
+    value, length = vec3.dot(n, vec3.sub(tip, a)), STAGE_ROD
+    if solving:
+        length = rod_length((value - row[TARGET]) / size)
+    else:
+        row[DRIVE_VALUE], row[RATIO] = value, 1.0 / size
+    vec3.store(table, 3 * i, vec3.axpy(-length / size, n, tip))
+    return size > 0.0
+
+
+@kernel
+def rod_length(error):
+    """Return STAGE_ROD plus an error, limited so that a rod of another length stays above zero."""
+    half = 0.5 * STAGE_ROD
+    if error > -half:
+        return STAGE_ROD + error
+    return half * half / -error
+
 
 MAX_TURNS = 40  # of the iteration for offset joints, whose error falls by e e' / l^2 each
 # Of the square of a leg's length, by which its ends move in the last
@@ -50,7 +126,7 @@ def write_leg_ends(table: VECTOR, r: ROTATION, p: TRIPLE):
         elif row[KIND] == CRANK:
             reached &= turn_crank(table, row, i, r, p)
         elif row[KIND] >= STAGE:
-            reached &= stages.place_stage(table, row, i, r, p, False)
+            reached &= place_stage(table, row, i, r, p, False)
         else:
             reached &= write_strut_ends(table, row, i, r, p)
             leg = legs.leg_vector(table, i, r, p)
@@ -62,7 +138,7 @@ def write_leg_ends(table: VECTOR, r: ROTATION, p: TRIPLE):
 def write_strut_ends(table, row, i, r, p):
     """Write the ends that a pose gives a strut of any kind; return whether it has some."""
     if row[KIND] == WIRE:
-        return wires.wind_wire(table, row, i, r, p)
+        return wind_wire(table, row, i, r, p)
     if row[KIND] == OFFSET:
         write_offset_axes(table, row, i, r, p)
         if row[SCREW_PITCH] != 0.0:
@@ -157,7 +233,7 @@ def write_driven_ends(table: VECTOR, values: VECTOR, squared: VECTOR):
             squared[i] = row[LENGTH] * row[LENGTH] if abs(value) < np.inf else math.nan
         elif row[KIND] >= STAGE:
             row[TARGET] = value
-            squared[i] = stages.STAGE_ROD * stages.STAGE_ROD if abs(value) < np.inf else math.nan
+            squared[i] = STAGE_ROD * STAGE_ROD if abs(value) < np.inf else math.nan
         else:
             squared[i] = value * value if value > 0.0 else math.nan
 
@@ -171,7 +247,7 @@ def write_all_ends(table, r, p):
         at = row_at(table, i)
         row = table[at:at + ROW]
         if row[KIND] >= STAGE:
-            stages.place_stage(table, row, i, r, p, True)
+            place_stage(table, row, i, r, p, True)
         elif row[KIND] == OFFSET or row[KIND] == WIRE:
             write_strut_ends(table, row, i, r, p)
 

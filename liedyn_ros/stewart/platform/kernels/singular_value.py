@@ -16,7 +16,7 @@ decomposition.
 """
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
+from liedyn_ros.linear_algebra.kernels.elimination import invert_6x6
 
 SQUARINGS = 20  # a gap of 1e-5 between the two smallest values is then resolved
 RANK_ONE = 1e-15  # of |M|^2 / trace(M)^2 below 1 where only one direction is left

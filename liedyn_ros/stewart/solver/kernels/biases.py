@@ -19,7 +19,8 @@ import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, TRUTH, VECTOR, WHOLE
-from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, SIX, solve_cholesky_negated
+from liedyn_ros.linear_algebra.kernels.elimination import (
+    factor_cholesky, SIX, solve_cholesky_negated)
 from liedyn_ros.stewart.solver.kernels import least_squares
 from liedyn_ros.stewart.solver.kernels.least_squares import (
     RANK_PIVOT, system_parts, weighted_normal_equations)

@@ -18,7 +18,8 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import FITTED, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import motion, se3, so3, vec3
-from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, SIX, solve_cholesky_negated
+from liedyn_ros.linear_algebra.kernels.elimination import (
+    factor_cholesky, SIX, solve_cholesky_negated)
 from liedyn_ros.stewart.platform.kernels import leg_types, legs
 from liedyn_ros.stewart.solver.kernels.problem import (
     CONVERGED, INVALID, MAX_ITERATIONS, SINGULAR)

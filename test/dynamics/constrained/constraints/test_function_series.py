@@ -23,7 +23,7 @@ from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics.constrained import (
     complete_acceleration, complete_velocity, ConstrainedDynamics, ConstraintFunction, project,
     taylor_series)
-from liedyn_ros.dynamics.constrained.constraints.configuration_series import (
+from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import (
     configuration_series, tangent_series)
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia

@@ -18,8 +18,8 @@ from support.witnesses.tangents import difference
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, ConstraintFunction, LEAST_FORCE, LEAST_TORQUE, project,
     taylor_series)
-from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
-from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import FunctionRows
+from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import (
+    ConstraintRates, FunctionRows)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import kinematic_gaps
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.model import ModelBuilder

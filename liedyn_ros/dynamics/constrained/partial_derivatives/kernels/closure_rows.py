@@ -7,13 +7,20 @@
 # language governing permissions and limitations under the License.
 
 """
-How the rows of closures vary, in one direction and in reverse (12.9).
+How the rows of closures vary, in one direction and in reverse (12.9); those of functions.
 
 A row is a wrench between two frames: moment and force are products of points and axes that links
 carry. A jet is such a vector with its rate, and the changes of both along a direction. In reverse,
 weights of a vector and of its rate become weights of the displacement and of the twist of its
 link. params is a ParameterArrays, or None: its frames have displacements of their own.
+
+The rows of a user's functions in products and gradients of constrained dynamics. Python has
+differentiated the rows J (k, nv), the last of the constraints, along q: E_e J is their derivative
+along a tangent e. They change J a + J' v where accelerations are unknown, and J^T lam among the
+forces (13.19). Where forces or multipliers are redundant, they change J mu (13.19b).
 """
+
+from typing import NamedTuple
 
 from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, row_wrench
 from liedyn_ros.dynamics.constrained.kernels.tables import AXES, get3, get6, ORIGIN, START
@@ -22,9 +29,11 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     CLOSURE_LENGTH, CLOSURE_PITCH)
 from liedyn_ros.dynamics.tree.kernels.tables import add3
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.model.kernels.closure_kinds import (
+from liedyn_ros.model.kernels.kinds import (
     ACROSS_X, ALONG_ROD, FORCE_X, MOMENT_CROSS, MOMENT_X, MOMENT_Z, SCREW)
+
 
 # Columns of the table of variations, a row for each link; the last row is the ground, at rest.
 D_POSE, D_TWIST, D_ACCELERATION = 0, 6, 12  # displacement, and changes of the spatial motion
@@ -182,3 +191,58 @@ def jet_axpy(s, x, y):
     """Return the jet s x + y."""
     return (vec3.axpy(s, x[0], y[0]), vec3.axpy(s, x[1], y[1]), vec3.axpy(s, x[2], y[2]),
             vec3.axpy(s, x[3], y[3]))
+
+
+class FunctionChange(NamedTuple):
+    """E_x J (k, nv) as slope and D(J a + J' v) (k,) as push along one direction."""
+
+    slope: MATRIX
+    push: VECTOR
+
+
+class FunctionWeights(NamedTuple):
+    """E_e J (nv, k, nv) as slopes and D(J a + J' v) (k, 2 nv) by q and v as pushes."""
+
+    slopes: CUBE
+    pushes: MATRIX
+
+
+@kernel
+def add_change(motion, functions, first, gamma, tau):
+    """Add to what vary has written: D(A a + A' v) from row first on, and -D(A^T lam) (nv,)."""
+    slope, push = functions.slope, functions.push
+    for r in range(len(push)):
+        gamma[first + r] += push[r]
+        for j in range(len(tau)):
+            tau[j] -= slope[r, j] * motion.multiplier[START, first + r]
+
+
+@kernel
+def add_rows(functions, first, rates, out):
+    """Add D(J rates) from row first on, the rates being constant."""
+    slope = functions.slope
+    for r in range(len(slope)):
+        for j in range(len(rates)):
+            out[first + r] += slope[r, j] * rates[j]
+
+
+@kernel
+def vjp_function_rows(functions, first, rates, weights, by_q):
+    """Add to by_q (nv,) what weights . J rates has by q: undoes add_rows."""
+    slopes = functions.slopes
+    for e in range(len(by_q)):
+        for r in range(slopes.shape[1]):
+            for j in range(len(rates)):
+                by_q[e] += weights[first + r] * slopes[e, r, j] * rates[j]
+
+
+@kernel
+def vjp_change(motion, functions, first, weights, by_rows, by_q, by_v):
+    """Add gradients of by_rows . (J a + J' v) - weights . J^T lam by q, v: undoes add_change."""
+    slopes, pushes, n = functions.slopes, functions.pushes, len(by_q)
+    for e in range(n):
+        for r in range(len(pushes)):
+            by_q[e] += by_rows[first + r] * pushes[r, e]
+            by_v[e] += by_rows[first + r] * pushes[r, n + e]
+            for j in range(n):
+                by_q[e] -= weights[j] * slopes[e, r, j] * motion.multiplier[START, first + r]

@@ -22,14 +22,14 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation impor
     add_scaled_columns, dual, relative_columns, twist_bracket, ZERO_MOTION)
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     load_pair, store_pair)
-from liedyn_ros.dynamics.partial_derivatives.kernels.rate_sums import (
+from liedyn_ros.dynamics.partial_derivatives.kernels.forward_rates import (
     add_rate_sum, add_turned_sum, chart_series, is_noncommuting)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import load3, store3
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.model.kernels.closure_kinds import ACROSS_X, ALONG_ROD, MOMENT_CROSS, SCREW
+from liedyn_ros.model.kernels.kinds import ACROSS_X, ALONG_ROD, MOMENT_CROSS, SCREW
 
 # Columns of the scratch buffer, a row for each coefficient. First come the changes of a row, of a
 # point or axis, and of a field. Then come the wrench of a closure, its change, and that in the

@@ -7,36 +7,46 @@
 # language governing permissions and limitations under the License.
 
 """
-Gradients of weighted results of constrained dynamics: the products of `products`, in reverse.
+Gradients of weighted results of constrained dynamics and of gaps (13.20), in reverse.
 
 They follow a call of the dynamics at order zero too. The systems that a product solves are solved
 for the weights of these equations, r = ID - A^T lam = tau and c = A a + A' v = 0.
+
+The gradient of weighted residuals of closures by kinematic parameters (13.20). A residual of a
+closed loop varies by its row of A on the displacement of frame b against frame a. That of a rod
+also varies by its length, that of a screw by its pitch. A v varies as in reverse.vjp_rows.
 """
 
+from liedyn_ros.dynamics.constrained.kernels import order
+from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, links_of, row_wrench
 from liedyn_ros.dynamics.constrained.kernels.groups import count_groups, rows_of
-from liedyn_ros.dynamics.constrained.kernels.tables import RANK, START, task_of, workspace_of
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    AXES, axpy6, get3, ORIGIN, RANK, START, task_of, workspace_of)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
-    function_rows, parameters as loop_parameters, reverse)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import FIELD
+    closure_rows, parameters as loop_parameters, variation)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import BY_POSE, FIELD
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
     are_projected, begin_products, complete_rates, COORDINATE_CHANGE, LEFT, MU, multiplier_range,
     product_of, VARIED, write_side_multipliers)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
-    add_force_response)
+    add_force_response, add_scaled_columns, store_field, ZERO_MOTION)
 from liedyn_ros.dynamics.constrained.solver.kernels import solution
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID_TASK, LEAST_FORCE_TASK
-from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
+    all_finite, CLOSURE_LENGTH, CLOSURE_PITCH)
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
+from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTH, TRUTHS, VECTOR
+from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.linear_algebra.kernels import orthogonal
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
+from liedyn_ros.model.kernels.kinds import ALONG_ROD, SCREW
 
 
 @kernel
 def constrained_gradient(
         workspace: VECTOR, task: VECTOR, product: VECTOR,
         params: loop_parameters.ParameterArrays | None,
-        functions: function_rows.FunctionWeights | None, y: VECTOR, z: VECTOR, found: MATRIX
+        functions: closure_rows.FunctionWeights | None, y: VECTOR, z: VECTOR, found: MATRIX
         ) -> TRUTH:
     """
     Write the gradient (nv,) of y . x + z . lam, x being a where it is unknown, and tau elsewhere.
@@ -56,7 +66,7 @@ def constrained_gradient(
 def adjoint_pass(
         workspace: VECTOR, task: VECTOR, product: VECTOR,
         params: loop_parameters.ParameterArrays | None,
-        functions: function_rows.FunctionWeights | None, y: VECTOR, z: VECTOR, found: MATRIX):
+        functions: closure_rows.FunctionWeights | None, y: VECTOR, z: VECTOR, found: MATRIX):
     """Write a gradient as constrained_gradient does, after one of the same solution."""
     if not (finite(y) and finite(z)):
         return False
@@ -67,7 +77,7 @@ def adjoint_pass(
     by_q, by_v, by_a, weights = found[0], found[1], found[2], found[3]
     rank, size, count = int(scratch.report[RANK]), len(y), len(z)
     varied, sign = work[VARIED, :count], -1.0 if kind == HYBRID_TASK else 1.0
-    reverse.clear_weights(machine, table, params)
+    variation.clear_weights(machine, table, params)
     for r in range(count):
         varied[r] = z[r]
     vjp_solution(tables, task_table, scratch, table, work, rank, sign, y, varied, weights)
@@ -77,13 +87,13 @@ def adjoint_pass(
     if kind != HYBRID_TASK:
         for r in range(count):  # no constraint on accelerations is solved
             varied[r] = 0.0
-    reverse.vjp_equations(machine, motion, table, params, weights, varied)
-    reverse.vjp_motion(machine, motion, table, params, weights, by_q, by_v, by_a)
+    variation.vjp_equations(machine, motion, table, params, weights, varied)
+    variation.vjp_motion(machine, motion, table, params, weights, by_q, by_v, by_a)
     if functions is not None:
         for j in range(size):
             by_q[j] += work[COORDINATE_CHANGE, j]
-        function_rows.vjp_change(motion, functions, count - len(functions.pushes), weights,
-                                 varied, by_q, by_v)
+        closure_rows.vjp_change(motion, functions, count - len(functions.pushes), weights,
+                                varied, by_q, by_v)
     vjp_couplings(machine, varied, by_a)
     for j in range(size):
         by_q[j], by_v[j], by_a[j] = sign * by_q[j], sign * by_v[j], sign * by_a[j]
@@ -119,9 +129,9 @@ def vjp_reactions(machine, motion, table, params, functions, work, first, end, s
         work[COORDINATE_CHANGE, j] = 0.0
     for k in range(first, end):
         mu, weights = work[MU + k, :size], work[VARIED + k, :count]
-        reverse.vjp_rows(machine, motion, table, params, mu, weights)
+        variation.vjp_rows(machine, motion, table, params, mu, weights)
         if functions is not None:
-            function_rows.vjp_function_rows(
+            closure_rows.vjp_function_rows(
                 functions, count - len(functions.pushes), mu, weights,
                 work[COORDINATE_CHANGE, :size])
 
@@ -219,3 +229,48 @@ def vjp_least_torque(machine, motion, scratch, space, work, free, active, weight
     write_side_multipliers(machine, motion, scratch, free, side)
     for r in range(count):
         work[VARIED, r] = motion.multiplier[1, r]
+
+
+@kernel
+def gap_gradient(
+        workspace: VECTOR, product: VECTOR, params: loop_parameters.ParameterArrays,
+        free: TRUTHS, q: VECTOR, v: VECTOR, rest: MATRIX, no_wrenches: CUBE,
+        by_position: VECTOR, by_rate: VECTOR, out: MATRIX):
+    """
+    Write the gradient of by_position . f + by_rate . A v by all parameters into params.
+
+    The state is closed. free (nv,) is False, rest (1, nv) zero, no_wrenches (0, 1, 6). out (3, nv)
+    is overwritten.
+    """
+    tables = workspace_of(workspace)
+    machine, motion, scratch = tables.machine, tables.motion, tables.by_row
+    table, frames = product_of(product).variations, 2 * len(machine.closure_kind)
+    nothing = rest[0]
+    order.begin_state(machine, motion, False, free, frames, q, v, rest, rest)
+    order.advance_order(machine, motion, scratch, no_wrenches, frames, False, 0, scratch.x, True)
+    variation.clear_weights(machine, table, params)
+    variation.vjp_rows(machine, motion, table, params, v, by_rate)
+    for c in range(len(machine.closure_kind)):
+        vjp_residuals(machine, motion, table, params, c, by_position)
+    store_field(machine, motion, table, nothing)
+    variation.vjp_motion(machine, motion, table, params, nothing, out[0], out[1], out[2])
+    loop_parameters.write_parameter_gradient(machine, motion, table, FIELD, params, 1.0, nothing,
+                                             frames)
+
+
+@kernel
+def vjp_residuals(machine, motion, table, params, c, weights):
+    """Add the weights of displacements, pitch and length in the residuals of closure c."""
+    (a, b), (frame_a, frame_b), wrench = links_of(machine, c), frames_of(machine, c), ZERO_MOTION
+    for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+        wrench = axpy6(weights[r], row_wrench(machine, motion, c, r, START), wrench)
+        if machine.row_kind[r] == SCREW:  # z - pitch angle = 0
+            apart = vec3.sub(get3(motion.frame, frame_b, START, ORIGIN),
+                             get3(motion.frame, frame_a, START, ORIGIN))
+            z = vec3.dot(apart, get3(motion.frame, frame_b, START, AXES + 6))
+            params.closures[c, CLOSURE_PITCH] -= weights[r] * z / machine.closure_size[c, 0]
+        elif machine.row_kind[r] == ALONG_ROD:
+            params.closures[c, CLOSURE_LENGTH] -= weights[r]
+    for i, f, sign in ((a, frame_a, -1.0), (b, frame_b, 1.0)):
+        add_scaled_columns(table, i, BY_POSE, sign, wrench)
+        add_scaled_columns(params.frames, f, 0, sign, wrench)

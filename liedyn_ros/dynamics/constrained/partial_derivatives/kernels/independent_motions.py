@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.constrained.tracking.kernels.completion import UNSATISF
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, NUMBER, TRUTH, VECTOR, WHOLE
 from liedyn_ros.linear_algebra.kernels import orthogonal
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 
 SMALLEST_ROW = 1e-9  # of what a coordinate moves a loop by: shorter ones are rounding errors
 

@@ -19,22 +19,20 @@ from liedyn_ros.dynamics.constrained.kernels.closures import (
 from liedyn_ros.dynamics.constrained.kernels.groups import count_groups
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     axpy6, dot6, get6, RANK, START, task_of, workspace_of)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import hybrid_changes
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import (
+    hybrid_changes, inverse_changes)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
     D_POSE, D_TWIST, FIELD, row_jet)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.inverse_changes import (
-    inverse_changes)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     dual, relative_columns, relative_motion, store_field, twist_bracket, ZERO_MOTION)
-from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
 from liedyn_ros.dynamics.constrained.solver.kernels.least_torque import add_free_motions
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE_TASK
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import all_set, LEAST_FORCE_TASK
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import store_pair
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, TRUTH, VECTOR
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.linear_algebra.kernels.rows import copy_scaled
-from liedyn_ros.model.kernels.closure_kinds import SCREW
+from liedyn_ros.model.kernels.kinds import SCREW
 
 
 @kernel

@@ -27,7 +27,7 @@ from liedyn_ros.dynamics.tree.kernels import rigid
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, ORDER_CHANGE, TWIST
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR
-from liedyn_ros.jit.memory import rows_of
+from liedyn_ros.jit.pointers import rows_of
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.lie.kernels import se3, vec3
 

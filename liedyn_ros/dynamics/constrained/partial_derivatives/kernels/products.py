@@ -20,10 +20,10 @@ from liedyn_ros.dynamics.constrained.kernels.groups import (
     coordinates_of, count_groups, rows_of)
 from liedyn_ros.dynamics.constrained.kernels.tables import add6, RANK, START, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
-    function_rows, parameters as loop_parameters)
+    closure_rows, parameters as loop_parameters)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_force_response, vary_equations, vary_rows)
-from liedyn_ros.dynamics.constrained.solver.kernels import forward, inverse, least_torque, solution
+from liedyn_ros.dynamics.constrained.solver.kernels import inverse, least_torque, solution, solver
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import (
     HYBRID_TASK, LEAST_FORCE_TASK, LEAST_TORQUE_TASK)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
@@ -31,7 +31,7 @@ from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.linear_algebra.kernels import orthogonal
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 
 # Rows of the scratch buffer of vectors: mu of redundant forces, and of redundant multipliers. The
 # next are the change of A mu by each, or its weights. Two are of coordinates.
@@ -49,7 +49,7 @@ product_of = PRODUCT.view
 def constrained_product(
         workspace: VECTOR, task: VECTOR, product: VECTOR,
         params: loop_parameters.ParameterArrays | None,
-        functions: function_rows.FunctionChange | None, xq: VECTOR, xv: VECTOR, xa: VECTOR,
+        functions: closure_rows.FunctionChange | None, xq: VECTOR, xv: VECTOR, xa: VECTOR,
         xtau: VECTOR, found: VECTOR) -> TRUTH:
     """
     Write how a, tau (nv,) and the multipliers (m,) vary along xq, xv and what is given.
@@ -75,8 +75,8 @@ def constrained_product(
         loop_parameters.write_parameter_changes(machine, motion, params)
     vary_equations(machine, motion, table, params, xq, xv, xa, scratch.gamma, tau)
     if functions is not None:
-        function_rows.add_change(motion, functions, count - len(functions.push), scratch.gamma,
-                                 tau)
+        closure_rows.add_change(motion, functions, count - len(functions.push), scratch.gamma,
+                                tau)
     vary_reactions(machine, motion, table, params, functions, work,
                    *multiplier_range(kind, rank < count),
                    size, count)
@@ -113,7 +113,7 @@ def begin_products(machine, motion, space, work, kind, free, chosen):
         for g in range(count_groups(machine)):
             least_torque.add_free_motions(machine, space, g, space.size[:, START], work[MU])
         subtract_closure_changes(machine, motion)
-    elif forward.all_set(free):
+    elif solver.all_set(free):
         order.complete_order(machine, motion, free, START, True)
 
 
@@ -136,7 +136,7 @@ def vary_reactions(machine, motion, table, params, functions, work, first, end, 
         mu, varied = work[MU + k, :size], work[VARIED + k, :count]
         vary_rows(machine, motion, table, params, mu, varied)
         if functions is not None:
-            function_rows.add_rows(functions, count - len(functions.push), mu, varied)
+            closure_rows.add_rows(functions, count - len(functions.push), mu, varied)
 
 
 @kernel
@@ -172,7 +172,7 @@ def write_multipliers(motion, scratch, work, rank, kind, multipliers):
 def complete_forces(machine, motion, table, work, task, a, multipliers, xtau, tau):
     """Add the forces of the changes of a and of the multipliers; write the given forces."""
     kind, free, size = task.kind[0], task.free, len(a)
-    if kind == LEAST_FORCE_TASK or (kind == HYBRID_TASK and not forward.all_set(free)):
+    if kind == LEAST_FORCE_TASK or (kind == HYBRID_TASK and not solver.all_set(free)):
         for j in range(size):
             work[COORDINATE_CHANGE, j] = a[j] if free[j] else 0.0
         add_force_response(machine, motion, table, work[COORDINATE_CHANGE, :size], multipliers,

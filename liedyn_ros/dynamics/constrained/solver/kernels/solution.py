@@ -27,7 +27,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import broadcast, get, get_lanes, LANES, put, put_lanes, total
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.linear_algebra.kernels import gram_cholesky, orthogonal
-from liedyn_ros.model.kernels.closure_kinds import FORCE_X, MOMENT_CROSS, SCREW
+from liedyn_ros.model.kernels.kinds import FORCE_X, MOMENT_CROSS, SCREW
 
 FLOOR = 1e-3  # acceleration, rad/s^2 or m/s^2, that counts as none in a defect
 

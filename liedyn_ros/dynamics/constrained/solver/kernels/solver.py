@@ -7,10 +7,12 @@
 # language governing permissions and limitations under the License.
 
 """
-The one entry to constrained dynamics (12.15, 12.16, 12.18, 12.21).
+The one entry to constrained dynamics (12.15, 12.16, 12.18, 12.21), of one state or many.
 
 All tasks are one kernel, and share what takes long to compile: they differ in what is factored
 and in how an order is solved.
+
+Constrained forward and hybrid dynamics at one order (12.15), (12.16).
 """
 
 import math
@@ -22,10 +24,42 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     ACTUATION, DEFECT, RANK, REPORT_WIDTH, START, task_of, workspace_of)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CONSISTENT, SINGULAR_ACTUATION
 from liedyn_ros.dynamics.constrained.solver.kernels import (
-    effort_limits, forward, inverse, least_torque, solution)
-from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR, WHOLE
-from liedyn_ros.model.kernels.acceptance import finite
+    effort_limits, inverse, least_torque, solution)
+from liedyn_ros.jit.decorators import kernel, long_kernel
+from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, NUMBER, VECTOR, WHOLE
+from liedyn_ros.model.kernels.configuration import finite
+
+
+@kernel
+def solve_forward(machine, motion, scratch, free, rank, k, last):
+    """
+    Write coefficient k of accelerations, forces and multipliers.
+
+    scratch.x holds the forces that the motion needs without them. last says that no order follows.
+    """
+    x, effort, rate, scale = scratch.x, motion.effort[k], motion.rate[k + 1], 1.0 / (k + 1.0)
+    for j in range(len(x)):  # without branches
+        need, given = x[j], effort[j]
+        x[j], effort[j] = given - need if free[j] else need, given if free[j] else need
+    solution.solve_constraints(machine, scratch, free, x, scratch.gamma, motion.multiplier[k])
+    for j in range(len(x)):
+        rate[j] = scale * x[j] if free[j] else rate[j]
+    if rank < len(scratch.gamma):
+        if k > 0:
+            closures.write_jacobian(machine, motion, k)
+        solution.take_least_norm(machine, motion, scratch, free, k)
+    if not (last and all_set(free)):
+        order.complete_order(machine, motion, free, k, last and k == 0)
+
+
+@kernel
+def all_set(free):
+    """Return whether all coordinates are free: then the last order is not completed."""
+    for j in range(len(free)):
+        if not free[j]:
+            return False
+    return True
+
 
 HYBRID_TASK, LEAST_FORCE_TASK, LEAST_TORQUE_TASK = range(3)
 DONE, REFUSED = 0, -1
@@ -147,7 +181,7 @@ def solve_order(machine, motion, scratch, space, task, external, frames, rank, k
     order.advance_order(machine, motion, scratch, external, frames, kind != LEAST_TORQUE_TASK, k,
                         need, last and k == 0)
     if kind == HYBRID_TASK:
-        forward.solve_forward(machine, motion, scratch, free, rank, k, last)
+        solve_forward(machine, motion, scratch, free, rank, k, last)
         return DONE
     order.note_defect(machine, motion, scratch, k + 1)
     if kind == LEAST_FORCE_TASK:
@@ -215,3 +249,20 @@ def judge_actuation(scratch, condition):
     """Report the inverse condition number of the actuation; return whether actuators hold."""
     scratch.report[ACTUATION] = condition
     return DONE if condition > SINGULAR_ACTUATION else MOTION_UNDETERMINED
+
+
+@long_kernel
+def solve_states(
+        workspace: VECTOR, task: VECTOR, closed: NUMBER, external: ARRAY4, q: MATRIX, v: MATRIX,
+        a: CUBE, tau: CUBE, multipliers: CUBE, wrenches: ARRAY4, report: MATRIX):
+    """
+    Run solve_state on each state, in place; external may have no bodies.
+
+    Returns the first state that was refused, their number if none, and the code.
+    """
+    for s in range(len(q)):
+        code = solve_state(workspace, task, closed, external[s], q[s], v[s], a[s], tau[s], a[s],
+                           tau[s], multipliers[s], wrenches[s], report[s])
+        if code != DONE:
+            return s, code
+    return len(q), DONE

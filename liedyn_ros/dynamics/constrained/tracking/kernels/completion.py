@@ -20,7 +20,7 @@ from liedyn_ros.dynamics.constrained.solver.kernels.solver import (
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.linear_algebra.kernels import orthogonal
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.configuration import finite
 
 UNSATISFIABLE = -4  # no accelerations of passive coordinates satisfy the constraints
 

@@ -24,9 +24,8 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import (
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR, WHOLE
-from liedyn_ros.linear_algebra.kernels.orthogonal import inner_product
-from liedyn_ros.linear_algebra.kernels.singular_values import (
-    orthogonalize_columns, orthonormalize_rows, write_identity)
+from liedyn_ros.linear_algebra.kernels.orthogonal import (
+    inner_product, orthogonalize_columns, orthonormalize_rows, write_identity)
 from liedyn_ros.model.kernels import configuration
 
 MAX_STEP = 0.5  # rad or m that an unmeasured joint may move in one step

@@ -13,11 +13,11 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     ACCELERATION, INERTIA_CHANGE, LINK_FORCE, LINK_INERTIA, load_derivative, load_pair, P,
     POSITION, Q, R, ROTATION, S, store_derivative, store_pair, sum_of, TWIST, twist_axpy)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels.motion import fits_bodies, on_link
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, body_row, CARRIER, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS, load12, load3, load9,
     PARENT, PITCH, PLACEMENT, POSITION as LINK_POSITION, QI, ROTATION as LINK_ROTATION, store12,
     store3, store9, VI)
-from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, on_link
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3

@@ -23,8 +23,7 @@ from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import motion, vec3
-from liedyn_ros.linear_algebra.kernels.singular_values import (
-    orthogonalize_columns, write_identity)
+from liedyn_ros.linear_algebra.kernels.orthogonal import orthogonalize_columns, write_identity
 from liedyn_ros.stewart.platform.kernels import leg_rows
 from liedyn_ros.stewart.platform.kernels import state as platform
 from liedyn_ros.stewart.solver.kernels.biases import copy_pose
