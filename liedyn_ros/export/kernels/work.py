@@ -11,7 +11,7 @@ The parts of a work area of a tree, one after the other, each at the beginning o
 
 First data, then zeros (nv,), then what calls share: series, or scratch buffers of one call. All
 sizes are in numbers of eight bytes. Partial derivatives share links, columns, variations, gravity
-(nv, 3), before (nv,), factors and sides, as in partial_derivatives/tables.py. Products begin at
+(nv, 3), before (nv,), factors and sides, as in partial_derivatives/many_states.py. Products begin at
 the same place as links.
 """
 
