@@ -11,8 +11,8 @@ The parts of a work area of a tree, one after the other, each at the beginning o
 
 First data, then zeros (nv,), then what calls share: series, or scratch buffers of one call. All
 sizes are in numbers of eight bytes. Partial derivatives share links, columns, variations, gravity
-(nv, 3), before (nv,), factors and sides, as in partial_derivatives/many_states.py. Products begin at
-the same place as links.
+(nv, 3), before (nv,), factors and sides, as in partial_derivatives/many_states.py. Products begin
+at the same place as links.
 """
 
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
