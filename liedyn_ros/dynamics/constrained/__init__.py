@@ -16,8 +16,8 @@ from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility, mo
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction, mjcf_functions
 from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import (
     taylor_series, TaylorNumber)
-from liedyn_ros.dynamics.constrained.contacts import (
-    Carried, Contact, ContactForce, Contacts, Impact)
+from liedyn_ros.dynamics.constrained.contact_programs import ContactForce
+from liedyn_ros.dynamics.constrained.contacts import Carried, Contact, Contacts, Impact
 from liedyn_ros.dynamics.constrained.differential_kinematics import (
     DifferentialKinematics)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics

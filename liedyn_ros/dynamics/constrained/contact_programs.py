@@ -37,6 +37,30 @@ SLIDING_TOLERANCE = 1e-9  # of the largest speed: a change of sliding speeds tha
 STALLED_STEP = 1e-6  # accepted where changes fall no more: of many contacts programs end near 1e-7
 
 
+class ContactForce(NamedTuple):
+    """
+    Force of the ground on a machine at a contact, in the axes of the ground.
+
+    force (3,) and moment (3,) about the origin of the frame, N and N m. normal is the force along
+    the normal: below zero the contact would pull. slip is the tangential force over friction times
+    the normal one: above 1 it would slip. holds says that neither is so. unique is False where
+    other forces of the contacts have the same effect. A contact that does not hold then means
+    little: see Contacts.forces.
+
+    >>> contacts, bent = Contacts(model, {'tip': Contact('tool')}), q + 0.5
+    >>> held = contacts.holding(['tip'], bent)
+    >>> contacts.forces(held, bent, held.forward(bent, 0.0 * v, tau))['tip'].moment
+    array([0., 0., 0.])
+    """
+
+    force: Array
+    moment: Array
+    normal: float
+    slip: float
+    holds: bool
+    unique: bool = True
+
+
 class Cone(NamedTuple):
     """
     Forces (3,) of a contact, in the axes of the ground: matrix (3, k) times multipliers of rows.

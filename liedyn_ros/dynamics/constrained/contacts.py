@@ -30,7 +30,7 @@ from liedyn_ros.dynamics.constrained.constraints.rank import independent_columns
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
 from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.contact_programs import (
-    admissible_multipliers, carried_forces, Cone, CONTACT_TOLERANCE, least_efforts,
+    admissible_multipliers, carried_forces, Cone, CONTACT_TOLERANCE, ContactForce, least_efforts,
     normal_and_tangential, restored_impulses, sliding_impulses)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.solver.inputs import LEAST_FORCE
@@ -79,30 +79,6 @@ class Contact:
                              names=[self.frame], expected=0.0, got=self.friction)
         for name in ('normal', 'axis'):
             object.__setattr__(self, name, unit_axis(f'{where}: {name}', getattr(self, name)))
-
-
-class ContactForce(NamedTuple):
-    """
-    Force of the ground on a machine at a contact, in the axes of the ground.
-
-    force (3,) and moment (3,) about the origin of the frame, N and N m. normal is the force along
-    the normal: below zero the contact would pull. slip is the tangential force over friction times
-    the normal one: above 1 it would slip. holds says that neither is so. unique is False where
-    other forces of the contacts have the same effect. A contact that does not hold then means
-    little: see Contacts.forces.
-
-    >>> contacts, bent = Contacts(model, {'tip': Contact('tool')}), q + 0.5
-    >>> held = contacts.holding(['tip'], bent)
-    >>> contacts.forces(held, bent, held.forward(bent, 0.0 * v, tau))['tip'].moment
-    array([0., 0., 0.])
-    """
-
-    force: Array
-    moment: Array
-    normal: float
-    slip: float
-    holds: bool
-    unique: bool = True
 
 
 class Impact(NamedTuple):
@@ -381,8 +357,7 @@ class Contacts:
                              f'returns it, got {dynamics.model.name} without contacts',
                              names=[dynamics.model.name], expected=self.names, got=())
         rest, v = np.zeros(self.model.nv), as_array('v', v, (self.model.nv,))
-        momentum = tree.inverse(q, rest, v)  # with the forces at rest (12.58)
-        found = dynamics.forward(q, rest, momentum)
+        found = dynamics.forward(q, rest, tree.inverse(q, rest, v))  # forces at rest (12.58)
         if not cones or not (part or sliding):
             return Impact(found.a, self.forces(dynamics, q, found), found.status)
         mass, rows = tree.mass_matrix(q), dynamics.jacobian(q)

@@ -286,16 +286,16 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
                 _spread_cost, robot, cost), external=external, scheme=scheme, kept=kept)
         by_q, by_v = np.split(np.concatenate(by) @ directions(robot, q, v), 2)
         return MotionGradient(total, by_q, by_v, by_tau[:, robot.known])
-    model, tau = robot.model, as_array('tau', tau, (-1, robot.model.nv))
-    count = len(tau)
+    tau = as_array('tau', tau, (-1, robot.model.nv))
+    model, (count, n) = robot.model, tau.shape
     every = max(1, math.isqrt(count)) if kept is None else _count('kept', kept, 1)
     run, kept_states = partial(simulate, robot, external=external, scheme=scheme), [
-        (model.check_configuration(q), as_array('v', v, (model.nv,)))]
+        (model.check_configuration(q), as_array('v', v, (n,)))]
     for first in range(0, count - every, every):
         ahead = run(*kept_states[-1], tau[first:first + every], dt, every)
         kept_states.append((ahead.q[-1].copy(), ahead.v[-1].copy()))
-    total, by_tau, n = 0.0, np.zeros_like(tau), model.nv
     back: Array = np.zeros(2 * n)  # the gradient by the state after a step
+    total, by_tau = 0.0, np.zeros_like(tau)
     for block in reversed(range(len(kept_states))):
         rows = tau[(first := block * every):(block + 1) * every]
         states = run(*kept_states[block], rows, dt, len(rows))
