@@ -41,7 +41,6 @@ WITHOUT_EQUATION = {
     'export/kernels/arrays.py': 'where arrays lie, and whether indices are those of a tree',
     'export/kernels/interface.py': 'what each argument of the C library is',
     'export/kernels/loop_partials.py': 'calls of kernels with equations',
-    'export/kernels/loops.py': 'parts of a work area, and calls of kernels with equations',
     'export/kernels/machine.py': 'whether indices in a file are those of closed loops',
     'export/kernels/platform.py': 'places of the parts of a platform in a work area',
     'export/kernels/work.py': 'sizes of the parts of a work area',
