@@ -212,9 +212,10 @@ def outcome(name: str, seed: int) -> tuple[str, float]:
     before, joint = q[0, k], model.coordinate_names[k]
     wrong.change(q, tau, k, rng)
     try:
-        remarks = identify(given, Recording(given, clock, q, tau)).verdict.remarks
+        verdict = identify(given, Recording(given, clock, q, tau)).verdict
     except LiedynError as error:
         return ('named' if joint in getattr(error, 'names', ()) else 'other'), np.nan
+    remarks = (verdict.unit, *verdict.remarks)
     told = [float(each) for remark in remarks if 'not observable' in remark
             for each in re.findall(rf'{joint} ([+-]\d+)', remark)]
     return ('doubt' if any(joint in each for each in remarks) else 'silent',

@@ -23,7 +23,7 @@ from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.estimate import ConsistentBodies, given_unknowns
 from liedyn_ros.identification.held_out import FOLDS
 from liedyn_ros.identification.motion import Motion, Recording
-from liedyn_ros.identification.readings import MAX_SPAN
+from liedyn_ros.identification.readings import MAX_REMAINING_SHARE, MAX_SPAN
 from liedyn_ros.identification.regressors.regressor import fixed_groups
 from liedyn_ros.identification.robust_fit import (
     COLUMN_RANK_TOLERANCE, repetition, RobustFit, triangle_of)
@@ -132,9 +132,9 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 def require_efforts(model: Model, equations: Equations, wider: Equations,
-                    scales: Sequence[str] = ()) -> tuple[str, ...]:
+                    scales: Sequence[str] = ()) -> tuple[str, tuple[str, ...]]:
     """
-    Return doubts about the unit of the efforts; raise LimitError for a wrong unit or sign.
+    Return a doubt about the unit of all efforts, '' for none, and others, or raise LimitError.
 
     wider have springs beside, whose forces are like those of an inertia below zero. Each joint
     alone is fitted by what can be, as its efforts are and negated. What the better of both leaves
@@ -152,8 +152,9 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
     similar = np.abs(alike) > MIN_CORRELATION
     far = similar & ~(np.abs(np.log(np.abs(ratio) + 1e-300)) < np.log(TWO_DEVIATIONS))
     known = similar & ~np.isin(names, list(scales))
-    common, deviations = _common_ratio(model, equations, ratio, known)
-    far |= known & bool(deviations > 2.0 and (ratio[known] > 0.0).all())
+    common, deviations, sure, by_load = _common_ratio(model, equations, ratio, known)
+    far &= ~((ratio > 1.0) & by_load)
+    far |= known & bool(sure and deviations > 2.0 and (ratio[known] > 0.0).all())
     if far.any():
         wrong = tuple(names[far].tolist())
         raise LimitError(
@@ -174,44 +175,54 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
             'friction, inertia or load. The sign of efforts or positions is reversed: '
             f'{_scales(wrong, [-1.0] * len(wrong))} turns them; sure=True (--sure) takes them as '
             'they are', names=wrong)
+    unit = '' if not deviations > 1.0 else (
+        f'efforts are {common:.2g} times what the given model needs, by '
+        f'{", ".join(names[known])}: {"a load, heavier" if common > 1.0 else "lighter"} bodies '
+        'than the model has, or another unit')
     doubts = [f'{name}: efforts are {each:.3g} times what the given model needs, in the same '
               'course: is the unit right?' for name, each in zip(names[similar], ratio[similar])
-              if not 1.0 / DEVIATION < each < DEVIATION]
-    if deviations > 1.0:
-        doubts.insert(0, f'efforts are {common:.2g} times what the given model needs, over all '
-                         f'joints: are its masses too {"small" if common > 1.0 else "large"}, or '
-                         'is the unit another one?')
+              if not 1.0 / DEVIATION < each / (common if unit else 1.0) < DEVIATION]
+    if unit and not deviations > 2.0:
+        doubts.insert(0, unit)
     for which, what in ((~similar & (sign > 0),
                          'the unit of its effort, and only friction or inertia show the sign'),
                         (~similar & (sign == 0), 'the unit and the sign of its effort')):
         if which.any():
             doubts.append(f'{", ".join(names[which])}: mostly friction, or what no model has: it '
                           f'gives no evidence of {what}')
-    return tuple(doubts)
+    return unit if deviations > 2.0 else '', tuple(doubts)
 
 
 def _common_ratio(model: Model, equations: Equations, ratio: Array,
-                  known: NDArray[np.bool_]) -> tuple[float, float]:
+                  known: NDArray[np.bool_]) -> tuple[float, float, bool, bool]:
     """
     Return the ratio of efforts that some joints, a mask (f,), share, and its size in deviations.
 
+    And whether it is sure that a unit or masses make it, and whether loads explain it as well.
     Loads and motors make efforts larger, but only a unit, or the masses, all of them smaller. So
     a larger one is that without last bodies, which may carry loads, motors and friction, of any
-    numbers. It is a doubt, of two deviations at most, where these may explain it.
+    numbers. One joint alone may have a body that is wrong.
     """
-    common = np.log(np.maximum(ratio[known], 1.0 / TWO_DEVIATIONS)).sum() / max(known.sum(), 1)
-    deviation = (np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / known.sum())
-                 if known.sum() > 1 else np.inf)  # of one joint, its body may be wrong
-    unloaded = _unloaded_ratio(model, equations, known) if common > 0.0 else np.exp(common)
-    if unloaded is None:
-        return float(np.exp(common)), float(min(common / deviation, 2.0))
-    common = float(np.median([0.0, common, np.log(unloaded)]))
-    return float(np.exp(common)), float(abs(common) / deviation)
+    count = int(known.sum())
+    common = np.log(np.maximum(ratio[known], 1.0 / TWO_DEVIATIONS)).sum() / max(count, 1)
+    deviation = np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / max(count, 1))
+    if count < 2 or common <= 0.0:
+        return float(np.exp(common)), float(abs(common) / deviation), count > 1, False
+    unloaded, explained = _unloaded_ratio(model, equations, known)
+    if unloaded is not None:
+        common = float(np.median([0.0, common, np.log(unloaded)]))
+    return (float(np.exp(common)), float(abs(common) / deviation), unloaded is not None,
+            explained)
 
 
 def _unloaded_ratio(model: Model, equations: Equations, known: NDArray[np.bool_]
-                    ) -> float | None:
-    """Return efforts of joints, a mask (f,), over those needed, but for loads; None if unlike."""
+                    ) -> tuple[float | None, bool]:
+    """
+    Return efforts of joints, a mask (f,), over those needed, but for loads; None if unlike.
+
+    And whether loads leave so much less of the efforts than a ratio of each does that they explain
+    them, as another way of reading would.
+    """
     parents = {joint.parent for joint in model.joint_list if joint.type_name != 'fixed'}
     regressor, full = equations.regressor, equations.full_map()
     inertial = len(equations.base.kept) + len(equations.base.dropped)
@@ -221,13 +232,22 @@ def _unloaded_ratio(model: Model, equations: Equations, known: NDArray[np.bool_]
     given = np.concatenate([regressor.parameters, np.zeros(full.shape[1] - inertial)])
     size = np.sqrt((equations.forces**2).mean(axis=0))[known]
     rows = (equations.rows[:, known] / size[:, None]).reshape(-1, len(full)) @ full
-    both = np.column_stack([rows[:, ~free] @ given[~free],
-                            (equations.forces[:, known] / size).ravel()])
-    needed, measured = (both - rows[:, free] @ np.linalg.lstsq(
-        rows[:, free], both, rcond=COLUMN_RANK_TOLERANCE)[0]).T
+    forces = (equations.forces[:, known] / size).ravel()
+    needed, measured = _left(rows[:, free], np.column_stack([rows[:, ~free] @ given[~free],
+                                                             forces])).T
+    each = (rows @ given).reshape(-1, len(size), 1) * np.eye(len(size))
+    scaled = _left(np.column_stack([each.reshape(-1, len(size)), rows[:, inertial:]]), forces)
     product, square = float(needed @ measured), float(needed @ needed)
     alike = product > MIN_CORRELATION * np.sqrt(square * float(measured @ measured))
-    return product / square if alike else None
+    loaded = measured - needed
+    return product / square if alike else None, bool(
+        loaded @ loaded < MAX_REMAINING_SHARE * (scaled @ scaled))
+
+
+def _left(columns: Array, target: Array) -> Array:
+    """Return what columns (n, p) leave of a target (n, ...)."""
+    return np.asarray(target - columns @ np.linalg.lstsq(
+        columns, target, rcond=COLUMN_RANK_TOLERANCE)[0])
 
 
 def _scales(names: tuple[str, ...], factors: Array | list[float]) -> str:

@@ -195,7 +195,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     missing, wider = missing_terms(motion, trial, friction, weight, unseen)
     estimate = replace(every.at(weight), scatter=trial.scatter_with(wider), parts=FOLDS)
     beyond = _beyond(motion, trial, estimate, weight)
-    verdict = judge(model, motion, trial.equations, estimate, unseen, (*missing.values(), *doubts))
+    verdict = judge(model, motion, trial.equations, estimate, unseen, [*missing.values()], doubts)
     return Identification(
         model, _identified(model, trial.equations, estimate), motion, trial.equations, estimate,
         unseen, verdict, weight, tuple(missing), beyond,
@@ -334,23 +334,26 @@ def _require_input(model: Model, prior: float | None, friction: tuple[str, ...],
 
 def _equations(model: Model, motion: Motion, friction: tuple[str, ...],
                stribeck: Mapping[str, float], scales: tuple[str, ...], rotor_inertia: bool,
-               cutoff: float | None, sure: bool) -> tuple[Equations, tuple[str, ...]]:
-    """Return the equations with all terms, and doubts about the efforts' unit."""
+               cutoff: float | None, sure: bool
+               ) -> tuple[Equations, tuple[str, tuple[str, ...]]]:
+    """Return the equations with all terms, a doubt about the unit of efforts, and others."""
     equations = equations_of(
         model, motion, rotor_inertia=rotor_inertia, cutoff=cutoff, friction=friction)
     if scales:  # first, as the load of a joint is that of efforts in N m
         ratio, alike = effort_ratios(equations, given_unknowns(model, equations))
         start = np.where(np.abs(alike) > _MIN_SCALE_CORRELATION, ratio, 1.0)
         equations = scaled(equations, with_scales(model, equations, scales, start).scales)
-    doubts = () if sure else (
-        *_require_readings(model, motion, equations),
-        *(() if scales else _require_in_time(model, motion, equations)),
-        *require_efforts(model, equations, with_friction(
-            model, motion, equations, (SPRING,), {}), scales))
+    unit, doubts = '', tuple[str, ...]()
+    if not sure:
+        before = (*_require_readings(model, motion, equations),
+                  *(() if scales else _require_in_time(model, motion, equations)))
+        unit, doubts = require_efforts(model, equations, with_friction(
+            model, motion, equations, (SPRING,), {}), scales)
+        doubts = (*before, *doubts)
     equations = with_friction(model, motion, equations, friction, stribeck)
     if scales:
         equations = with_scales(model, equations, scales, equations.scales)
-    return equations, doubts
+    return equations, (unit, doubts)
 
 
 def _require_readings(model: Model, motion: Motion, equations: Equations) -> tuple[str, ...]:

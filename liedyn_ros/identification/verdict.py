@@ -48,7 +48,8 @@ class Verdict:
 
     reasons say why. worse names the joints that are no better by themselves, remarks are doubts
     and what to do. unknown names the sums of parameters that the recording does not distinguish
-    from zero, and advice the motions that would determine more.
+    from zero, and advice the motions that would determine more. unit says why the unit of all
+    efforts is in doubt, or is empty.
 
     >>> identify(rod.model, recording).verdict.offered
     False
@@ -60,15 +61,18 @@ class Verdict:
     remarks: tuple[str, ...]
     unknown: tuple[str, ...]
     advice: tuple[str, ...]
+    unit: str = ''
 
 
 def judge(model: Model, motion: Motion, equations: Equations, estimate: Estimate,
-          unseen: HeldOutForces, doubts: tuple[str, ...] = ()) -> Verdict:
-    """Return the verdict on an estimate (16.33); doubts are remarks that stand already."""
+          unseen: HeldOutForces, missing: Sequence[str] = (),
+          doubts: tuple[str, tuple[str, ...]] = ('', ())) -> Verdict:
+    """Return the verdict on an estimate (16.33); doubts are of the unit of efforts, and others."""
     fit = estimate.plain
     held_out, times = unseen.errors(), unseen.ratio()
     better = times < 1.0 and unseen.is_better()
     offered = better and _is_told(model, equations, fit)
+    unit, remarks = doubts[0], [*missing, *doubts[1]]
     reasons = [f'error on held-out parts {times:.3g} times that of the given model, its friction '
                'fitted' + ('' if offered else ': the given model stays' if not times < 1.0 else
                            ', which is not clearly better: the given model stays' if not better
@@ -87,18 +91,17 @@ def judge(model: Model, motion: Motion, equations: Equations, estimate: Estimate
     enough = float(fit.samples.sum()) / len(fit.x)
     # Held-out parts decide still: a missing term's errors are alike, too
     if enough < MIN_SAMPLES_PER_UNKNOWN:
-        doubts = (*doubts, f'errors are alike over so long that {enough:.3g} independent samples '
-                  f'are left for each unknown, expected at least {MIN_SAMPLES_PER_UNKNOWN:g}: '
-                  f'deviations are '
-                  'rough. Record longer, or add the missing term')
+        remarks.append(f'errors are alike over so long that {enough:.3g} independent samples are '
+                       f'left for each unknown, expected at least {MIN_SAMPLES_PER_UNKNOWN:g}: '
+                       'deviations are rough. Record longer, or add the missing term')
     deviations = fit.deviations
     unknown = tuple(name for name, x, s in zip(
         equations.names[:equations.at_friction.stop], fit.x, deviations)
         if not abs(x) > ZERO_DEVIATIONS * s)
-    return Verdict(offered, tuple(reasons), worse,
-                   (*doubts, *_remarks(equations, fit, estimate.consistent, held_out)), unknown,
+    return Verdict(offered, (unit, *reasons) if unit else tuple(reasons), worse,
+                   (*remarks, *_remarks(equations, fit, estimate.consistent, held_out)), unknown,
                    tuple(f'move {name} further: it covered {100.0 * share:.0f} % of its range'
-                         for name, share in little.items()))
+                         for name, share in little.items()), unit)
 
 
 def _is_told(model: Model, equations: Equations, fit: RobustFit) -> bool:

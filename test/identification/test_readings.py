@@ -18,6 +18,7 @@ from support.comparison import assert_same
 from support.recordings.recorded_motion import arm_motion, true_arm, wrong_urdf
 from support.refusals import refused
 
+from liedyn_ros.commands.identification.report import CHECK_OF_UNIT, findings
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification import identify, Recording, with_payload
@@ -241,9 +242,9 @@ def test_one_joint_alone_may_have_half_of_its_mass() -> None:
     tau = tau + 0.02 * np.random.default_rng(2).normal(size=tau.shape)
     motion = motion_of(given, Recording(given, time, q, tau))
     equations = equations_of(given, motion)
-    doubts = require_efforts(given, equations, with_friction(
+    unit, doubts = require_efforts(given, equations, with_friction(
         given, motion, equations, ('spring',), {}))
-    assert len(doubts) == 1 and given.coordinate_names[0] in doubts[0]
+    assert given.coordinate_names[0] in unit and not doubts
 
 
 @pytest.mark.parametrize('what', ('positions', 'efforts', 'stood'))
@@ -302,13 +303,19 @@ def scaled_equations(scale: float, load: float) -> tuple[Model, Equations]:
     return given, equations_of(given, motion_of(given, Recording(given, time, q, tau)))
 
 
-@pytest.mark.parametrize('load', (0.0, 1.0))
 @pytest.mark.parametrize('scale', (2.6, 3.5))
-def test_efforts_that_are_large_at_all_joints_are_no_load(scale, load) -> None:
-    given, equations = scaled_equations(scale, load)
+def test_efforts_that_are_large_at_all_joints_are_no_load(scale) -> None:
+    given, equations = scaled_equations(scale, 0.0)
     with pytest.raises(LimitError) as caught:
         require_efforts(given, equations, equations)
     assert len(caught.value.names) > 1
+
+
+@pytest.mark.parametrize('scale, load', [(1.0, 3.0), (1.4, 1.0), (2.6, 1.0), (3.5, 1.0)])
+def test_efforts_that_a_load_explains_are_in_doubt(scale, load) -> None:
+    """A heavier load looks the same: a load of three times the last body was refused."""
+    unit, _ = require_efforts(*(found := scaled_equations(scale, load)), found[1])
+    assert all(name in unit for name in found[0].coordinate_names)
 
 
 @pytest.mark.parametrize('load', (0.0, 1.0))
@@ -322,6 +329,8 @@ def test_a_description_that_is_a_third_too_heavy_is_no_unit() -> None:
     given, recording = changed_columns(lambda time, q, tau: (time, q, 0.9 * tau))
     result = identify(given, recording, **FIXED_CUTOFFS)
     assert result.offered and '0.75 times what the given model needs' in result.verdict.remarks[1]
+    unsure = findings(replace(result, verdict=replace(result.verdict, unit='doubled')), None, '')
+    assert unsure.good is None and unsure.next_step == CHECK_OF_UNIT
 
 
 @pytest.mark.parametrize('factors, limits', [

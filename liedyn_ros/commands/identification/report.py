@@ -27,6 +27,9 @@ INTERVAL_LEVEL = 0.95
 WRITTEN_ZERO = 1e-12  # kg, m, N: what files write for nothing
 METHODS = {'given': 'given model', 'refitted friction': 'given, friction fitted',
            'least squares': 'least squares', 'consistent': 'identified'}
+CHECK_OF_UNIT = (
+    'record with a known weight in the hand: `liedyn payload` with the new model finds its mass, '
+    'if the unit is right, and so many times it, if efforts are that many times too large')
 SCALES_HEAD = ['joint', *METHODS.values(), 'ratio', 'it is']
 _BODY = 'mass', 'x', 'y', 'z', 'xx', 'xy', 'xz', 'yy', 'yz', 'zz'
 
@@ -76,11 +79,14 @@ def findings(result: Identification, ahead: NextMotion | None, text: str) -> Fin
         text = f'{text}. Efforts at poses that no recording has are uncertain by {where} N m or N'
     done = result.offered and not (worse or result.moves_first) and (
         ahead is None or not verdict.unknown)
+    unsure = f', though {", ".join(worse)} got no better' if worse else ''
+    if verdict.unit:
+        unsure += ', if the unit of its efforts is right'
+        asked = [CHECK_OF_UNIT]
     return Findings(
-        'The identified model is not offered: the given one stays.' if not result.offered else
-        'The identified model is offered' + (
-            f', though {", ".join(worse)} got no better.' if worse else '.'),
-        None if result.offered and worse else result.offered, verdict.reasons,
+        f'The identified model is offered{unsure}.' if result.offered else
+        'The identified model is not offered: the given one stays.',
+        None if result.offered and unsure else result.offered, verdict.reasons,
         asked[0] if asked else 'use the new model' if done else f'record again: {text}' if
         ahead else f'record again, faster and further: {"; ".join((*verdict.advice[:1], text))}',
         verdict.remarks)
