@@ -103,7 +103,7 @@ def _least_distances(geometry: StewartGeometry) -> Array:
 
 def margins_of(legs: int) -> int:
     """Return how many margins a pose of n legs has."""
-    return kernels.CLEARANCES * legs + len(pairs_of(legs))
+    return kernels.CLEARANCES * legs + legs * (legs - 1) // 2
 
 
 def limit_name(index: int, names: tuple[str, ...]) -> str:

@@ -305,7 +305,7 @@ class MonitoredTracker:
                 self._evidence.restart()
         faults, plausible, self._motion = self._leg_monitor.examine(
             sample.stamp_ns, sample.lengths)
-        if faults.legs and self._rods.issuperset(faults.legs):
+        if self._rods and faults.legs and self._rods.issuperset(faults.legs):
             faults = NO_FAULTS  # a rod of fixed length stands while the others move
         doubtful = bool(faults.outliers) or faults.jumped
         if faults.outliers and self._leg_monitor.noise.known and self.config.replace_outliers:
@@ -394,7 +394,10 @@ class MonitoredTracker:
         motion = self._motion
         if motion is None:
             return ()
-        outliers = self._every_leg if faults.jumped else sum(1 << leg for leg in faults.outliers)
+        outliers = 0
+        if faults.outliers or faults.jumped:
+            outliers = self._every_leg if faults.jumped else sum(
+                1 << leg for leg in faults.outliers)
         return self._rate_monitor.contradicting(
             stamp_ns, plausible, rates, motion.rates, self._leg_monitor.uncertainty(), outliers)
 
