@@ -228,14 +228,12 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
     made.q[0], made.v[0] = model.check_configuration(q), as_array('v', v, (model.nv,))
     if isinstance(robot, ConstrainedDynamics):
         robot.require_closed_state(made.q[0], made.v[0])
-    controller = tau if callable(tau) else None
-    if controller is None:
-        shape = () if np.ndim(tau) < 2 else (steps,)  # type: ignore[arg-type]
-        made.tau[:] = as_array('tau', tau, (*shape, model.nv))  # type: ignore[arg-type]
+    if not callable(tau):
+        shape = () if np.ndim(tau) < 2 else (steps,)
+        made.tau[:] = as_array('tau', tau, (*shape, model.nv))
     for k in range(steps):
-        if controller is not None:
-            made.tau[k] = as_array(
-                'tau', controller(made.t[k], made.q[k], made.v[k]), (model.nv,))
+        if callable(tau):
+            made.tau[k] = as_array('tau', tau(made.t[k], made.q[k], made.v[k]), (model.nv,))
         try:
             made.q[k + 1], made.v[k + 1] = step(
                 robot, made.q[k], made.v[k], dt, made.tau[k], external)
@@ -243,9 +241,7 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
             advice = '; where damping or springs are stiff, dt has to be shorter than '
             error.args = (f'step {k}: {error}{f"{advice}{dt} s" if k else ""}',)
             raise
-    if isinstance(robot, ConstrainedDynamics):
-        _tell_singular(robot, made)
-    return made
+    return _watched(robot, made) if isinstance(robot, ConstrainedDynamics) else made
 
 
 def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float,
@@ -294,25 +290,24 @@ def motion_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt
     for first in range(0, count - every, every):
         ahead = run(*kept_states[-1], tau[first:first + every], dt, every)
         kept_states.append((ahead.q[-1].copy(), ahead.v[-1].copy()))
-    back: Array = np.zeros(2 * n)  # the gradient by the state after a step
-    total, by_tau = 0.0, np.zeros_like(tau)
+    total, by_tau, by_after = 0.0, np.zeros_like(tau), np.zeros_like(tau, shape=2 * n)
     for block in reversed(range(len(kept_states))):
         rows = tau[(first := block * every):(block + 1) * every]
         states = run(*kept_states[block], rows, dt, len(rows))
         if first + len(rows) == count:
-            part, back = _cost_of(cost, count, states.q[-1], states.v[-1], n)
+            part, by_after = _cost_of(cost, count, states.q[-1], states.v[-1], n)
             total += part
         for k in reversed(range(len(rows))):
-            back, by_tau[first + k] = _pulled(robot, scheme, Step(
+            by_after, by_tau[first + k] = _pulled(robot, scheme, Step(
                 states.q[k], states.v[k], states.q[k + 1], states.v[k + 1], dt, rows[k],
-                external), back)
+                external), by_after)
             part, own = _cost_of(cost, first + k, states.q[k], states.v[k], n)
-            total, back = total + part, back + own
-    return MotionGradient(total, back[:n], back[n:], by_tau)
+            total, by_after = total + part, by_after + own
+    return MotionGradient(total, by_after[:n], by_after[n:], by_tau)
 
 
-def _tell_singular(robot: ConstrainedDynamics, made: SimulatedMotion) -> None:
-    """Warn where closed loops passed a singular configuration."""
+def _watched(robot: ConstrainedDynamics, made: SimulatedMotion) -> SimulatedMotion:
+    """Return the motion; warn where closed loops passed a singular configuration."""
     rows, passed = robot.jacobian(made.q[0]), list[float]()
     for t, q in zip(made.t, made.q[1:]):
         before, rows = rows, robot.jacobian(q)
@@ -321,6 +316,7 @@ def _tell_singular(robot: ConstrainedDynamics, made: SimulatedMotion) -> None:
         warn(f'simulate: expected a motion that its forces decide, got one through {len(passed)} '
              f'singular configurations, the first after t = {passed[0]:.6g} s, where loops can go '
              'on in several ways; look at the motion until there', SingularityWarning)
+    return made
 
 
 def _pulled(robot: Dynamics | ConstrainedDynamics, scheme: str, taken: Step, by: Array
