@@ -59,8 +59,11 @@ def require_own_columns(model: Model, recording: Recording) -> None:
                if 0.0 < (width := float(np.ptp([each.limits.lower, each.limits.upper]))) < np.inf}
     beyond = tuple(name for name, times in limited.items() if times > MAX_RANGES)
     if len(beyond) > 1:  # of one, efforts tell the unit
-        raise _other_angles(beyond, f'{_numbers(limited[name] for name in beyond)} times the '
-                            'ranges of their limits', '. Or their limits are wrong:')
+        names = tuple(each.name for each in single if each.name in beyond or (
+            each.type_name == 'continuous' and np.ptp(recording.q[:, each.qi]) > MAX_SPAN))
+        raise _other_angles(
+            names, f'{_numbers(limited[name] for name in beyond)} times the ranges '
+            f'of the limits that {listed(list(beyond))} have', '. Or these limits are wrong:')
     led = {joint for each in model.couplings for joint in (
         each.joint, *(name for name, _ in each.terms))}
     for what, columns in (('positions', recording.q.T[[each.qi for each in single]]),
@@ -302,6 +305,7 @@ def effort_ratios(equations: Equations, given: Array) -> tuple[Array, Array]:
         square, other = float(needed @ needed), float(measured @ measured)
         product = float(needed @ measured)
         ratios.append(product / square if square > 0.0 else 1.0)
-        shown = square * other > 0.0 and other > len(measured) * float(braking[:, 1].var())
+        friction = braking @ [-ratios[-1], 1.0]  # bodies need a part that is like it
+        shown = square * other > 0.0 and other > len(measured) * float(friction.var())
         alike.append(product / np.sqrt(square * other) if shown else 0.0)
     return np.array(ratios), np.array(alike)

@@ -348,6 +348,14 @@ def test_angles_of_all_joints_in_another_unit_are_refused(factors, limits) -> No
         identify(given, recording)
 
 
+def test_angles_of_motors_are_named_beside_joints_without_limits() -> None:
+    given, recording = arm_of_others(lambda q: q * 100.0)
+    builder = ModelBuilder.of(given)
+    builder.replace_joint('base_joint', 'continuous', axis=given.joint('base_joint').axis)
+    with refused(LimitError, *given.coordinate_names):
+        require_own_columns(builder.build(), recording)
+
+
 @pytest.mark.parametrize('unit', (1.0, 0.05))
 def test_wheels_that_turn_on_and_on_have_angles_of_their_own(unit) -> None:
     """Efforts in amperes are another unit of theirs, not of the angles."""
