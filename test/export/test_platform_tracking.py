@@ -25,6 +25,7 @@ from liedyn_ros.stewart import (
     BranchSource, Flag, leg_lengths, MonitorConfig, MonitoredTracker, PoseTracker)
 from liedyn_ros.stewart.platform.kernels import limits
 from liedyn_ros.stewart.tracking.kernels import sample
+from liedyn_ros.stewart.tracking.kernels.follower import REPORTED_SIGN
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
 motion_of = motion_bank.FILTER.view
@@ -205,7 +206,7 @@ def test_a_singularity_is_passed_as_in_python(tmp_path, name, noise):
         wanted = tracker.track(int(samples.stamps[k]), samples.lengths[k])
         assert int(row[FLAGS]) == int(wanted.flags & BRANCH_FLAGS)
         assert (row[CODE] == OK) == wanted.converged
-        assert row[SIGN] == tracker._branch_monitor.reported_sign
+        assert row[SIGN] == tracker._follower.numbers[REPORTED_SIGN]
         assert row[SOURCE] == wanted.branch_source
         seen |= wanted.flags
         if wanted.branch is not None:

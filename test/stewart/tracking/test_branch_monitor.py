@@ -24,6 +24,7 @@ from liedyn_ros.stewart import (
     PoseSolver, PoseTracker, SmoothTrajectory, Status)
 from liedyn_ros.stewart.platform.kernels.state import STATE_SIZE
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
+from liedyn_ros.stewart.tracking.branch.kernels import branch as kernels
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
 from liedyn_ros.stewart.tracking.sensor_monitor import OrientationSensor
 from liedyn_ros.stewart.tracking.tracker import SampleGate
@@ -32,10 +33,23 @@ from liedyn_ros.stewart.tracking.two_branch_tracker import TwoBranchTracker
 WRONG = 0.03  # rad or m: no noise in these tests moves a pose as far
 
 
+class Guard(BranchMonitor):
+    """A branch monitor without a tracker: one call for a pose, one for a time without."""
+
+    def judge(self, stamp_ns, state, noise):
+        """Return the branch of a pose, by its state and the lengths' noise over their size."""
+        return Branch(*kernels.judge_branch(
+            self.buffer, stamp_ns, state.signed_value, state.slope, noise, 0.0))
+
+    def predict(self, stamp_ns):
+        """Predict the motion to a time."""
+        kernels.predict_branch(self.buffer, stamp_ns)
+
+
 def guarded(geometry, crossing, noise):
     """Return poses and the guard's judgements of a solver that starts from the pose before."""
     solver, meter = PoseSolver(geometry), PlatformMeter(geometry)
-    guard, noise = BranchMonitor(), noise / geometry.characteristic_length
+    guard, noise = Guard(), noise / geometry.characteristic_length
     pose, poses, judged = crossing.poses[0], {}, {}
     for k, stamp_ns, lengths in crossing.samples():
         values = np.empty(STATE_SIZE)
@@ -274,7 +288,7 @@ def test_whether_the_platform_crossed_in_a_gap_is_not_known(geometry, samples, h
 
 def test_the_reading_after_a_gap_counts_once(geometry):
     crossing, meter = Crossing(geometry, 'tilt', 5.0, 1e-5), PlatformMeter(geometry)
-    gone_on, new = (BranchMonitor() for _ in range(2))
+    gone_on, new = (Guard() for _ in range(2))
     gone_on.judge(FIRST_NS - 10 ** 9, meter.measure(crossing.poses[0]), 1e-5)
     for pose, (_, stamp_ns, _) in zip(crossing.poses[:20], crossing.samples()):
         singularity = meter.measure(pose)
@@ -293,7 +307,7 @@ def test_reset_forgets_the_doubt(geometry, stopped):
 
 def watch(values, dt):
     """Return what a monitor says of signed values at a period (s), as a solver may give them."""
-    monitor = BranchMonitor()
+    monitor = Guard()
     return [monitor.judge(FIRST_NS + round(1e9 * k * dt), SimpleNamespace(
         signed_value=float(value), determinant_sign=1 if value > 0.0 else -1, slope=1.0), 1e-6)
         for k, value in enumerate(values)]

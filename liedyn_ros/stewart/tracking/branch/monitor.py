@@ -59,7 +59,6 @@ class BranchMonitor:
     def __init__(self) -> None:
         """Start without a pose."""
         self.buffer = kernels.empty_monitor()
-        self._numbers = kernels.MONITOR.array(self.buffer, 'numbers')
         self.reset()
 
     def reset(self) -> None:
@@ -69,28 +68,3 @@ class BranchMonitor:
     def confirm(self, state: PlatformState) -> None:
         """Set the branch to that of a pose, which a redundant sensor has confirmed."""
         kernels.confirm_branch(self.buffer, state.determinant_sign)
-
-    @property
-    def reported_sign(self) -> int:
-        """
-        Return the expected sign as reported, 0 before the first pose.
-
-        While noise hides the branch it changes at most once.
-        """
-        return int(self._numbers[kernels.REPORTED])
-
-    def judge(
-            self, stamp_ns: int, state: PlatformState, noise: float, shortfall: float = 0.0
-    ) -> Branch:
-        """
-        Return the branch of the pose of a time (ns), whose state is measured.
-
-        noise: standard deviation of a leg length. shortfall: norm of the error that a solve
-        left in the lengths. Both are in characteristic lengths.
-        """
-        return Branch(*kernels.judge_branch(
-            self.buffer, stamp_ns, state.signed_value, state.slope, noise, shortfall))
-
-    def predict(self, stamp_ns: int) -> None:
-        """Predict the motion to a time (ns) without a pose, for PREDICTION_LIMIT at most."""
-        kernels.predict_branch(self.buffer, stamp_ns)
