@@ -82,7 +82,7 @@ class MomentumObserver:
             by: joints of loops at which forces are seen, motors by default.
 
         Raises:
-            LimitError: for a gain that is not above 0.
+            LimitError: for a gain that is not above 0, or a robot without coordinates.
         """
         self._gain, self._lifts = as_positive('gain', gain), isinstance(robot, MinimalCoordinates)
         self._least = None if isinstance(robot, Dynamics) else robot if isinstance(
@@ -90,6 +90,10 @@ class MomentumObserver:
         self._tree = robot.dynamics.tree if isinstance(robot, MinimalCoordinates) else (
             robot if isinstance(robot, Dynamics) else robot.tree)
         self.model, nv = self._tree.model, self._tree.model.nv
+        if not nv:
+            raise LimitError(
+                f'robot: expected joints or a floating base, at which forces are seen, got none '
+                f'in {self.model.name}', expected='a moving body', got=0)
         self._data = Data(self._tree.constants)
         self._blocks: Array = np.zeros((self._tree.constants.links, BLOCK_WIDTH))
         self._matrices = np.zeros((nv, nv)), np.zeros((nv, nv))  # M and C

@@ -126,7 +126,10 @@ def test_a_reset_forgets_and_bad_input_is_refused() -> None:
     assert np.abs(pushed).max() > 0.0  # its weight, that no joint holds
     observer.reset()
     assert not observer(q, rest, rest, 0.01).any()
+    post = Dynamics(load_mjcf(
+        '<mujoco><worldbody><body><geom size="1"/></body></worldbody></mujoco>'))
     for call, error in ((lambda: MomentumObserver(robot, gain=0.0), LimitError),
+                        (lambda: MomentumObserver(post), LimitError),
                         (lambda: observer(q, rest, rest[:-1], 0.01), LiedynError),
                         (lambda: observer(q, rest, rest, -1.0), LimitError),
                         (lambda: alarm_levels(np.zeros((5, 2)), 1e-3), LiedynError),
