@@ -248,7 +248,7 @@ def _unloaded_ratio(model: Model, equations: Equations, known: NDArray[np.bool_]
 
 
 def _left(columns: Array, target: Array) -> Array:
-    """Return what columns (n, p) leave of a target (n, ...)."""
+    """Return the part of a target (n, ...) that no sum of columns (n, p) reaches."""
     return np.asarray(target - columns @ np.linalg.lstsq(
         columns, target, rcond=COLUMN_RANK_TOLERANCE)[0])
 

@@ -182,11 +182,10 @@ def test_digests_tell_modules_apart():
 
 
 @pytest.mark.parametrize('module, called', [
-    ('dynamics.partial_derivatives.kernels.forward', 'dynamics.algorithms.kernels.aba'),
-    ('dynamics.constrained.solver.kernels.batch', 'dynamics.constrained.solver.kernels.solver'),
+    ('dynamics.partial_derivatives.kernels.hybrid', 'dynamics.algorithms.kernels.aba'),
     ('dynamics.constrained.partial_derivatives.kernels.states',
-     'dynamics.partial_derivatives.kernels.jacobians'),
-    ('stewart.tracking.branch.kernels.evidence', 'stewart.solver.kernels.solve')])
+     'dynamics.constrained.solver.kernels.solver'),
+    ('stewart.tracking.kernels.sample', 'stewart.solver.kernels.solve')])
 def test_a_kernel_with_a_kind_for_its_result_has_one_object_that_others_call(module, called):
     part = next(part for part in parts() if part.module == f'liedyn_ros.{module}')
     assert f'liedyn_ros.{called}' in part.called()
