@@ -21,14 +21,14 @@ from copy import copy
 from dataclasses import replace
 import math
 import time
-from typing import TYPE_CHECKING
+from typing import NoReturn, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.stewart.certificate.pose import TravelProof
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
@@ -128,6 +128,12 @@ class MonitoredTracker:
         self._trusted: FollowerState | None = None  # before readings that jumped just now
         self._platform_jumped = False  # whether these were of three legs or more
         self._bind_kernels(method)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied or pickled: views of buffers that stages share would part."""
+        raise LiedynError('MonitoredTracker: expected one that is not copied, as its stages share '
+                          'memory: make another one, and give it the samples since',
+                          names=('MonitoredTracker',))
 
     def _bind_kernels(self, method: LevenbergMarquardt) -> None:
         """Bind the kernels of a sample to the tables of the platform and the stages' buffers."""

@@ -111,6 +111,10 @@ class Start(IntEnum):
     GUESS = 2  # one that the caller gave
 
 
+NOTHING_FOUND = np.zeros(parts.FOUND_WIDTH)
+NOTHING_FOUND[parts.FOUND_TWIST:parts.TWIST_SPAN] = math.nan
+
+
 class TrackedPose:
     """
     The outcome of one sample, not to be changed.
@@ -204,13 +208,11 @@ class TrackedPose:
         1
         """
         self.pose, self.status, iterations, residual, smallest = solution
-        numbers = self.numbers
-        numbers[:parts.FOUND_VALUE] = self.status, iterations, residual, smallest
-        numbers[parts.FOUND_VALUE:parts.FOUND_TWIST] = self.values[-2:]
-        numbers[parts.FOUND_TWIST:] = 0.0
-        numbers[parts.FOUND_TWIST:parts.TWIST_SPAN] = math.nan
-        numbers[parts.FOUND_START] = start
-        numbers[parts.SOLVE_TIME] = time.perf_counter() - begin
+        self.numbers = numbers = NOTHING_FOUND.copy()
+        numbers[parts.FOUND_STATUS], numbers[parts.FOUND_ITERATIONS] = self.status, iterations
+        numbers[parts.FOUND_RESIDUAL], numbers[parts.FOUND_SMALLEST] = residual, smallest
+        numbers[parts.FOUND_VALUE], numbers[parts.FOUND_SLOPE] = self.values[-2], self.values[-1]
+        numbers[parts.FOUND_START], numbers[parts.SOLVE_TIME] = start, time.perf_counter() - begin
 
 
 # Numbers and stamps of a follower, and its last pose.

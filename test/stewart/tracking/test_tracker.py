@@ -8,7 +8,9 @@
 
 """Tracking a moving platform: few iterations, exact twist, and a state that bad input leaves."""
 
+import copy
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -265,6 +267,22 @@ def test_readings_in_another_unit_are_named_without_limits_in_the_file(
     with pytest.raises(LimitError) as refusal:
         tracker.track(2, factor * lengths)
     assert hint in str(refusal.value)
+
+
+def test_a_copied_tracker_goes_on_as_the_first_or_is_refused(geometry, home, motion):
+    tracker = PoseTracker(geometry, home)
+    poses = motion.pose(np.arange(20) * 1e-2)
+    lengths = leg_lengths(geometry, poses)
+    for k in range(10):
+        tracker.track(k * 10 ** 7, lengths[k])
+    copied = pickle.loads(pickle.dumps(copy.deepcopy(tracker)))
+    for k in range(10, 20):
+        first, second = (each.track(k * 10 ** 7, lengths[k]) for each in (tracker, copied))
+        assert np.array_equal(first.pose, second.pose)
+        assert np.array_equal(first.twist, second.twist)
+    for ask in (copy.deepcopy, pickle.dumps):
+        with refused(LiedynError, 'MonitoredTracker'):
+            ask(MonitoredTracker(geometry, home))
 
 
 def turned(home, degrees):
