@@ -62,11 +62,6 @@ def _function(of: Pullback) -> Any:
         array = tensor.detach().cpu().to(torch.float64).numpy()
         return np.ascontiguousarray(array.reshape(-1, array.shape[-1]))
 
-    def mapped(function: Any, info: Any, axes: Any, tensors: Any) -> Any:
-        return function.apply(*(
-            tensor.expand(info.batch_size, *tensor.shape) if axis is None else
-            tensor.movedim(axis, 0) for axis, tensor in zip(axes, tensors)))
-
     class Gradient(torch.autograd.Function):
         """The gradients by all arguments, as a function of them and of weights."""
 
@@ -89,7 +84,7 @@ def _function(of: Pullback) -> Any:
         @staticmethod
         def vmap(info: Any, axes: Any, *tensors: Any) -> Any:
             """Return the gradients of many."""
-            return mapped(Gradient, info, axes, tensors), (0,) * (len(tensors) - 1)
+            return _mapped(Gradient, info, axes, tensors), (0,) * (len(tensors) - 1)
 
     class Function(torch.autograd.Function):
         """The function and its pullback."""
@@ -114,6 +109,13 @@ def _function(of: Pullback) -> Any:
         @staticmethod
         def vmap(info: Any, axes: Any, *tensors: Any) -> Any:
             """Return the values of many."""
-            return mapped(Function, info, axes, tensors), 0
+            return _mapped(Function, info, axes, tensors), 0
 
     return Function.apply
+
+
+def _mapped(function: Any, info: Any, axes: Any, tensors: Any) -> Any:
+    """Return a function of tensors, each along the axis over which torch maps it, or repeated."""
+    return function.apply(*(
+        tensor.expand(info.batch_size, *tensor.shape) if axis is None else
+        tensor.movedim(axis, 0) for axis, tensor in zip(axes, tensors)))

@@ -208,7 +208,8 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
 
     Raises:
         LimitError: for another scheme.
-        LiedynError: for a start off the loops, which `project` moves onto them, and as its steps.
+        LiedynError: for a start off the loops, which `project` moves onto them, and as its steps;
+            `indices` has the number of that step.
 
     >>> weightless = ld.simulate(robot, q, v, lambda t, q, v: robot.gravity_vector(q), 1e-3, 100)
     >>> weightless.q.shape
@@ -238,8 +239,8 @@ def simulate(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | Controll
             made.q[k + 1], made.v[k + 1] = step(
                 robot, made.q[k], made.v[k], dt, made.tau[k], external)
         except LiedynError as error:
-            advice = '; where damping or springs are stiff, dt has to be shorter than '
-            error.args = (f'step {k}: {error}{f"{advice}{dt} s" if k else ""}',)
+            advice = f'; where damping or springs are stiff, dt has to be shorter than {dt} s'
+            error.indices, error.args = (k,), (f'step {k}: {error}{advice if k else ""}',)
             raise
     return _watched(robot, made) if isinstance(robot, ConstrainedDynamics) else made
 

@@ -69,8 +69,11 @@ def test_a_parallelogram_that_falls_through_its_flat_pose_says_so(scheme, start,
 @pytest.mark.parametrize('name', ['tree', 'four-bar'])
 def test_a_step_that_is_too_long_for_a_stiff_controller_is_named(name):
     robot, q, v = begun(name)
-    with pytest.raises(LiedynError, match=r'^step [0-9]+: '):
+    with pytest.raises(LiedynError) as refusal:
         simulate(robot, q, v, lambda t, q, v: -1e6 * v, DT, 200)
+    step, = refusal.value.indices
+    assert 0 < step < 200
+    simulate(robot, q, v, lambda t, q, v: -1e6 * v, DT, step)
 
 
 @pytest.mark.parametrize('scheme', [RUNGE_KUTTA, STORMER_VERLET])
