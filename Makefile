@@ -118,7 +118,7 @@ checked: setup  ## run tests of kernels that check their indices
 lint: setup  ## run the linters alone
 	@$(ENV) && python -m pytest test/test_linters.py
 
-demo:  ## track a platform at 1 kHz, fly the aerial manipulator, headless; plots under out/
+demo:  ## track a platform, fly the aerial manipulator, headless; plots under out/
 	@[ $(DISTRO) != none ] || tools/setup.sh refuse 'the demo runs ROS 2 nodes'
 	@$(MAKE) -s --no-print-directory -j5 kernels $(OVERLAY)/.built $(VENV)/.demo
 	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo

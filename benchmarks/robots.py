@@ -12,10 +12,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.model import load_urdf, load_yaml, Model
+from liedyn_ros.model import load_urdf, load_yaml, Model, ModelBuilder, SpatialInertia
 from liedyn_ros.model.io.urdf import to_urdf
-from liedyn_ros.studies.time_derivatives.timing import branches
 
 EXAMPLE_ROBOTS = {  # of the wheel example-robot-data; True: with a free base
     'arm (panda)': ('panda_description/urdf/panda.urdf', False),
@@ -47,3 +48,24 @@ def robots() -> dict[str, Robot]:
         model = load_urdf(folder / path, floating=floating)
         result[name] = Robot(model, (folder / path).read_text(), floating)
     return result
+
+
+def branches(count: int, length: int) -> Model:
+    """Return a free base with chains of revolute joints, axes and placements random."""
+    rng = np.random.default_rng(0)
+    builder = ModelBuilder(f'branches_{count}_{length}')
+    bodies = [('base', 'base')] + [
+        (f'body_{i}_{j}', f'body_{i}_{j - 1}' if j else 'base')
+        for i in range(count) for j in range(length)]
+    for name, parent in bodies:
+        moments = np.diag(rng.uniform(0.01, 0.018, 3))
+        builder.add_body(name, SpatialInertia(
+            rng.uniform(0.5, 2.0), rng.uniform(-0.1, 0.1, 3), moments))
+        if name == 'base':
+            builder.add_joint('root', 'free', None, name)
+            continue
+        placement = np.eye(4)
+        placement[:3, 3] = rng.uniform(-0.2, 0.2, 3)
+        builder.add_joint(f'joint_of_{name}', 'revolute', parent, name, placement=placement,
+                          axis=rng.normal(size=3))
+    return builder.build()

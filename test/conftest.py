@@ -37,7 +37,7 @@ LONG = (
     'test_retime.py', 'test_calibration.py', 'test_tracker.py', 'test_looped_machines.py',
     'test_rates.py', 'test_calibrate.py', 'test_tutorials.py', 'test_services.py',
     'test_joint_bags.py', 'test_c_library.py', 'test_path_runner.py', 'test_soak.py',
-    'test_actuator_lag.py', 'test_c_controller.py', 'test_kinematics.py', 'test_bad_input.py',
+    'test_c_controller.py', 'test_kinematics.py', 'test_bad_input.py',
     'test_cmake_package.py', 'test_identify.py', 'test_held_readings.py',
     'test_bad_recordings.py', 'test_doubts.py', 'test_modes.py', 'test_workspace.py',
     'test_actuators.py', 'test_pose.py', 'test_front_door.py',

@@ -21,8 +21,8 @@ import sys
 import time
 
 FAULTS = (  # file under liedyn_ros, text, text with the fault, tests
-    ('lie/groups.py', 'SO3._of(self.matrix @ right.matrix)', 'SO3._of(right.matrix @ self.matrix)',
-     'lie'),
+    ('lie/groups.py', 'self._of(self.matrix @ right.matrix)',
+     'self._of(right.matrix @ self.matrix)', 'lie'),
     ('lie/so3.py', "'...ij,...j->...i', r, x", "'...ji,...j->...i', r, x", 'lie'),
     ('lie/so3.py', "left_jacobian(-as_trailing('w', w, (3,)))",
      "left_jacobian(as_trailing('w', w, (3,)))", 'lie'),

@@ -26,14 +26,13 @@ import pinocchio as pin
 
 from benchmarks.algorithms.dynamics import agree, Peer
 from benchmarks.record import keep, verdict
-from benchmarks.robots import Robot, robots
+from benchmarks.robots import branches, Robot, robots
 from benchmarks.timing import Call, interleaved, median_ratio
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.model import Model
-from liedyn_ros.studies.time_derivatives.timing import branches
 
 ORDERS = (0, 1, 3, 5, 10)
 BATCH = 512
@@ -117,11 +116,11 @@ def beside_pinocchio(name: str, robot: Robot) -> list[Row]:
 
 def beside_casadi(name: str, model: Model) -> list[Row]:
     """Return how many times longer CasADi takes."""
-    from liedyn_ros.studies.time_derivatives import casadi as higher_order_casadi
+    from benchmarks.algorithms import casadi_expressions
     rows = []
     state, order = State(model, CASADI_ORDER), CASADI_ORDER
     for algorithm in ('inverse', 'forward'):
-        other = getattr(higher_order_casadi, algorithm)(model, order)
+        other = getattr(casadi_expressions, algorithm)(model, order)
         given = state.motion if algorithm == 'inverse' else np.vstack([state.v[None], state.tau])
         wanted = state.tau if algorithm == 'inverse' else state.motion[1:]
         out = np.empty_like(wanted)

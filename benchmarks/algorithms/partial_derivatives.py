@@ -96,8 +96,8 @@ class State:
 
     def casadi(self, name: str, given: Array) -> Call:
         """Return CasADi's Jacobians, which agree with ours."""
-        from liedyn_ros.studies.time_derivatives import casadi
-        n, function = self.model.nv, getattr(casadi, f'{name}_jacobians')(self.model)
+        from benchmarks.algorithms import casadi_expressions
+        n, function = self.model.nv, getattr(casadi_expressions, f'{name}_jacobians')(self.model)
         out, columns = np.empty((3 * n, n)), np.array([self.v, given])
         function(self.q, columns, out)
         ours = getattr(self.dynamics, name).partial_derivatives(self.q, self.v, given)

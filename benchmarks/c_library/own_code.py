@@ -70,7 +70,7 @@ class Expressions:
     def __init__(self, model: Model) -> None:
         """Name configuration, velocity and a third vector, and write the motion of links."""
         import casadi
-        from liedyn_ros.studies.time_derivatives import casadi as written
+        from benchmarks.algorithms import casadi_expressions as written
         self.casadi, table = casadi, model.link_table
         self.table, self.parent = table, table.parent
         self.q, self.v, self.x = (casadi.SX.sym(name, size) for name, size in (

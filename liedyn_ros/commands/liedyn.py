@@ -105,9 +105,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
               'liedyn_ros.studies.options:stewart_parser'),
         _verb('reproduce higher-order', 'time derivatives of the aerial manipulator',
               'liedyn_ros.studies.time_derivatives.study',
-              'liedyn_ros.studies.options:higher_order_parser'),
-        _verb('reproduce actuator-lag', 'flights with actuators that lag',
-              'liedyn_ros.studies.actuator_lag.study', 'liedyn_ros.studies.options:lag_parser')),
+              'liedyn_ros.studies.options:higher_order_parser')),
 }
 VERBS = {verb.words: verb for verbs in GROUPS.values() for verb in verbs}
 

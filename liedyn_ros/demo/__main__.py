@@ -23,7 +23,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.demo.aerial import demo as aerial
 from liedyn_ros.demo.processes import Drawings
 from liedyn_ros.demo.session import DemoStage
-from liedyn_ros.demo.stewart import control, demo as stewart, singularity
+from liedyn_ros.demo.stewart import demo as stewart, singularity
 from liedyn_ros.demo.verdict import DemoVerdict, NotShownError, Outcome
 from liedyn_ros.demo.watching import Pages
 
@@ -40,8 +40,7 @@ def main() -> int:
     with Pages(OUTPUT_FOLDER) as pages, Drawings() as drawings:
         stage = DemoStage(OUTPUT_FOLDER, drawings, time.monotonic() + DEMO_TIMEOUT)
         with pages.watch('platform'):
-            for name, part in (('tracking', stewart.run), ('singularity', singularity.run),
-                               ('control', control.run)):
+            for name, part in (('tracking', stewart.run), ('singularity', singularity.run)):
                 verdicts[name] = perform(part, stage)
         with pages.watch('aerial_manipulator',
                          model_file=config_file('aerial_manipulator.yaml')):

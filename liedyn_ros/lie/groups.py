@@ -17,7 +17,8 @@ the kernels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from types import ModuleType
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -30,10 +31,20 @@ Element = TypeVar('Element', bound='_Element')
 
 
 class _Element:
-    """Base of SO3 and SE3: numpy takes an element for its matrix, alone or in a list."""
+    """
+    Base of SO3 and SE3: X_ab, by which numbers in frame b become numbers in frame a.
+
+    numpy takes an element for its matrix, alone or in a list.
+
+    >>> np.trace(ld.SO3.identity()).item()
+    3.0
+    """
 
     __slots__ = ()
     matrix: Array
+    _functions: ClassVar[ModuleType]  # of arrays
+    _size: ClassVar[int]  # rows of a matrix
+    _freedoms: ClassVar[int]
 
     def __init__(self, matrix: ArrayLike) -> None:
         """Copy a matrix of the group, or raise ShapeError, NotFiniteError, NotInGroupError."""
@@ -53,9 +64,131 @@ class _Element:
         """Return a matrix of the group, or raise the error of another."""
         raise NotImplementedError
 
+    @classmethod
+    def identity(cls: type[Element]) -> Element:
+        """
+        Return the element that changes nothing.
+
+        Returns:
+            X_aa.
+
+        >>> ld.SE3.identity().translation
+        array([0., 0., 0.])
+        """
+        return cls._of(np.eye(cls._size))
+
+    @classmethod
+    def exp(cls: type[Element], xi: ArrayLike) -> Element:
+        """
+        Return the element that a constant velocity reaches in a unit of time.
+
+        Args:
+            xi: of SO3 a rotation vector (3,), rad; of SE3 a twist (6,), angular part first, rad
+                and m.
+
+        Returns:
+            X_ab.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> ld.SE3.exp([0.0, 0.0, 0.0, 1.0, 2.0, 3.0]).translation
+        array([1., 2., 3.])
+        """
+        return cls._of(cls._functions.exp(as_array('xi', xi, (cls._freedoms,))))
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Return the matrix, so that functions of matrices take the element itself."""
         return (np.array if copy else np.asarray)(self.matrix, dtype=dtype)
+
+    def __matmul__(self: Element, other: Element | ArrayLike) -> Element:
+        """Return X_ac = X_ab X_bc; a matrix is checked."""
+        right = other if isinstance(other, type(self)) else type(self)(other)
+        return self._of(self.matrix @ right.matrix)
+
+    def inverse(self: Element) -> Element:
+        """
+        Return the inverse.
+
+        Returns:
+            X_ba.
+
+        >>> ld.SE3(ld.pose([1.0, 2.0, 3.0])).inverse().translation
+        array([-1., -2., -3.])
+        """
+        return self._of(self._functions.inverse(self.matrix))
+
+    def log(self) -> Array:
+        """
+        Return the constant velocity that reaches the element in a unit of time.
+
+        Returns:
+            of SO3 the shortest rotation vector w (3,), rad; of SE3 (6,), angular part w first, rad
+            and m, with exp of it the element and |w| <= pi.
+
+        >>> ld.SO3.exp([0.1, 0.2, 0.3]).log().round(12)
+        array([0.1, 0.2, 0.3])
+        """
+        return np.asarray(self._functions.log(self.matrix))
+
+    def adjoint(self) -> Array:
+        """
+        Return the matrix that takes velocities from b to a.
+
+        Returns:
+            of SO3 the rotation itself (3, 3), with w_a = Ad w_b; of SE3 Ad_T (6, 6), with V_a =
+            Ad_T V_b. Wrenches go the other way, F_b = Ad_T^T F_a.
+
+        >>> ld.SE3.identity().adjoint().shape
+        (6, 6)
+        """
+        return np.asarray(self._functions.adjoint(self.matrix))
+
+    def apply(self, points: ArrayLike) -> Array:
+        """
+        Return points seen from a.
+
+        Args:
+            points: points (..., 3) seen from b; m.
+
+        Returns:
+            the points (..., 3) seen from a; m.
+
+        Raises:
+            LiedynError: for another shape, or a number that is not finite.
+
+        >>> ld.SE3(ld.pose([1.0, 2.0, 3.0])).apply([1.0, 0.0, 0.0])
+        array([2., 2., 3.])
+        """
+        return np.asarray(self._functions.act(self.matrix, points))
+
+    def interpolate(self: Element, other: Element, fraction: float) -> Element:
+        """
+        Return an element on the motion of constant velocity to another, of SO3 the shortest turn.
+
+        Args:
+            other: X_ac of frame c.
+            fraction: how far along the motion: 0 is here, 1 is other.
+
+        Returns:
+            the element.
+
+        >>> ld.SE3.identity().interpolate(ld.SE3(ld.pose([2.0, 0.0, 0.0])), 0.5).translation
+        array([1., 0., 0.])
+        """
+        return self @ self.exp(fraction * (self.inverse() @ other).log())
+
+    def normalized(self: Element) -> Element:
+        """
+        Return the element with its rotation cleaned of the rounding that long products gather.
+
+        Returns:
+            X_ab.
+
+        >>> ld.SO3.identity().normalized().rpy
+        (-0.0, -0.0, 0.0)
+        """
+        return self._of(self._functions.normalize(self.matrix))
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -73,42 +206,13 @@ class SO3(_Element):
     """
 
     matrix: Array
+    _functions: ClassVar[ModuleType] = so3
+    _size: ClassVar[int] = 3
+    _freedoms: ClassVar[int] = 3
 
     @classmethod
     def _checked(cls, matrix: ArrayLike) -> Array:
         return so3.require_rotation('matrix', as_array('matrix', matrix, (3, 3)))
-
-    @classmethod
-    def identity(cls) -> SO3:
-        """
-        Return the rotation that changes nothing.
-
-        Returns:
-            R_aa.
-
-        >>> ld.SO3.identity().rpy
-        (-0.0, -0.0, 0.0)
-        """
-        return cls._of(np.eye(3))
-
-    @classmethod
-    def exp(cls, w: ArrayLike) -> SO3:
-        """
-        Return the rotation about a vector by its length.
-
-        Args:
-            w: rotation vector (3,); rad.
-
-        Returns:
-            R_ab.
-
-        Raises:
-            LiedynError: for another shape, or a number that is not finite.
-
-        >>> ld.SO3.exp([0.1, 0.2, 0.3]).log().round(12)
-        array([0.1, 0.2, 0.3])
-        """
-        return cls._of(so3.exp(as_array('w', w, (3,))))
 
     @classmethod
     def from_quaternion(cls, quaternion: ArrayLike) -> SO3:
@@ -162,93 +266,6 @@ class SO3(_Element):
         roll, pitch, yaw = so3.to_rpy(self.matrix).tolist()
         return roll, pitch, yaw
 
-    def __matmul__(self, other: SO3 | ArrayLike) -> SO3:
-        """Return R_ac = R_ab R_bc; a matrix (3, 3) is checked."""
-        right = other if type(other) is SO3 else SO3(other)
-        return SO3._of(self.matrix @ right.matrix)
-
-    def inverse(self) -> SO3:
-        """
-        Return the inverse.
-
-        Returns:
-            R_ba.
-
-        >>> ld.SO3.exp([0.1, 0.2, 0.3]).inverse().log().round(12)
-        array([-0.1, -0.2, -0.3])
-        """
-        return SO3._of(so3.inverse(self.matrix))
-
-    def log(self) -> Array:
-        """
-        Return the rotation vector, the shortest one.
-
-        Returns:
-            w (3,) in rad, with exp(w) = R and |w| <= pi.
-
-        >>> ld.SO3.exp([0.1, 0.2, 0.3]).log().round(12)
-        array([0.1, 0.2, 0.3])
-        """
-        return so3.log(self.matrix)
-
-    def adjoint(self) -> Array:
-        """
-        Return the matrix that turns angular velocities, the rotation itself.
-
-        Returns:
-            Ad_R (3, 3), with w_a = Ad_R w_b.
-
-        >>> ld.SO3.identity().adjoint().shape
-        (3, 3)
-        """
-        return so3.adjoint(self.matrix)
-
-    def apply(self, points: ArrayLike) -> Array:
-        """
-        Return points seen from a.
-
-        Args:
-            points: points (..., 3) seen from b; m.
-
-        Returns:
-            the points (..., 3) seen from a; m.
-
-        Raises:
-            LiedynError: for another shape, or a number that is not finite.
-
-        >>> ld.SO3.exp([0.0, 0.0, np.pi / 2]).apply([1.0, 0.0, 2.0]).round(6)
-        array([0., 1., 2.])
-        """
-        return so3.act(self.matrix, points)
-
-    def interpolate(self, other: SO3, fraction: float) -> SO3:
-        """
-        Return a rotation on the shortest way to another.
-
-        Args:
-            other: rotation R_ac of frame c.
-            fraction: how far along the way: 0 is here, 1 is other.
-
-        Returns:
-            the rotation.
-
-        >>> ld.SO3.identity().interpolate(ld.SO3.exp([0.0, 0.0, 0.4]), 0.5).log().round(12)
-        array([0. , 0. , 0.2])
-        """
-        return self @ SO3.exp(fraction * (self.inverse() @ other).log())
-
-    def normalized(self) -> SO3:
-        """
-        Return the rotation cleaned of the rounding that long products gather.
-
-        Returns:
-            R_ab.
-
-        >>> ld.SO3.identity().normalized().rpy
-        (-0.0, -0.0, 0.0)
-        """
-        return SO3._of(so3.normalize(self.matrix))
-
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class SE3(_Element):
@@ -264,42 +281,13 @@ class SE3(_Element):
     """
 
     matrix: Array
+    _functions: ClassVar[ModuleType] = se3
+    _size: ClassVar[int] = 4
+    _freedoms: ClassVar[int] = 6
 
     @classmethod
     def _checked(cls, matrix: ArrayLike) -> Array:
         return se3.require_pose('matrix', matrix, (4, 4))
-
-    @classmethod
-    def identity(cls) -> SE3:
-        """
-        Return the pose of frame a itself.
-
-        Returns:
-            T_aa.
-
-        >>> ld.SE3.identity().translation
-        array([0., 0., 0.])
-        """
-        return cls._of(np.eye(4))
-
-    @classmethod
-    def exp(cls, xi: ArrayLike) -> SE3:
-        """
-        Return the pose that a constant twist reaches in a unit of time.
-
-        Args:
-            xi: (6,), angular part first; rad and m.
-
-        Returns:
-            T_ab.
-
-        Raises:
-            LiedynError: for another shape, or a number that is not finite.
-
-        >>> ld.SE3.exp([0.0, 0.0, 0.0, 1.0, 2.0, 3.0]).translation
-        array([1., 2., 3.])
-        """
-        return cls._of(se3.exp(as_array('xi', xi, (6,))))
 
     @classmethod
     def from_rotation_translation(cls, rotation: SO3 | ArrayLike, translation: ArrayLike) -> SE3:
@@ -331,90 +319,3 @@ class SE3(_Element):
     def translation(self) -> Array:
         """Return the origin p (3) of b seen from a, in m; read-only."""
         return self.matrix[:3, 3]
-
-    def __matmul__(self, other: SE3 | ArrayLike) -> SE3:
-        """Return T_ac = T_ab T_bc; a matrix (4, 4) is checked."""
-        right = other if type(other) is SE3 else SE3(other)
-        return SE3._of(self.matrix @ right.matrix)
-
-    def inverse(self) -> SE3:
-        """
-        Return the inverse.
-
-        Returns:
-            T_ba.
-
-        >>> ld.SE3(ld.pose([1.0, 2.0, 3.0])).inverse().translation
-        array([-1., -2., -3.])
-        """
-        return SE3._of(se3.inverse(self.matrix))
-
-    def log(self) -> Array:
-        """
-        Return the constant twist that reaches the pose in a unit of time.
-
-        Returns:
-            xi (6,), angular part first, rad and m, with exp(xi) = T and |w| <= pi.
-
-        >>> ld.SE3.exp([0.1, 0.2, 0.3, 1.0, 2.0, 3.0]).log().round(12)
-        array([0.1, 0.2, 0.3, 1. , 2. , 3. ])
-        """
-        return se3.log(self.matrix)
-
-    def adjoint(self) -> Array:
-        """
-        Return the matrix that takes twists from b to a.
-
-        Returns:
-            Ad_T (6, 6), with V_a = Ad_T V_b; wrenches go the other way, F_b = Ad_T^T F_a.
-
-        >>> ld.SE3.identity().adjoint().shape
-        (6, 6)
-        """
-        return se3.adjoint(self.matrix)
-
-    def apply(self, points: ArrayLike) -> Array:
-        """
-        Return points seen from a.
-
-        Args:
-            points: points (..., 3) seen from b; m.
-
-        Returns:
-            the points (..., 3) seen from a; m.
-
-        Raises:
-            LiedynError: for another shape, or a number that is not finite.
-
-        >>> ld.SE3(ld.pose([1.0, 2.0, 3.0])).apply([1.0, 0.0, 0.0])
-        array([2., 2., 3.])
-        """
-        return se3.act(self.matrix, points)
-
-    def interpolate(self, other: SE3, fraction: float) -> SE3:
-        """
-        Return a pose on the screw motion to another.
-
-        Args:
-            other: pose T_ac of frame c.
-            fraction: how far along the motion: 0 is here, 1 is other.
-
-        Returns:
-            the pose.
-
-        >>> ld.SE3.identity().interpolate(ld.SE3(ld.pose([2.0, 0.0, 0.0])), 0.5).translation
-        array([1., 0., 0.])
-        """
-        return self @ SE3.exp(fraction * (self.inverse() @ other).log())
-
-    def normalized(self) -> SE3:
-        """
-        Return the pose with its rotation cleaned of the rounding that long products gather.
-
-        Returns:
-            T_ab.
-
-        >>> ld.SE3.identity().normalized().translation
-        array([0., 0., 0.])
-        """
-        return SE3._of(se3.normalize(self.matrix))

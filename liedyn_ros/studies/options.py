@@ -13,30 +13,8 @@ import argparse
 
 from liedyn_ros.commands import outputs
 
-LAG_FOLDER, STEWART_FOLDER, HIGHER_ORDER_FOLDER = (
-    'out/actuator_lag', 'out/stewart_study', 'out/higher_order')
-LAGS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # s
-MASS_ERROR = 0.05  # of all masses and inertias that the controller knows
-STUDY_TIME = 8.0  # s
+STEWART_FOLDER, HIGHER_ORDER_FOLDER = 'out/stewart_study', 'out/higher_order'
 STUDY_ORDER = 5
-
-
-def lag_parser() -> argparse.ArgumentParser:
-    """Return the options of `liedyn reproduce actuator-lag`."""
-    result = argparse.ArgumentParser(
-        prog='liedyn reproduce actuator-lag',
-        description='Show the gain of commanding effort rates to lagging actuators.')
-    result.add_argument('--lags', type=float, nargs='+', default=LAGS, metavar='T',
-                        help='time constants of rotors and joints, s; 0 is always flown '
-                        f'(default: {" ".join(f"{lag:g}" for lag in LAGS)})')
-    result.add_argument('--mass-error', type=float, default=MASS_ERROR, metavar='SHARE',
-                        help='relative error by which all masses are assumed too large '
-                        f'(default: {MASS_ERROR:g})')
-    result.add_argument('--duration', type=float, default=STUDY_TIME, metavar='T',
-                        help=f'of a flight, s (default: {STUDY_TIME:g})')
-    result.add_argument('--folder', type=outputs.folder, default=LAG_FOLDER,
-                        help=f'for the plot (default: {LAG_FOLDER})')
-    return result
 
 
 def stewart_parser() -> argparse.ArgumentParser:
@@ -55,7 +33,7 @@ def higher_order_parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog='liedyn reproduce higher-order',
         description='Repeat the experiment of Ali et al.: inverse and forward dynamics with time '
-        f'derivatives to order {STUDY_ORDER}, and their cost next to the cost of CasADi.')
+        f'derivatives to order {STUDY_ORDER}.')
     result.add_argument('--folder', type=outputs.folder, default=HIGHER_ORDER_FOLDER,
                         help=f'where to draw the plots (default: {HIGHER_ORDER_FOLDER})')
     return result

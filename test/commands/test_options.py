@@ -17,13 +17,11 @@ from liedyn_ros.commands.operation import doctor, security_policy
 from liedyn_ros.commands.retiming import retime
 from liedyn_ros.commands.stewart import calibrate, check, path
 from liedyn_ros.commands.stewart.drawings import assembly_modes, workspace
-from liedyn_ros.studies.actuator_lag import study as actuator_lag
 from liedyn_ros.studies.stewart_pose import study as stewart
 from liedyn_ros.studies.time_derivatives import study as higher_order
 
 WRITERS = {
-    'reproduce actuator-lag': actuator_lag, 'platform modes': assembly_modes,
-    'platform calibrate': calibrate, 'excite': excite,
+    'platform modes': assembly_modes, 'platform calibrate': calibrate, 'excite': excite,
     'reproduce higher-order': higher_order, 'reproduce stewart': stewart,
     'retime': retime, 'platform workspace': workspace}
 COMMANDS = {**WRITERS, 'doctor': doctor, 'identify': identify, 'payload': payload,

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from liedyn_ros.demo.stewart.demo import judge, LEG_RATE, report, TRACKED_TIME
-from liedyn_ros.demo.stewart.real_time import MeasuredPace
 from liedyn_ros.demo.stewart.tracking import Tracking
 from liedyn_ros.demo.verdict import Outcome
 from liedyn_ros.ros.messages.conversions import stamp_of
@@ -106,12 +105,3 @@ def test_errors_are_those_of_the_recording():
     rotation, position = recorded(wrong=7).errors
     np.testing.assert_allclose(rotation, 0.0, atol=1e-15)
     assert np.flatnonzero(position > 1e-12).tolist() == [7]
-
-
-def test_the_pace_of_a_machine_is_a_fact_with_its_numbers():
-    truths = [(BEGIN + k * STEP, pose_at(BEGIN + k * STEP)) for k in range(3000)]
-    poses = [(stamp + 3_000_000, message) for stamp, message in truths[::4]]
-    assert 'follows 250 of 1000 poses a second; from sample to pose 3 ms' in str(
-        MeasuredPace.of(truths, poses))
-    assert 'no poses' in str(MeasuredPace.of(truths, []))
-    assert 'no poses' in str(MeasuredPace.of([], []))

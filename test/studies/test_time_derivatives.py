@@ -11,13 +11,12 @@
 import numpy as np
 import pytest
 
+from benchmarks.robots import branches
 from liedyn_ros.aerial.reference import Reference
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_yaml
-from liedyn_ros.studies.time_derivatives import figures as higher_order_figures
 from liedyn_ros.studies.time_derivatives import study as higher_order
-from liedyn_ros.studies.time_derivatives import timing as higher_order_timing
 from liedyn_ros.studies.time_derivatives.study import SmoothReference
 
 pytestmark = pytest.mark.full
@@ -50,39 +49,19 @@ def test_the_reference_is_recovered(tmp_path, monkeypatch: pytest.MonkeyPatch,
         for kind in ('csv', 'pdf', 'png')}
 
 
-def test_timing_and_its_picture(tmp_path, monkeypatch: pytest.MonkeyPatch,
-                                capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr(higher_order_timing, 'CHAIN_LENGTHS', (1, 2))
-    monkeypatch.setattr(higher_order_timing, 'TIMED_ORDERS', range(2))
-    timing = higher_order_timing.measure()
-    higher_order_figures.draw_timing(timing, tmp_path / 'timing.png')
-    higher_order.report(timing)
-    assert [at for at, _ in timing.by_bodies['inverse']] == [6, 11]
-    assert 'forward, us' in capsys.readouterr().out
-
-
-def test_fits_are_polynomials_with_their_worst_error() -> None:
-    fit = higher_order_timing.fit('r', [(r, 3.0 + 2.0 * r + 0.5 * r * r) for r in range(11)], 2)
-    np.testing.assert_allclose(fit.coefficients, [3.0, 2.0, 0.5], rtol=1e-12)
-    assert str(fit) == '0.5 r^2 + 2 r + 3 us, within 0 %'
-    bent = higher_order_timing.fit('N', [(1, 1.0), (2, 2.0), (4, 4.4), (8, 8.0)], 1)
-    assert 0.03 < bent.error < 0.1
-    np.testing.assert_allclose(bent.at(np.array([8.0])), 8.0, rtol=0.1)
-
-
 @pytest.mark.parametrize('name', ['aerial manipulator', 'branches'])
 def test_casadi_agrees(name: str) -> None:
     pytest.importorskip('casadi', reason='casadi is only installed for benchmarks')
-    from liedyn_ros.studies.time_derivatives import casadi as higher_order_casadi
-    model = (higher_order_timing.branches(3, 3) if name == 'branches'
+    from benchmarks.algorithms import casadi_expressions
+    model = (branches(3, 3) if name == 'branches'
              else load_yaml(config_file('aerial_manipulator.yaml')))
     rng, order = np.random.default_rng(2), 4
     dynamics, q = Dynamics(model, dissipation=False), model.random(rng)
     motion = rng.normal(size=(order + 2, model.nv))
     tau = dynamics.inverse.time_derivatives(q, motion[0], motion[1:])
     got = np.empty_like(tau)
-    higher_order_casadi.inverse(model, order)(q, motion, got)
+    casadi_expressions.inverse(model, order)(q, motion, got)
     scale = np.abs(tau).max(axis=1, keepdims=True)
     assert (np.abs(got - tau) <= 1e-12 * scale).all()
-    higher_order_casadi.forward(model, order)(q, np.vstack([motion[:1], tau]), got)
+    casadi_expressions.forward(model, order)(q, np.vstack([motion[:1], tau]), got)
     assert (np.abs(got - motion[1:]) <= 1e-10 * scale).all()

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Track a simulated Stewart platform in lockstep, and measure what the machine reaches."""
+"""Track a simulated Stewart platform in lockstep."""
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from liedyn_interfaces.msg import StewartStatus
@@ -18,7 +18,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.demo.lockstep import Lockstep
 from liedyn_ros.demo.recorder import deep
 from liedyn_ros.demo.session import DemoStage, Session
-from liedyn_ros.demo.stewart import plots, real_time
+from liedyn_ros.demo.stewart import plots
 from liedyn_ros.demo.stewart.tracking import Tracking
 from liedyn_ros.demo.verdict import DemoVerdict, Outcome, too_few
 from liedyn_ros.lie import SE3, SO3
@@ -37,16 +37,16 @@ CENTRE_POSE = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in de
 
 
 def run(stage: DemoStage) -> DemoVerdict:
-    """Run the demo, write its pictures, tell the pace of this machine, and return the verdict."""
+    """Run the demo, write its pictures, and return the verdict."""
     geometry = load_geometry(config_file('stewart_geometry.yaml'))
     paper_case(geometry)
     print(f'\nStewart platform: simulator and pose node as two processes, {TRACKED_TIME:g} s of '
           f'simulated time at {LEG_RATE:g} Hz, encoder noise of {1e6 * ENCODER_NOISE:g} um')
     tracking = record(stage)
     report(tracking)
-    verdict, pace = judge(tracking), real_time.measure(stage)
-    if verdict.outcome is not Outcome.NOT_SHOWN and pace.published:
-        stage.drawings.draw(plots.draw_tracking, tracking, pace, geometry, stage.folder)
+    verdict = judge(tracking)
+    if verdict.outcome is not Outcome.NOT_SHOWN:
+        stage.drawings.draw(plots.draw_tracking, tracking, geometry, stage.folder)
     return verdict
 
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The Stewart demo's pictures: trajectory, error beside its prediction, latency, the platform."""
+"""The Stewart demo's pictures: trajectory, error beside its prediction, the platform."""
 
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,7 @@ from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
 from liedyn_ros.demo.stewart.crossing import Crossing
-from liedyn_ros.demo.stewart.real_time import MeasuredPace
 from liedyn_ros.demo.stewart.tracking import ERROR_SIGMAS, Tracking
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.pictures import (
@@ -27,18 +25,15 @@ from liedyn_ros.stewart import StewartGeometry
 
 MAX_LINE_POINTS = 2000  # points of a line that is drawn; more cannot be seen
 PICTURE_HEIGHT = 78.0  # mm, a picture of a platform
-MIN_SHOWN_SHARE = 0.05  # of the largest error, shown: the start at rest is without error
 MIN_SHOWN_ERROR = 1e-5  # rad or m, error that is shown
 
 
-def draw_tracking(
-        tracking: Tracking, pace: MeasuredPace, geometry: StewartGeometry, folder: Path) -> None:
-    """Write stewart_trajectory, stewart_error, stewart_latency and stewart_platform."""
+def draw_tracking(tracking: Tracking, geometry: StewartGeometry, folder: Path) -> None:
+    """Write stewart_trajectory, stewart_error and stewart_platform."""
     farthest = np.argmax(np.linalg.norm(
         se3.log(se3.compose(se3.inverse(tracking.truth[0]), tracking.truth)), axis=1))
     for name, figure in (
             ('trajectory', _trajectory(tracking)), ('error', _error(tracking)),
-            ('latency', _latency(pace)),
             ('platform', _platform(tracking.estimate[farthest], geometry, tracking))):
         save(figure, folder / f'stewart_{name}.png')
 
@@ -87,16 +82,6 @@ def _error(tracking: Tracking) -> Figure:
     return figure
 
 
-def _latency(pace: MeasuredPace) -> Figure:
-    figure = new_figure(50.0)
-    axes = figure.subplots()
-    latencies = 1e3 * np.sort(pace.latencies)
-    axes.plot(latencies, np.linspace(0.0, 100.0, len(latencies)), color=RIGHT_COLOR)
-    axes.set(xscale='log', xlabel='latency from sample to published pose, ms',
-             ylabel='share of poses, %')
-    return figure
-
-
 def _platform(pose: Array, geometry: StewartGeometry, tracking: Tracking) -> Figure:
     figure = new_figure(PICTURE_HEIGHT)
     axes = figure.add_subplot(projection='3d')
@@ -105,38 +90,6 @@ def _platform(pose: Array, geometry: StewartGeometry, tracking: Tracking) -> Fig
     axes.plot(*path.T, color=PALETTE[3], linewidth=0.8, label='path')
     fill(axes, above=5.0)
     return figure
-
-
-def draw_control(motion: ControlledMotion, folder: Path) -> None:
-    """Write stewart_control."""
-    figure = new_figure(120.0)
-    panels = figure.subplots(3, 1, sharex=True)
-    known_at = float(motion.times[np.argmax(motion.known)])
-    for axes, errors, label in (
-            (panels[0], motion.position_errors, 'position error, mm'),
-            (panels[1], motion.attitude_errors, 'attitude error, degree')):
-        axes.semilogy(motion.times, errors, color=RIGHT_COLOR)
-        for known in (False, True):
-            rows = motion.counts & (motion.known == known)
-            span = motion.times[rows][[0, -1]]
-            axes.plot(span, [errors[rows].max()] * 2, color=WRONG_COLOR, linestyle='--',
-                      label='' if known else 'largest, once settled')
-        least = min(errors[motion.counts & (motion.known == known)].max()
-                    for known in (False, True))
-        axes.set_ylim(bottom=MIN_SHOWN_SHARE * least)
-        axes.set_ylabel(label)
-    for k, forces in enumerate(motion.forces.T):
-        panels[2].plot(motion.command_times, forces, label=f'leg {k + 1}')
-    panels[2].set(ylabel='commanded force, N', xlabel='time, s')
-    for axes in panels:
-        axes.axvline(known_at, color='0.4', linewidth=0.8)
-    panels[0].annotate(' lag made up for', (known_at, 1.0), xycoords=('data', 'axes fraction'),
-                       va='bottom')
-    panels[0].annotate('lag not known ', (known_at, 1.0), xycoords=('data', 'axes fraction'),
-                       va='bottom', ha='right')
-    legend_above(panels[1], 1)
-    legend_above(panels[2], 3)
-    save(figure, folder / 'stewart_control.png')
 
 
 def draw_crossing(crossing: Crossing, folder: Path) -> None:

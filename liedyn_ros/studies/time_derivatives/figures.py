@@ -12,13 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.pictures import BOUND, new_figure, PAGE, PALETTE, save
-from liedyn_ros.studies.time_derivatives.timing import CostPolynomial, Curve, FIXED_ORDER, Timing
+from liedyn_ros.pictures import BOUND, new_figure, PAGE, save
 
 LINE_STYLES = ('-', '--', ':', '-.')
 # Columns of angular parts and moments; of linear parts, forces
@@ -71,38 +69,6 @@ def draw_errors(times: Array, errors: Array, path: Path) -> None:
     ax.set_ylabel('error over max(1, force derivative)')
     figure.legend(ncols=4, loc='outside lower center')
     save(figure, path)
-
-
-def draw_timing(timing: Timing, path: Path) -> None:
-    """Draw time against bodies and against order, with the fits."""
-    figure = new_figure(85.0, PAGE)
-    panels = figure.subplots(1, 2)
-    for ax, curves, fits, label in (
-            (panels[0], timing.by_bodies, timing.linear, f'bodies N, to order {FIXED_ORDER}'),
-            (panels[1], timing.by_order, timing.quadratic, 'order r, 5 branches of 20 bodies')):
-        _draw_curves(ax, curves, fits, label)
-    panels[0].set_xscale('log')
-    handles = {label: handle for ax in panels
-               for handle, label in zip(*ax.get_legend_handles_labels())}
-    figure.legend(handles.values(), handles.keys(), ncols=3,
-                  loc='outside lower center')
-    save(figure, path)
-
-
-def _draw_curves(ax: Axes, curves: Curve, fits: dict[str, CostPolynomial], label: str) -> None:
-    for name, points in curves.items():
-        marker = 's' if 'CasADi' in name else 'o'
-        color = PALETTE[0 if name.startswith('inverse') else 1]
-        line = '--' if 'CasADi' in name else 'none'
-        ax.plot(*zip(*points), linestyle=line, marker=marker, markersize=4, color=color,
-                label=name)
-        if name in fits:
-            x: Array = np.linspace(points[0][0], points[-1][0], 100, dtype=np.float64)
-            ax.plot(x, fits[name].at(x), '-', linewidth=1.0, color=color,
-                    label=f'{name}, fit {"O(N)" if fits[name].degree == 1 else "O(r^2)"}')
-    ax.set_yscale('log')
-    ax.set_xlabel(label)
-    ax.set_ylabel('us a call')
 
 
 def _panels(rows: int, titles: Sequence[str]) -> tuple[Figure, Any]:

@@ -11,7 +11,7 @@ Repeat the experiment of Ali et al.: time derivatives of the aerial manipulator'
 
 `liedyn reproduce higher-order`.
 Inverse dynamics to order 5 along the reference is fed to forward dynamics, which must return the
-reference. Then both are timed against the number of bodies and the order, beside CasADi.
+reference. Their cost is measured by benchmarks/algorithms/higher_order.py.
 """
 
 from collections.abc import Sequence
@@ -31,8 +31,7 @@ from liedyn_ros.lie import so3
 from liedyn_ros.lie.time_derivatives import BODY, SPATIAL, Twists
 from liedyn_ros.model import load_yaml
 from liedyn_ros.studies.options import higher_order_parser, STUDY_ORDER
-from liedyn_ros.studies.time_derivatives import figures, timing
-from liedyn_ros.studies.time_derivatives.timing import Timing
+from liedyn_ros.studies.time_derivatives import figures
 from liedyn_ros.view_state import seen_of
 
 
@@ -102,10 +101,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study, draw its plots; return 0 if the reference was recovered."""
     folder = higher_order_parser().parse_args(arguments).folder
     good = fly(folder)
-    print('Time against bodies and order')
-    measured = timing.measure()
-    figures.draw_timing(measured, folder / 'timing.png')
-    report(measured)
     print(f'Plots in {folder}/')
     return 0 if good else 1
 
@@ -148,18 +143,6 @@ def hybrid_errors(dynamics: Dynamics, q: Array, v: Array, a: Array, tau: Array) 
     arm = np.arange(dynamics.model.nv) >= 6
     got = dynamics.hybrid.time_derivatives_batch(q, v, arm, a, tau)
     return np.asarray(np.maximum(*(np.abs(x - y).max(axis=2) for x, y in zip(got, (a, tau)))))
-
-
-def report(timing: Timing) -> None:
-    """Print the times as tables."""
-    for axis, curves in (('bodies', timing.by_bodies), ('order', timing.by_order)):
-        points = {name: dict(curve) for name, curve in curves.items()}
-        rows = [[str(at), *(f'{points[name][at]:.1f}' if at in points[name] else ''
-                            for name in curves)] for at in points['inverse']]
-        print_table([axis, *(f'{name}, us' for name in curves)], rows)
-    for fits in (timing.linear, timing.quadratic):
-        for name, fit in fits.items():
-            print(f'  {name}: {fit}')
 
 
 if __name__ == '__main__':
