@@ -10,8 +10,7 @@
 Record topics into a bag of MCAP: `liedyn bag record FOLDER [TOPIC ...]`.
 
 Foxglove, Lichtblick and `ros2 bag play` read the
-bag, and `liedyn bag play` does. It ends by Ctrl-C, and what it has is then written. A
-robot's description and joint states lead to /tf, by which viewers move it, where nobody sends it.
+bag, and `liedyn bag play` does. It ends by Ctrl-C, and what it has is then written.
 """
 
 from __future__ import annotations
@@ -30,16 +29,14 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
 
-from liedyn_ros.bags.transforms import RobotTransforms
 from liedyn_ros.bags.types import Definitions, message_class
-from liedyn_ros.commands.bags.topic_options import recording_parser, TF_RATE
-from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.commands.bags.topic_options import recording_parser
+from liedyn_ros.common.errors import LiedynError
 
 # Messages of a topic that wait for a look at it; s between looks
 RECORDED_DEPTH, LOOK_INTERVAL = 5000, 0.02
 DISCOVERY = 0.5  # s between looks for new topics
 EXCLUDED_TOPICS = ('/rosout', '/parameter_events')
-TF = '/tf'
 
 
 class RecordedTopic(NamedTuple):
@@ -56,22 +53,15 @@ class Recorder:
     Topics and what came of them, in a bag.
 
     Messages are taken as bytes, by looks at queues, so a fast topic costs little. counts are the
-    messages of each topic; faults say which topics are not recorded, and why. Transforms of a
-    robot are made of what is recorded, until a topic /tf comes.
+    messages of each topic; faults say which topics are not recorded, and why.
     """
 
-    def __init__(self, node: Node, folder: Path, topics: Sequence[str] = (),
-                 model: Path | None = None, tf_rate: float = TF_RATE) -> None:
+    def __init__(self, node: Node, folder: Path, topics: Sequence[str] = ()) -> None:
         """
         Open a new bag. topics are resolved by the node; without any all are recorded.
 
-        model is the file of the robot, in place of its description. tf_rate is the highest rate
-        of transforms, Hz, 0 for none. Raises LiedynError.
+        Raises LiedynError.
         """
-        if not tf_rate >= 0.0:
-            raise LimitError(f'tf_rate: expected 0 or more, got {tf_rate}')
-        self._transforms = None if not tf_rate else RobotTransforms(
-            tf_rate, model, node.get_namespace().rstrip('/'))
         self._node, self._wanted = node, {node.resolve_topic_name(each) for each in topics}
         try:
             self._writer = Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP)
@@ -108,8 +98,6 @@ class Recorder:
         connection = self._connected(topic, kinds[0])
         self._topics[topic] = RecordedTopic(
             self._subscribed(topic, message_type, qos), qos, message_type, connection)
-        if topic == TF:
-            self._transforms = None  # what robot_state_publisher sends
         print(f'recording {topic} ({kinds[0]})', flush=True)
 
     def _open_again(self, topic: str, offered: Sequence[QoSProfile]) -> None:
@@ -119,7 +107,7 @@ class Recorder:
             return
         self._topics[topic] = before._replace(
             subscription=self._subscribed(topic, before.message_type, qos), qos=qos)
-        self._take(topic, before)
+        self._take(before)
         self._node.destroy_subscription(before.subscription)
         print(f'recording {topic} again: a publisher of lower QoS came', flush=True)
 
@@ -135,31 +123,19 @@ class Recorder:
         return self._connections[topic]
 
     def take(self) -> None:
-        """Write the messages that wait, and the transforms that have been made."""
-        for topic, taken in self._topics.items():
-            self._take(topic, taken)
-        self._write_transforms()
+        """Write the messages that wait."""
+        for taken in self._topics.values():
+            self._take(taken)
 
-    def _take(self, topic: str, taken: RecordedTopic) -> None:
+    def _take(self, taken: RecordedTopic) -> None:
         for _ in range(RECORDED_DEPTH):
             found = taken.subscription.handle.take_message(taken.message_type, True)
             if found is None:
                 break
             data, information = found
-            now = information['received_timestamp'] or time.time_ns()
-            self._write(taken.connection, now, data)
-            if self._transforms is not None:
-                self._transforms.hear(topic, taken.connection.msgtype, now, data)
-
-    def _write(self, connection: Any, now: int, data: bytes) -> None:
-        self._writer.write(connection, now, data)
-        self.counts[connection.topic] += 1
-
-    def _write_transforms(self, *, wait: bool = False) -> None:
-        if self._transforms is not None:
-            for each in self._transforms.made(wait=wait):
-                self._write(self._connected(each.topic, each.type_name), each.received_ns,
-                            each.data)
+            self._writer.write(
+                taken.connection, information['received_timestamp'] or time.time_ns(), data)
+            self.counts[taken.connection.topic] += 1
 
     def missing(self) -> dict[str, str]:
         """Return why topics that were named are not in the bag."""
@@ -167,8 +143,7 @@ class Recorder:
                 for topic in sorted(self._wanted - self.counts.keys())}
 
     def close(self) -> None:
-        """Write the transforms that are still made, and the index."""
-        self._write_transforms(wait=True)
+        """Write the index."""
         self._writer.close()
 
 
@@ -195,7 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
               for each in (signal.SIGINT, signal.SIGTERM)}
     node = Node('record', namespace=options.namespace, start_parameter_services=False)
     try:
-        recorder = Recorder(node, options.folder, options.topic, options.model, options.tf_rate)
+        recorder = Recorder(node, options.folder, options.topic)
         _record(recorder, end, options.duration)
     except LiedynError as error:
         print(error, file=sys.stderr)

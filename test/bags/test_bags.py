@@ -8,9 +8,7 @@
 
 """Topics into a bag and back: what comes out is what was published, in files others read."""
 
-from itertools import count
 from pathlib import Path
-import random
 import re
 import signal
 import threading
@@ -23,7 +21,6 @@ import pytest
 import rclpy
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
-from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from support import forked
 
@@ -32,20 +29,17 @@ mcap = pytest.importorskip('mcap.reader', reason='bags are not installed here')
 MCAP_WRITER = pytest.importorskip('mcap.writer', reason='bags are not installed here').Writer
 
 from support.recordings.bag_files import (  # noqa: E402
-    joint_state, START_NS, STORE, write_bag, write_mcap)
-from support.refusals import ANY, refused  # noqa: E402
+    START_NS, STORE, write_bag, write_mcap)
+from support.refusals import refused  # noqa: E402
 
 from liedyn_ros.bags.play import Player  # noqa: E402
 from liedyn_ros.bags.record import Recorder  # noqa: E402
-from liedyn_ros.bags.transforms import (  # noqa: E402
-    MAX_WAITING_MESSAGES, RobotTransforms, TOPIC_TYPES)
 from liedyn_ros.bags.types import Definitions, message_class  # noqa: E402
-from liedyn_ros.common.errors import DescriptionError, LiedynError, LimitError  # noqa: E402
+from liedyn_ros.common.errors import DescriptionError, LiedynError  # noqa: E402
 from liedyn_ros.recordings.bags import Bag  # noqa: E402
 
 pytestmark = pytest.mark.ros
 ROOT = Path(__file__).parents[2]
-LEG = ROOT / 'config' / 'linkage_leg.urdf'
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -225,74 +219,10 @@ def test_a_player_says_what_it_did_not_play(tmp_path, write, options, code, outp
     assert re.search(rf'\n{output}\n$', told[0]) and re.search(errors, told[1])
 
 
-def recorded(node, recorder, topic, moves=True):
-    """Publish joint states of the leg until the recorder has transforms, or only hears them."""
-    states = node.create_publisher(JointState, topic, 10)
-
-    def send():
-        recorder.discover()
-        message = JointState(name=['knee', 'hip'], position=[0.3, 0.2])
-        message.header.stamp.sec = 5
-        states.publish(message)
-        recorder.take()
-
-    awaited = '/tf' if moves else '/leg/robot_description'
-    until(lambda: recorder.counts.get(awaited) and recorder.counts.get(states.topic_name), send)
-    recorder.close()
-
-
-def bodies_of(bag):
-    """Return the positions of hip's and knee's bodies and the sine of half the knee's angle."""
-    message = next(iter(bag.messages(['/tf']))).message
-    found = {each.child_frame_id: each.transform for each in message.transforms}
-    assert {each.header.stamp.sec for each in message.transforms} == {5}
-    assert found.keys() == {'thigh', 'shank'}  # no position of the crank came
-    return found['shank'].translation.z, found['shank'].rotation.y, found['thigh'].rotation.y
-
-
-def test_a_described_robot_leads_to_transforms_where_nobody_sends_them(node, tmp_path):
-    node.create_publisher(String, '/leg/robot_description', LATCHED).publish(
-        String(data=LEG.read_text()))
-    recorder = Recorder(node, tmp_path / 'bag',
-                        ['/leg/joint_states', '/leg/robot_description'])
-    recorded(node, recorder, '/leg/joint_states')
-    expected = -0.35, np.sin(0.15), np.sin(0.1)
-    assert np.allclose(bodies_of(Bag(tmp_path / 'bag')), expected, atol=1e-15)
-    with (tmp_path / 'bag' / 'bag.mcap').open('rb') as stream:
-        schema, channel, _ = next(mcap.make_reader(stream).iter_messages(topics=['/tf']))
-    assert (schema.encoding, schema.name) == ('ros2msg', 'tf2_msgs/msg/TFMessage')
-    assert channel.message_encoding == 'cdr'
-    assert b'geometry_msgs/TransformStamped[] transforms' in schema.data
-    assert b'MSG: geometry_msgs/Quaternion' in schema.data
-
-
-def test_the_robot_of_a_file_is_described_in_the_bag(node, tmp_path):
-    recorder = Recorder(node, tmp_path / 'bag', ['joint_states'], model=LEG)
-    recorded(node, recorder, 'joint_states')
-    bag = Bag(tmp_path / 'bag')
-    assert next(iter(bag.messages(['/robot_description']))).message.data == LEG.read_text()
-    assert np.allclose(bodies_of(bag), (-0.35, np.sin(0.15), np.sin(0.1)), atol=1e-15)
-
-
-@pytest.mark.parametrize(('text', 'rate'), [('<robot/>', 50.0), (LEG.read_text(), 0.0)])
-def test_a_recording_goes_on_without_transforms(node, tmp_path, capsys, text, rate):
-    node.create_publisher(String, '/leg/robot_description', LATCHED).publish(String(data=text))
-    recorder = Recorder(node, tmp_path / 'bag', ['/leg/joint_states', '/leg/robot_description'],
-                        tf_rate=rate)
-    recorded(node, recorder, '/leg/joint_states', moves=False)
-    assert Bag(tmp_path / 'bag').topics.keys() == {'/leg/joint_states', '/leg/robot_description'}
-    assert ('no transforms: ' in capsys.readouterr().err) == bool(rate)
-
-
 def test_errors_name_what_was_expected(node, tmp_path):
     (tmp_path / 'there').mkdir()
     with refused(LiedynError, str(tmp_path / 'there')):
         Recorder(node, tmp_path / 'there')
-    with refused(DescriptionError, ANY, got='.txt'):
-        Recorder(node, tmp_path / 'new', model=tmp_path / 'a.txt')
-    with refused(LimitError, 'tf_rate', expected=0):
-        Recorder(node, tmp_path / 'new', tf_rate=-1.0)
-    assert not (tmp_path / 'new').exists()
     with refused(DescriptionError, 'nowhere/msg/X'):
         message_class('nowhere/msg/X')
     with refused(DescriptionError, 'nowhere/msg/X'):
@@ -310,39 +240,6 @@ def test_a_type_that_others_name_imports_no_other_module(tmp_path, monkeypatch, 
         message_class(name)
     assert not (tmp_path / 'ran').exists()
     assert str(caught.value).isprintable()
-
-
-def test_messages_of_any_bytes_end_no_transforms(capsys):
-    def heard(name, data):
-        transforms.hear(f'/leg/{name}', kinds[name], next(times), data)
-    transforms, chance, times = RobotTransforms(1e9), random.Random(53), count(START_NS, 10**9)
-    kinds = {**TOPIC_TYPES, 'robot_description': 'std_msgs/msg/String'}
-    good = bytes(STORE.serialize_cdr(
-        STORE.types['std_msgs/msg/String'](LEG.read_text()), 'std_msgs/msg/String'))
-    heard('robot_description', b'\0\1\0\0\4\0\0\0\xff\xfe\xfd\0')
-    heard('robot_description', good)
-    raw = bytes(STORE.serialize_cdr(
-        joint_state(START_NS, ['knee', 'hip'], [0.1, 0.2]), TOPIC_TYPES['joint_states']))
-    heard('joint_states', raw[:4] + b'\xff\xff\xff\x7f\xff\xff\xff\xff' + raw[12:])  # no time
-    for _ in range(100):
-        damaged = bytearray(raw)
-        damaged[chance.randrange(4, len(raw))] = chance.randrange(256)
-        for name in TOPIC_TYPES:
-            heard(name, bytes(damaged))
-    heard('joint_states', raw)
-    made = list(transforms.made(wait=True))
-    assert made[-1].topic == '/tf'
-    assert capsys.readouterr().err.count('no transforms') == 1
-
-
-def test_messages_that_wait_for_transforms_are_bounded(monkeypatch):
-    transforms, go = RobotTransforms(1e9), threading.Event()
-    monkeypatch.setattr(transforms, '_adopt', lambda *_: (go.wait(600.0), [])[1])
-    for _ in range(3 * MAX_WAITING_MESSAGES):
-        transforms.hear('/robot_description', 'std_msgs/msg/String', START_NS, b'')
-    go.set()
-    assert len(transforms._made) == MAX_WAITING_MESSAGES
-    assert list(transforms.made(wait=True)) == []
 
 
 def test_the_text_of_a_type_has_those_of_its_fields():

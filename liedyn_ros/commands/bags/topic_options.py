@@ -12,8 +12,6 @@
 import argparse
 from pathlib import Path
 
-TF_RATE = 50.0  # Hz, as the nodes send transforms by default
-
 
 def recording_parser() -> argparse.ArgumentParser:
     """Return the options of `liedyn bag record`."""
@@ -23,11 +21,6 @@ def recording_parser() -> argparse.ArgumentParser:
     result.add_argument('topic', nargs='*', help='topics; default: all')
     result.add_argument('--duration', type=float, default=0.0, metavar='S',
                         help='stop after this time, s; 0, the default: never')
-    result.add_argument('--model', type=Path, metavar='FILE', help=(
-        'the robot whose transforms are written: .urdf, .xacro, .xml (MJCF), .sdf or .yaml; by '
-        'default the topic robot_description has it'))
-    result.add_argument('--tf-rate', type=float, default=TF_RATE, metavar='HZ',
-                        help='greatest rate of transforms, by default 50 Hz; 0 for none')
     result.add_argument('--namespace', default='',
                         help='namespace of topics without a leading slash')
     return result

@@ -10,25 +10,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import math
 from pathlib import Path
 from typing import Any, NamedTuple
-import warnings
 
 from rosbags.typesys import get_typestore, Stores
 
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xacro_reader import expand
 from liedyn_ros.common.xml_reader import text_of
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels.motion import position_quaternion
-from liedyn_ros.model import JOINT_TYPES, load_model, load_urdf, Model, to_urdf
+from liedyn_ros.model import JOINT_TYPES, Model, to_urdf
 
 TRANSFORM_TOPIC, TRANSFORM_TYPE = '/tf', 'tf2_msgs/msg/TFMessage'
 BAG_DESCRIPTION, TEXT = '/robot_description', 'std_msgs/msg/String'
-ODOMETRY, SEVERAL = 'nav_msgs/msg/Odometry', 'sensor_msgs/msg/MultiDOFJointState'
 BAG_TF_RATE = 50.0  # Hz, as the nodes send transforms by default
 STORE = get_typestore(Stores.LATEST)
 
@@ -56,7 +54,6 @@ class RobotFrames:
                     if JOINT_TYPES[joint.type_name].nv == 1}
         self._known = {joint.name for joint in model.joint_list
                        if JOINT_TYPES[joint.type_name].nv == 0}
-        self._roots = [joint.child for joint in model.joint_list if joint.parent is None]
 
     def at(self, positions: Mapping[str, float]) -> list[Placement]:
         """Return the placements at positions, rad or m; joints that they lack stay."""
@@ -76,32 +73,6 @@ class RobotFrames:
         return [Placement(str(joint.parent), joint.child, position_quaternion(pose))
                 for joint, pose in zip(joints, se3.compose(se3.inverse(above), below))]
 
-    def message(self, type_name: str, data: bytes) -> bytes | None:
-        """Return the TRANSFORM_TYPE message for a JointState, MultiDOFJointState or Odometry."""
-        message: Any = STORE.deserialize_cdr(data, type_name)
-        stamp = message.header.stamp
-        if type_name == ODOMETRY:
-            placements = self._base(message)
-        elif type_name == SEVERAL:
-            placements = self._several(message)
-        else:
-            placements = self.at(dict(zip(message.name, message.position.tolist())))
-        return tf_message(stamp.sec * 10**9 + stamp.nanosec, placements) if placements else None
-
-    def _base(self, message: Any) -> list[Placement]:
-        if not any(message.child_frame_id.endswith(name) for name in self._roots[:1]):
-            return []
-        pose = message.pose.pose
-        return [Placement(message.header.frame_id, self._roots[0],
-                          _numbers(pose.position, pose.orientation))]
-
-    def _several(self, message: Any) -> list[Placement]:
-        joints = [self._model.joint(name) if name in self._model.joints else None
-                  for name in message.joint_names]
-        return [Placement(joint.parent, joint.child, _numbers(each.translation, each.rotation))
-                for joint, each in zip(joints, message.transforms)
-                if joint is not None and joint.parent is not None]
-
     def _follow(self, given: Mapping[str, float]) -> None:
         """Set the joints that mimic others, where no message has them."""
         waiting = {each.joint: each for each in self._model.couplings
@@ -113,22 +84,6 @@ class RobotFrames:
                     factor * self._q[self._at[name]] for name, factor in each.terms)
                 self._known.add(each.joint)
                 del waiting[each.joint]
-
-
-def robot_of_description(data: bytes) -> Model:
-    """Return the model of a message of TEXT that has a URDF. Raises DescriptionError."""
-    text: Any = STORE.deserialize_cdr(data, TEXT)
-    return _quietly(load_urdf, text.data)
-
-
-def robot_of_file(path: Path) -> tuple[Model, str | None]:
-    """
-    Return the model of a file, and its URDF; None where URDF cannot describe it.
-
-    Raises DescriptionError and OSError.
-    """
-    model = _quietly(load_model, path)
-    return model, urdf_of(path, model)
 
 
 def tf_message(stamp_ns: int, placements: Iterable[Placement]) -> bytes:
@@ -162,17 +117,6 @@ def urdf_of(path: Path, model: Model) -> str | None:
         return to_urdf(model)
     except DescriptionError:
         return None
-
-
-def _quietly(load: Callable[..., Model], source: str | Path) -> Model:
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', DescriptionWarning)
-        return load(source)
-
-
-def _numbers(position: Any, quaternion: Any) -> list[float]:
-    return [getattr(position, each) for each in 'xyz'] + [
-        getattr(quaternion, each) for each in 'xyzw']
 
 
 def _made(kind: str, **fields: Any) -> Any:
