@@ -24,8 +24,8 @@ def few_pixels():
 
 
 def files(folder):
-    return {each.name: each.read_bytes() for each in folder.iterdir() if each.suffix != '.json'
-            and each.name != 'report.html'}
+    return {each.name: each.read_bytes() for each in folder.iterdir()
+            if each.name != 'report.html'}
 
 
 def test_maps_of_workspaces(tmp_path, capsys):

@@ -12,24 +12,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property
-import hashlib
-import json
+from dataclasses import dataclass, field
 from pathlib import Path
 import re
 from typing import Any
-import warnings
 
-import numpy as np
-
-from liedyn_ros.commands.inputs import settings_of
-from liedyn_ros.commands.operation.environment import LIEDYN_PACKAGE
-from liedyn_ros.commands.stewart.bag_processing.tracking import platform_of
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
-from liedyn_ros.common.untrusted_files import read_file
-from liedyn_ros.common.xacro_reader import expand
-from liedyn_ros.model import load_model
+from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.recordings.bags import AnyBag, Bag
 
 _NUMBER = re.compile(r'[-+]?\d+(\.\d+)?(e[-+]?\d+)?')
@@ -39,27 +27,11 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Job:
-    """
-    Job for one bag: settings of the command, and the files to write, by suffix.
-
-    done is the file that tells what was done; None where nobody asks.
-    """
+    """Job for one bag: settings of the command, and the files to write, by suffix."""
 
     bag: Path
     files: Mapping[str, Path]
     settings: Mapping[str, Any]
-    done: Path | None = None
-
-    @cached_property
-    def key(self) -> str:
-        """Return a digest of all that was read and of the settings: equal where results are."""
-        files = sorted(self.bag.rglob('*')) if self.bag.is_dir() else [self.bag]
-        stated = [(str(each), each.stat().st_size, each.stat().st_mtime_ns)
-                  for each in files if each.is_file()]
-        text = json.dumps([LIEDYN_PACKAGE.__version__, stated, _digest(self.settings),
-                           {key: str(value) for key, value in self.settings.items()},
-                           {key: str(value) for key, value in self.files.items()}])
-        return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass
@@ -75,7 +47,6 @@ class JobOutcome:
     losses: list[str] = field(default_factory=list)
     error: str = ''
     curves: dict[str, list[list[float]]] = field(default_factory=dict)
-    again: bool = False  # an earlier run did it
     damaged: bool = False
 
 
@@ -139,44 +110,3 @@ def require_messages(bag: AnyBag, topic: str, counts: Counter[str]) -> None:
 def damaged(bag: AnyBag) -> bool:
     """Return whether a bag lacks a part; what a table lacks are rows that say so."""
     return isinstance(bag, Bag) and bool(bag.losses)
-
-
-def _digest(settings: Mapping[str, Any]) -> str:
-    """Return a digest of the machine, which files that others name or include describe too."""
-    with warnings.catch_warnings():  # whoever takes the machine shows them
-        warnings.simplefilter('ignore', DescriptionWarning)
-        found: Any
-        if settings['model'] is None:
-            parameters = settings_of(settings['params'])
-            found = parameters, platform_of(parameters)
-        else:
-            path = settings['model']
-            found = read_file(path), (
-                expand(path, {}) if path.suffix == '.xacro' else load_model(path))
-    return hashlib.sha256(repr(_plain(found)).encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """Return a description as texts, numbers, and the bytes of arrays."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes()
-    if isinstance(value, Mapping):
-        return [(_plain(key), _plain(each)) for key, each in value.items()]
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    if is_dataclass(value):
-        return type(value).__name__, [_plain(getattr(value, each.name)) for each in fields(value)]
-    return value
-
-
-def done_before(job: Job) -> JobOutcome | None:
-    """Return the outcome of an earlier run of an equal job whose files are there, else None."""
-    if job.done is None or not all(each.exists() for each in job.files.values()):
-        return None
-    try:
-        stored = json.loads(read_file(job.done))
-        if stored.pop('key') == job.key:
-            return JobOutcome(**{**stored, 'again': True})
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
-    return None

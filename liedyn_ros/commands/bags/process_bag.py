@@ -77,8 +77,7 @@ def _line(outcome: 'JobOutcome') -> str:
         return outcome.error
     return f'{sum(outcome.counts.values())} messages: ' + ', '.join(
         f'{count} {what}' for what, count in sorted(
-            outcome.counts.items(), key=lambda each: -each[1])) + (
-                ' (done before)' if outcome.again else '')
+            outcome.counts.items(), key=lambda each: -each[1]))
 
 
 def _status(outcome: 'JobOutcome') -> int:
@@ -123,7 +122,7 @@ def _jobs(options: argparse.Namespace) -> 'list[Job]':
     if len(set(names)) < len(names):
         raise NameSetError(f'expected bags of different names, got {names}')
     return [Job(bag, {kind: options.folder / (name if kind == 'mcap' else f'{name}.{kind}')
-                      for kind in options.write}, settings, options.folder / f'{name}.json')
+                      for kind in options.write}, settings)
             for bag, name in zip(options.bag, names)]
 
 
@@ -178,7 +177,7 @@ def parser() -> argparse.ArgumentParser:
     files.add_argument('--report', type=page, help=(
         'HTML report: data read and lost, curves, settings; a folder gets one anyway'))
     files.add_argument('--folder', type=folder, help=(
-        'folder for the results of several bags, with a report; finished bags are skipped'))
+        'folder for the results of several bags, with a report'))
     files.add_argument('--write', nargs='+', choices=OUTPUT_FORMATS, default=['csv'],
                        help='kinds of files in the folder')
     add_work_options(result)

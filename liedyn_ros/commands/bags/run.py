@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ import numpy as np
 
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.bags.job import (
-    damaged, done_before, Job, JobCurves, JobOutcome, Reasons, require_messages, Tell)
+    damaged, Job, JobCurves, JobOutcome, Reasons, require_messages, Tell)
 from liedyn_ros.commands.bags.joint_bag import JointBagWriter
 from liedyn_ros.commands.bags.joint_motion import (
     motion_columns, processed_loops, processed_motion, single_joints)
@@ -33,7 +32,7 @@ from liedyn_ros.commands.identification.options import start_of
 from liedyn_ros.commands.reports import Line, plot, ReportPage
 from liedyn_ros.commands.stewart.bag_processing.writers import SHOWN_STEP_NS, written
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.whole_files import whole_folder, write_whole
+from liedyn_ros.common.whole_files import whole_folder
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import load_model, Model
 from liedyn_ros.recordings.bags import AnyBag, Bag, TableBag
@@ -91,19 +90,10 @@ Part = tuple[Rows, Iterable[str], Mapping[str, int]]  # with remarks, and number
 
 def run(job: Job, tell: Tell = lambda done, total: None) -> JobOutcome:
     """Write the files of a job, and what was done; errors are in the outcome."""
-    before = done_before(job)
-    if before is not None:
-        return before
     try:
-        if job.settings['model'] is None:
-            outcome = platform_job(job, tell)
-        else:
-            outcome = _joint_job(job, tell)
-        if job.done is not None:
-            write_whole(job.done, json.dumps({'key': job.key, **vars(outcome)}))
+        return (platform_job if job.settings['model'] is None else _joint_job)(job, tell)
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         return JobOutcome(error=str(error))
-    return outcome
 
 
 def _joint_job(job: Job, tell: Tell) -> JobOutcome:

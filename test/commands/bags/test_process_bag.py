@@ -6,8 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Poses of a bag without ROS: whole and damaged bags, and the errors."""
+"""Poses of a bag without ROS: whole and damaged bags, the errors, tables as csv writes them."""
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 import re
@@ -22,6 +23,7 @@ from support.recordings.leg_recordings import (
 from support.refusals import ANY, refused
 
 from liedyn_ros.commands.bags import process_bag
+from liedyn_ros.commands.bags.tables import table_writer
 from liedyn_ros.commands.inputs import node_settings
 from liedyn_ros.commands.stewart.bag_processing.messages import MESSAGE_TYPES, STEWART_STATUS
 from liedyn_ros.common.errors import LimitError
@@ -29,6 +31,9 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import PoseTracker
 
 ROOT = Path(__file__).parents[3]
+TEXTS = '', 'plain', 'a, b', 'say "so"', 'two\nlines', 'ä'
+NUMBERS = (0.0, -0.0, 1e-300, 1e22, 0.1, float('nan'), float('inf'), 1, -2**63, np.float64(0.1),
+           None)
 
 
 def run(tmp_path, bag, *options):
@@ -203,3 +208,21 @@ def test_numbers_of_a_parameter_file_are_those_that_ros_reads(tmp_path):
     path = tmp_path / 'stewart.yaml'
     path.write_text('/**: {ros__parameters: {actuator_scale: [1e-3, -1e-3, 1, 1, 1, 1]}}\n')
     assert node_settings(path)['actuator_scale'] == [1e-3, -1e-3, 1, 1, 1, 1]
+
+
+def test_rows_are_those_of_the_module_csv(tmp_path):
+    rows = [[number, text, 1.5] for number in NUMBERS for text in TEXTS]
+    columns = ['a [m]', 'b, c', 'd']
+    with table_writer(tmp_path / 'ours.csv', columns) as write:
+        for row in rows:
+            write(row)
+    with (tmp_path / 'theirs.csv').open('w', newline='', encoding='utf-8') as stream:
+        csv.writer(stream, lineterminator='\n').writerows([columns, *rows])
+    assert (tmp_path / 'ours.csv').read_bytes() == (tmp_path / 'theirs.csv').read_bytes()
+
+
+def test_a_carriage_return_is_read_back(tmp_path):
+    with table_writer(tmp_path / 'table.csv', ['reason', 'a']) as write:
+        write(['first\rsecond', 1.0])
+    with (tmp_path / 'table.csv').open(newline='', encoding='utf-8') as stream:
+        assert [*csv.reader(stream)] == [['reason', 'a'], ['first\rsecond', '1.0']]
