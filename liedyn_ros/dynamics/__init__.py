@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         closed_form, closed_form_rate, ClosedForm, ClosedFormRate)
     from liedyn_ros.dynamics.layout import Layout, MUJOCO, PINOCCHIO, ROS
     from liedyn_ros.dynamics.time_derivatives.tree_motion import EquationDerivatives, TreeMotion
-    from liedyn_ros.dynamics.tree.data import Data
     from liedyn_ros.dynamics.tree.floating_base import FloatingBase
     from liedyn_ros.dynamics.tree.inputs import MAX_ORDER
     from liedyn_ros.dynamics.tree.names import JointOrder, Names
@@ -30,7 +29,7 @@ else:
     __getattr__, __dir__ = on_demand(__name__, __file__)
 
 __all__ = [
-    'CenterOfMass', 'closed_form', 'closed_form_rate', 'ClosedForm', 'ClosedFormRate', 'Data',
+    'CenterOfMass', 'closed_form', 'closed_form_rate', 'ClosedForm', 'ClosedFormRate',
     'Dynamics', 'EquationDerivatives', 'FloatingBase', 'Frames', 'joint_wrenches', 'JointOrder',
     'Kinematics', 'Layout', 'LOCAL', 'LOCAL_WORLD_ALIGNED', 'MAX_ORDER', 'MUJOCO', 'Names',
     'PINOCCHIO', 'ROS', 'runge_kutta_munthe_kaas', 'stormer_verlet', 'TreeMotion', 'WORLD']

@@ -64,16 +64,14 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
     Arrays are flat: q (nq,), v, a and tau (nv,), laid out as the model says; SI units. external
     are wrenches (B, 6) of the environment, moment (N m) before force (N), in the order of
     model.bodies. Each is in the frame of its body, about its origin, without gravity. Results are
-    new arrays, or out if given, which must not share memory with an input. data has intermediate
-    results of the last call.
+    new arrays, or out if given, which must not share memory with an input.
 
     With dissipation, damping v + friction sign(v) of the model acts against the motion of the
     joints. At rest that is zero: there is no stiction. Springs and armatures of the joints are
     always in. tau also holds springs and end stops, see spring_forces, and armature is on the
     diagonal of M.
 
-    Threads may share an object: no call leaves anything behind but the results in data, which are
-    those of the thread that called last.
+    Threads may share an object: no call leaves anything behind.
 
     A quaternion whose norm is off 1 by 1e-6 to 1e-4 is scaled, with a QuaternionWarning. All
     methods raise ShapeError, NotFiniteError, NotInGroupError for one that is further off, or
@@ -150,8 +148,8 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
         return f'<Dynamics of {self.model!r}, {"with" if self.dissipation else "no"} dissipation>'
 
     def __reduce__(self) -> Any:
-        """Copy, or pickle, with the results in data."""
-        return _restored, (type(self), self.model, self.dissipation, self.data)
+        """Copy, or pickle, by laying the tables out again."""
+        return _restored, (type(self), self.model, self.dissipation)
 
     @cached_property
     def inverse(self) -> Inverse:
@@ -398,7 +396,5 @@ class Dynamics(Direct, CentroidalDynamics, StateBatches):
             np.empty_like(scratch.factors), shape=self._matrix)
 
 
-def _restored(of: type[Dynamics], model: Model, dissipation: bool, data: Data) -> Dynamics:
-    dynamics = of(model, dissipation=dissipation)
-    dynamics.data.table[:] = data.table
-    return dynamics
+def _restored(of: type[Dynamics], model: Model, dissipation: bool) -> Dynamics:
+    return of(model, dissipation=dissipation)

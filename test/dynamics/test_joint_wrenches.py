@@ -25,16 +25,6 @@ def test_parts_along_the_screws_are_the_forces_of_the_joints(case: Case) -> None
         np.testing.assert_allclose(screws.T @ wrench, tau[joint.v_slice], atol=1e-9)
 
 
-def test_wrenches_of_moving_joints_are_those_of_the_recursion(case: Case) -> None:
-    wrenches = joint_wrenches(case.dynamics, case.q, case.v, case.a, case.external)
-    case.dynamics.inverse(case.q, case.v, case.a, case.external)
-    moving = [each for each in zip(case.model.joint_list, wrenches)
-              if each[0].type_name != 'fixed']
-    for joint, wrench in moving:
-        np.testing.assert_allclose(
-            wrench, case.dynamics.data.wrench(joint.child), rtol=1e-9, atol=1e-9)
-
-
 def test_ground_feels_the_rate_of_momentum(case: Case) -> None:
     wrenches = joint_wrenches(case.dynamics, case.q, case.v, case.a)
     h, total = 1e-5, np.zeros(6)

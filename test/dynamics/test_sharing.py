@@ -23,9 +23,8 @@ import pytest
 from support.machines.dynamics_cases import Case, make_case
 from support.refusals import refused
 
-from liedyn_ros.common.errors import LiedynError, ModelError, ShapeError
+from liedyn_ros.common.errors import ShapeError
 from liedyn_ros.dynamics import Dynamics, Names
-from liedyn_ros.model import ModelBuilder, SpatialInertia
 
 ORDER = 3
 
@@ -224,68 +223,3 @@ def test_neighbours_share_no_memory(tree: Case) -> None:
     np.testing.assert_array_equal(
         tree.dynamics.inverse(tree.q, room[:nv], tree.a, out=room[nv:]),
         tree.dynamics.inverse(tree.q, tree.v, tree.a))
-
-
-def test_data_hold_what_a_call_has_computed(tree: Case) -> None:
-    d, (q, v, a) = tree.dynamics, (tree.q, tree.v, tree.a)
-    motion = d.kinematics(q, v, a)
-    tau = d.inverse(q, v, a, tree.external)
-    kept, pickled = d.data.copy(), pickle.loads(pickle.dumps(d.data))
-    d.forward(tree.model.neutral(), 0.0 * v, 0.0 * a)  # which the copies outlive
-    d.forward(q, v, tau, tree.external)
-    moved = [body for body in tree.model.bodies if d.constants.row(body) > 0]
-    assert len(moved) > 8
-    for results in (d.data, kept, pickled):
-        for body in moved:
-            i = tree.model.body_index(body)
-            np.testing.assert_allclose(results.pose(body), motion.poses[i], atol=1e-12)
-            np.testing.assert_allclose(results.twist(body), motion.twists[i], atol=1e-11)
-            np.testing.assert_allclose(
-                results.acceleration(body), motion.accelerations[i], atol=1e-9)
-            np.testing.assert_allclose(results.wrench(body), kept.wrench(body), atol=1e-9)
-
-
-def test_wrenches_of_joints_do_the_work_of_joint_forces(tree: Case) -> None:
-    """The wrench on the floating base, seen through its screws, is the force of its joint."""
-    d = make_case(1, True).dynamics
-    tau = d.inverse(tree.q, tree.v, tree.a, tree.external)
-    np.testing.assert_allclose(d.data.wrench('base'), tau[:6], atol=1e-11 * abs(tau).max())
-
-
-@pytest.mark.parametrize(('name', 'call'), [
-    ('wrench', 'inverse'), ('inertia', 'inverse'), ('articulated_inertia', 'forward'),
-    ('composite_inertia', 'mass_matrix')])
-def test_bodies_fixed_to_the_ground_have_neither_wrench_nor_inertia(name: str, call: str) -> None:
-    builder = ModelBuilder('bench')
-    builder.add_body('base', SpatialInertia(5.0, np.zeros(3), np.eye(3)))
-    builder.add_joint('bolt', 'fixed', None, 'base')
-    builder.add_body('arm', SpatialInertia(1.0, np.zeros(3), np.eye(3)))
-    builder.add_joint('hinge', 'revolute', 'base', 'arm', axis=[1.0, 0.0, 0.0])
-    d = Dynamics(builder.build())
-    getattr(d, call)(*[[0.0]] * (1 if call == 'mass_matrix' else 3))
-    with refused(LiedynError, 'base'):
-        getattr(d.data, name)('base')
-
-
-def test_articulated_inertia_is_what_a_wrench_feels(tree: Case) -> None:
-    """The base's is the inverse of the first block of M^-1."""
-    d = make_case(1, True).dynamics
-    inverse = np.linalg.inv(d.mass_matrix(tree.q))
-    composite = d.data.composite_inertia('base')
-    np.testing.assert_allclose(composite, d.mass_matrix(tree.q)[:6, :6], atol=1e-11)
-    d.forward(tree.q, tree.v, tree.a)
-    np.testing.assert_allclose(
-        d.data.articulated_inertia('base'), np.linalg.inv(inverse[:6, :6]), rtol=1e-8, atol=1e-9)
-
-
-def test_data_say_what_they_do_not_hold(tree: Case) -> None:
-    d = tree.dynamics
-    with refused(LiedynError, 'data of base'):
-        d.data.pose('base')
-    d.inverse(tree.q, tree.v, tree.a)
-    with refused(LiedynError, 'data of base'):
-        d.data.articulated_inertia('base')
-    with refused(ModelError, 'tail'):
-        d.data.twist('tail')
-    with refused(LiedynError, 'q', 'v', 'a'):
-        d.inverse(tree.q, 1e200 * tree.v, tree.a)

@@ -166,7 +166,7 @@ def test_elements_are_matrices_wherever_matrices_are_taken():
 
 @pytest.mark.parametrize('shown', [
     GEOMETRY, PoseSolver(GEOMETRY), Regressor(MODEL), Names(MODEL), ModelBuilder.of(MODEL), MODEL,
-    ROBOT, ROBOT.data, ROBOT.inverse, ROBOT.frames, ROBOT.inverse.partial_derivatives,
+    ROBOT, ROBOT.inverse, ROBOT.frames, ROBOT.inverse.partial_derivatives,
     ROBOT.forward.partial_derivatives, ROBOT.hybrid.partial_derivatives], ids=repr)
 def test_an_object_is_shown_in_a_line(shown):
     assert repr(shown).startswith('<')

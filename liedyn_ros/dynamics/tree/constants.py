@@ -77,8 +77,9 @@ class Constants:
         """Write the row of a frame that is not a body's."""
         placement = frame.placement
         if frame.body is not None:
-            self.table.view(np.int64)[row, tables.CARRIER] = self.row(frame.body)
-            placement = self.placement(frame.body) @ placement
+            whole, body = self.table.view(np.int64), self.rows + self.model.body_index(frame.body)
+            whole[row, tables.CARRIER] = whole[body, tables.CARRIER]
+            placement = homogeneous(self.table[body], tables.PLACEMENT) @ placement
         self.table[row, tables.PLACEMENT:tables.PLACEMENT + 9] = placement[:3, :3].ravel()
         self.table[row, tables.PLACEMENT + 9:tables.PLACEMENT + 12] = placement[:3, 3]
 
@@ -95,20 +96,6 @@ class Constants:
     def friction(self) -> Array:
         """Return the Coulomb friction of the velocity coordinates (nv,), N m or N."""
         return self.view[self.links:self.rows, tables.FRICTION]
-
-    def row(self, frame: str) -> int:
-        """Return the row of the link that carries a frame, 0 for the ground, or ModelError."""
-        row = self.rows + self.model.frame_index(frame)
-        return int(self.table.view(np.int64)[row, tables.CARRIER])
-
-    def placement(self, frame: str) -> Array:
-        """Return the constant pose (4, 4) of a frame in the link that carries it."""
-        return homogeneous(
-            self.table[self.rows + self.model.frame_index(frame)], tables.PLACEMENT)
-
-    def parent(self, row: int) -> int:
-        """Return the row of the parent of a link."""
-        return int(self.table.view(np.int64)[row, tables.PARENT])
 
 
 def homogeneous(row: Array, column: int) -> Array:

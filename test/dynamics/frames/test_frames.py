@@ -177,15 +177,6 @@ def test_wrenches_at_frames_act_by_their_jacobians(framed: Case) -> None:
         d.frames.external(q, {'beacon': wrench})
 
 
-def test_data_know_frames(framed: Case) -> None:
-    d, (q, v, a) = framed.dynamics, framed[2:5]
-    d.inverse(q, v, a)
-    np.testing.assert_allclose(d.data.pose('tip'), d.frames.pose(q, 'tip'), atol=1e-13)
-    np.testing.assert_allclose(d.data.twist('tip'), d.frames.twist(q, v, 'tip'), atol=1e-12)
-    np.testing.assert_allclose(
-        d.data.acceleration('tip'), d.frames.acceleration(q, v, a, 'tip'), atol=1e-11)
-
-
 def test_pinocchio(framed: Case) -> None:
     pin = pytest.importorskip('pinocchio')
     witness = pytest.importorskip('support.witnesses.pinocchio_twin')

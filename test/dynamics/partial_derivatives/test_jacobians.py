@@ -122,19 +122,6 @@ def test_products_undo_each_other(damped: Case) -> None:
     assert_same(gradient.by_a, y, 1e-10)
 
 
-def test_data_stay_those_of_the_last_call_of_the_dynamics(damped: Case) -> None:
-    d, v, a, body = damped.dynamics, damped.v, damped.a, damped.model.bodies[-1]
-    d.inverse(damped.q, v, a)
-    twist, wrench = d.data.twist(body), d.data.wrench(body)
-    for partial in (d.inverse.partial_derivatives, d.forward.partial_derivatives):
-        partial(damped.q, -v, a)
-        partial.product(damped.q, -v, a, a, a, a)
-        partial.gradient(damped.q, -v, a, a)
-    d.inverse.partial_derivatives.by_external(damped.q)
-    np.testing.assert_array_equal(d.data.twist(body), twist)
-    np.testing.assert_array_equal(d.data.wrench(body), wrench)
-
-
 @pytest.mark.parametrize('share', (0.0, 0.5, 1.0))
 def test_hybrid_beside_differences(damped: Case, share: float) -> None:
     d, model, q, v, w = damped.dynamics, damped.model, damped.q, damped.v, damped.external
