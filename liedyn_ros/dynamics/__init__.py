@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from liedyn_ros.dynamics.dynamics import Dynamics, Kinematics
     from liedyn_ros.dynamics.frames import Frames, LOCAL, LOCAL_WORLD_ALIGNED, WORLD
     from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
-    from liedyn_ros.dynamics.lagrangian.closed_form import (
-        closed_form, closed_form_rate, ClosedForm, ClosedFormRate)
     from liedyn_ros.dynamics.layout import Layout, MUJOCO, PINOCCHIO, ROS
     from liedyn_ros.dynamics.time_derivatives.tree_motion import EquationDerivatives, TreeMotion
     from liedyn_ros.dynamics.tree.floating_base import FloatingBase
@@ -29,7 +27,7 @@ else:
     __getattr__, __dir__ = on_demand(__name__, __file__)
 
 __all__ = [
-    'CenterOfMass', 'closed_form', 'closed_form_rate', 'ClosedForm', 'ClosedFormRate',
-    'Dynamics', 'EquationDerivatives', 'FloatingBase', 'Frames', 'joint_wrenches', 'JointOrder',
-    'Kinematics', 'Layout', 'LOCAL', 'LOCAL_WORLD_ALIGNED', 'MAX_ORDER', 'MUJOCO', 'Names',
-    'PINOCCHIO', 'ROS', 'runge_kutta_munthe_kaas', 'stormer_verlet', 'TreeMotion', 'WORLD']
+    'CenterOfMass', 'Dynamics', 'EquationDerivatives', 'FloatingBase', 'Frames',
+    'joint_wrenches', 'JointOrder', 'Kinematics', 'Layout', 'LOCAL', 'LOCAL_WORLD_ALIGNED',
+    'MAX_ORDER', 'MUJOCO', 'Names', 'PINOCCHIO', 'ROS', 'runge_kutta_munthe_kaas',
+    'stormer_verlet', 'TreeMotion', 'WORLD']

@@ -12,15 +12,14 @@ from liedyn_ros.dynamics.lagrangian.christoffel import (
     adjoint_product, adjoint_product_derivative, adjoint_product_second_derivative,
     christoffel_symbols, christoffel_symbols_of_chains, levi_civita_coriolis)
 from liedyn_ros.dynamics.lagrangian.closed_form import (
-    body_factors, closed_form, closed_form_rate, ClosedForm, ClosedFormRate, gravity_terms,
-    GravityTerms, home_factors, MassFactors)
+    body_factors, gravity_terms, GravityTerms, home_factors, MassFactors)
 from liedyn_ros.dynamics.lagrangian.curvature import Curvature, curvature, Geodesic, geodesic
 from liedyn_ros.dynamics.lagrangian.product_of_exponentials import (
     Factor, product_of_exponentials, ProductOfExponentials)
 
 __all__ = [
     'adjoint_product', 'adjoint_product_derivative', 'adjoint_product_second_derivative',
-    'body_factors', 'christoffel_symbols', 'christoffel_symbols_of_chains', 'closed_form',
-    'closed_form_rate', 'ClosedForm', 'ClosedFormRate', 'Curvature', 'curvature', 'Factor',
-    'Geodesic', 'geodesic', 'gravity_terms', 'GravityTerms', 'home_factors',
-    'levi_civita_coriolis', 'MassFactors', 'product_of_exponentials', 'ProductOfExponentials']
+    'body_factors', 'christoffel_symbols', 'christoffel_symbols_of_chains', 'Curvature',
+    'curvature', 'Factor', 'Geodesic', 'geodesic', 'gravity_terms', 'GravityTerms',
+    'home_factors', 'levi_civita_coriolis', 'MassFactors', 'product_of_exponentials',
+    'ProductOfExponentials']

@@ -34,7 +34,7 @@ from liedyn_ros.model import Model
 
 class EquationDerivatives(NamedTuple):
     """
-    M, C and g of tau = M a + C v + g with their time derivatives.
+    M, C and g of tau = M a + C v + g (7.17) with their time derivatives (7.18).
 
     mass M and coriolis C are (r + 1, nv, nv), gravity g (r + 1, nv). C is the admissible one of
     Ali et al., Lemma 1; damping, friction and springs are left out.

@@ -37,8 +37,9 @@ class Regressor:
     coordinate, e.g. 'elbow/damping'. With rotor_inertia follows the inertia of the motor of each
     coordinate, reduced to the joint, e.g. 'elbow/rotor_inertia': the armatures of the model.
 
-    External wrenches are not a part: with them tau = Y pi - E w, E being closed_form's external.
-    Neither are springs, Dynamics.spring_forces, nor armatures without rotor_inertia.
+    External wrenches are not a part: with them tau = Y pi + by_external w, which
+    inverse.partial_derivatives has. Neither are springs, Dynamics.spring_forces, nor armatures
+    without rotor_inertia.
     With merged, bodies fixed to each other count as one, in the frame and by the name of the first
     with mass. Those fixed to the ground have no part. bodies are the places of the bodies that
     have parameters.
