@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from support.bench.launch_bench import (
-    assert_unconfigured, described_arguments, launched, refusal, WITH_MUJOCO)
+from support.bench.launch_bench import launched, refusal, WITH_MUJOCO
 from support.bench.pose_bench import ns
 import yaml
 
@@ -61,12 +60,6 @@ def until_served(bench):
     bench.until(lambda: NODES[0] in bench.partner.get_node_names(), NODES[0])
 
 
-def test_every_argument_is_described():
-    assert described_arguments(FILE) == [
-        'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
-        'model_file', 'simulator', 'controller', 'rviz', 'view']
-
-
 def test_a_simulator_that_is_none_is_refused():
     assert "simulator: expected own or mujoco, got 'true'" in refusal(FILE, 'simulator:=true')
 
@@ -109,8 +102,3 @@ def test_without_controller_the_machine_stands(bench):
         assert NODES[2] not in bench.partner.get_node_names()
     position = odometry[-1].pose.pose.position
     assert (position.x, position.y, position.z) == (1.0, 0.0, 1.5)
-
-
-def test_without_autostart_the_nodes_wait_to_be_configured(bench):
-    with launched(FILE, 'autostart:=false'):
-        assert_unconfigured(bench, *(f'/{node}' for node in NODES))

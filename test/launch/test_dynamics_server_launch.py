@@ -18,7 +18,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from support.bench.launch_bench import (
-    assert_unconfigured, described_arguments, launched, process_in, refusal, WITH_MUJOCO)
+    assert_unconfigured, launched, process_in, refusal, WITH_MUJOCO)
 import yaml
 
 from benchmarks.processes import held_segments, remove_left
@@ -40,12 +40,6 @@ def assert_served(bench, namespace, name):
     """Wait until a server in a namespace serves the model of a name."""
     service = f'{namespace}/dynamics_server/describe_model'
     bench.until(lambda: bench.call(DescribeModel, service).name == name, f'model {name}')
-
-
-def test_every_argument_is_described():
-    assert described_arguments(FILE) == [
-        'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
-        'model_file', 'floating', 'simulator', 'view']
 
 
 def test_a_model_may_be_an_argument(bench, tmp_path):

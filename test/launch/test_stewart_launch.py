@@ -15,8 +15,7 @@ import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
-from support.bench.launch_bench import (
-    assert_unconfigured, described_arguments, launched, refusal, WITH_MUJOCO)
+from support.bench.launch_bench import launched, refusal, WITH_MUJOCO
 from support.bench.pose_bench import matrix, ns, stamp_of
 import yaml
 
@@ -38,12 +37,6 @@ def assert_tracks(bench, namespace, act=lambda: None):
                        for messages in (poses, truths))
     for stamp in common:
         np.testing.assert_allclose(estimated[stamp], true[stamp], atol=1e-9)
-
-
-def test_every_argument_is_described():
-    assert described_arguments(FILE) == [
-        'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
-        'geometry_file', 'simulator', 'control', 'rviz', 'view']
 
 
 @pytest.mark.parametrize(('argument', 'reason'), [
@@ -128,14 +121,6 @@ def test_sim_time(bench):
         poses = bench.collect(PoseStamped, '/pose')
         assert_tracks(bench, '', act=step)
         assert all(100_000_000_000 < ns(pose) <= now_ns for pose in poses)
-
-
-def test_without_autostart_the_nodes_wait_to_be_configured(bench):
-    with launched(FILE, 'simulator:=true', 'autostart:=false'):
-        assert_unconfigured(bench, '/stewart_pose', '/stewart_simulator')
-    with launched(FILE, 'control:=true', 'autostart:=false'):
-        assert_unconfigured(
-            bench, '/stewart_pose', '/stewart_dynamics_simulator', '/stewart_controller')
 
 
 def test_parameters_come_from_the_file_given(bench, tmp_path):

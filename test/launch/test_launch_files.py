@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The launch file of the loop state publisher: all joints come out, in every namespace."""
+"""What all launch files have: described arguments, nodes that wait; and one that publishes."""
 
 import pytest
 from sensor_msgs.msg import JointState
@@ -14,13 +14,30 @@ from support.bench.launch_bench import assert_unconfigured, described_arguments,
 import yaml
 
 pytestmark = pytest.mark.ros
-FILE = 'loop_state_publisher.launch.py'
+AERIAL, SERVER, LOOPS, STEWART = (f'{name}.launch.py' for name in (
+    'aerial_manipulator', 'dynamics_server', 'loop_state_publisher', 'stewart'))
+COMMON = ['namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay']
+OWN = {AERIAL: ['model_file', 'simulator', 'controller', 'rviz', 'view'],
+       SERVER: ['model_file', 'floating', 'simulator', 'view'],
+       LOOPS: ['model_file', 'loops_file', 'view'],
+       STEWART: ['geometry_file', 'simulator', 'control', 'rviz', 'view']}
 
 
-def test_every_argument_is_described():
-    assert described_arguments(FILE) == [
-        'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
-        'model_file', 'loops_file', 'view']
+@pytest.mark.parametrize('file', OWN)
+def test_every_argument_is_described(file):
+    assert described_arguments(file) == COMMON + OWN[file]
+
+
+@pytest.mark.parametrize(('file', 'arguments', 'nodes'), [
+    (AERIAL, (), ('dynamics_server', 'aerial_manipulator_simulator',
+                  'aerial_manipulator_controller')),
+    (LOOPS, (), ('loop_state_publisher',)),
+    (STEWART, ('simulator:=true',), ('stewart_pose', 'stewart_simulator')),
+    (STEWART, ('control:=true',), (
+        'stewart_pose', 'stewart_dynamics_simulator', 'stewart_controller'))])
+def test_without_autostart_nodes_wait_to_be_configured(bench, file, arguments, nodes):
+    with launched(file, *arguments, 'autostart:=false'):
+        assert_unconfigured(bench, *(f'/{node}' for node in nodes))
 
 
 def test_all_joints_come_out(bench, tmp_path):
@@ -35,12 +52,7 @@ def test_all_joints_come_out(bench, tmp_path):
         sample.header.stamp = bench.partner.get_clock().now().to_msg()
         encoders.publish(sample)
 
-    with launched(FILE, f'params_file:={path}', 'namespace:=left',
+    with launched(LOOPS, f'params_file:={path}', 'namespace:=left',
                   'model_file:=linkage_leg.urdf', 'loops_file:=linkage_leg_loops.yaml'):
         bench.until(lambda: states, 'joint states', act=send)
     assert set(states[-1].name) == {'hip', 'knee', 'crank_joint', 'rod_joint'}
-
-
-def test_without_autostart_the_node_waits_to_be_configured(bench):
-    with launched(FILE, 'autostart:=false'):
-        assert_unconfigured(bench, '/loop_state_publisher')
