@@ -70,13 +70,6 @@ def _rotation_form(m: Array | Complex) -> Complex:
     return form
 
 
-def from_pose(pose: Array) -> Array:
-    """Return the point (8,) of a pose (4, 4), of unit e."""
-    x, y, z, w = SO3(pose[:3, :3]).quaternion
-    v, p = np.array((x, y, z)), pose[:3, 3]
-    return np.concatenate(([w], v, [-0.5 * (p @ v)], 0.5 * (w * p + np.cross(p, v))))  # p e / 2
-
-
 def to_pose(point: Array) -> Array:
     """Return the pose (4, 4) of a real point (8,) of the quadric, of any norm."""
     e, g = np.split(point / np.linalg.norm(point[:4]), 2)

@@ -193,11 +193,6 @@ class StewartMotion(NamedTuple):
         held = self.inverse_condition_number
         return held is not None and held < NEAR_SINGULAR
 
-    @property
-    def stretch(self) -> Array:
-        """Return leg_accelerations, by their name in 0.1.0."""
-        return self.leg_accelerations
-
 
 class SharedForces(ForceDistribution):
     """

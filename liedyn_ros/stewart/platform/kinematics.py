@@ -172,19 +172,6 @@ def _move_to_stages(
             base[i], tips[i] = joint - height * guide, joint
 
 
-def transmissions(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
-    """
-    Return d(rod's pull)/d(drive) at a pose (4, 4), m: (n,), kappa of (14.34), m per unit of value.
-
-    1 for struts. 0 at a dead centre, where the drive holds no force; of a crank its radius at
-    most.
-    """
-    pose = _one_pose(pose_base_platform)
-    table = geometry.table()
-    leg_types.write_leg_ends(table, *motion.split(pose))
-    return np.array([leg_types.ratio(table, i) for i in range(len(geometry.leg_names))])
-
-
 def length_jacobian(
         geometry: StewartGeometry, pose_base_platform: ArrayLike,
         trivialization: Trivialization = Trivialization.BODY) -> Array:

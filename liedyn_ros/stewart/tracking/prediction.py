@@ -18,10 +18,12 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array, require_kind
-from liedyn_ros.common.errors import ConvergenceError, LimitError, SingularError
+from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kernels import geometry_errors, inverse_rates as kernels
+from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
+from liedyn_ros.stewart.platform.kernels import inverse_rates as kernels
+from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 from liedyn_ros.stewart.tracking.legs.monitor import LegEstimate
@@ -61,12 +63,10 @@ class GeometryNoise:
 
     def __init__(self, geometry: StewartGeometry) -> None:
         """Take a geometry with its calibration_covariance. Raises LimitError without one."""
-        geometry.require_six('GeometryNoise')
         if geometry.calibration_covariance is None:
             raise LimitError('geometry: expected one with a calibration_covariance, got none')
-        self._joints = geometry.table()
-        self._errors = geometry.calibration_covariance.copy()
-        self._work = np.empty(geometry_errors.GEOMETRY_WORK)
+        self._geometry, self._meter = geometry, PlatformMeter(geometry)
+        self._errors = geometry.calibration_covariance
 
     def covariance(self, pose_base_platform: ArrayLike, twist: ArrayLike = AT_REST) -> Array:
         """
@@ -74,16 +74,32 @@ class GeometryNoise:
 
         pose_base_platform: (4, 4), m. twist: (6,), rad/s and m/s. The error is the same at every
         sample near this pose: no filter makes it less. Raises ShapeError, NotFiniteError, and
-        SingularError where six lengths do not determine the pose.
+        SingularError where the lengths do not determine the pose.
         """
-        pose = np.array(checks.as_array('pose_base_platform', pose_base_platform, (4, 4)))
-        covariance = np.empty((12, 12))
-        if not geometry_errors.covariance_of_errors(
-                self._joints, pose, np.array(checks.as_array('twist', twist, (6,))),
-                self._errors, covariance, self._work):
-            raise SingularError('pose: expected one that is not singular, '
-                                'got dL/d(twist) without an inverse')
-        return covariance
+        effects = self._effects(self._meter.measure(pose_base_platform), np.array(
+            checks.as_array('twist', twist, (6,))))
+        return np.asarray(effects @ self._errors @ effects.T)
+
+    def _effects(self, state: PlatformState, twist: Array) -> Array:
+        """
+        Return d(pose, twist)/d(errors), 12 rows, by J(T) V = s m'.
+
+        delta x = -J^-1 G delta theta, delta V = J^-1 (delta s m' - delta_theta(J V) - B delta x),
+        with B = d(J V)/d(pose).
+        """
+        inverse, jacobian = state.inverse, state.jacobian
+        n, change = len(jacobian), np.empty_like(jacobian)
+        kernels.jacobian_change(self._geometry.table(), state.pose, twist, change.reshape(-1),
+                                np.empty(change.size))
+        width = len(self._errors) // n
+        values = np.stack((leg_lengths(self._geometry, state.pose), jacobian @ twist))
+        worth, rates = errors_by_geometry(
+            np.stack((jacobian, change)), state.pose[None], values, width)
+        each, rates = np.arange(n), rates.reshape(n, n, width)
+        rates[each, each, 3:6] -= np.cross(jacobian[:, 3:], twist[:3])
+        rates[each, each, 6] = 0.0
+        moved = inverse @ worth
+        return np.vstack((moved, inverse @ (rates.reshape(n, -1) - change @ moved)))
 
 
 def pose_covariance(geometry: StewartGeometry, pose_base_platform: ArrayLike,
@@ -120,7 +136,7 @@ def pose_covariance(geometry: StewartGeometry, pose_base_platform: ArrayLike,
                          names=('leg_noise',), expected=0.0, got=float(noise.min()))
     state = PlatformMeter(geometry).measure(pose_base_platform)
     of_pose = _square(state, noise)
-    if geometry.calibration_covariance is None or geometry.redundant:
+    if geometry.calibration_covariance is None:
         return of_pose
     return np.asarray(of_pose + GeometryNoise(geometry).covariance(state.pose)[:6, :6])
 
@@ -217,7 +233,7 @@ class MotionEstimator:
         geometry = geometry.readings
         self._geometry, self._rate_noise = geometry, rate_noise
         self._meter, self._solver = PlatformMeter(geometry), PoseSolver(geometry)
-        self._unknown = (None if geometry.calibration_covariance is None or geometry.redundant
+        self._unknown = (None if geometry.calibration_covariance is None
                          else GeometryNoise(geometry))
 
     def pose_covariance(self, monitored: MonitoredPose) -> Array | None:

@@ -18,13 +18,13 @@ from support.refusals import refused
 from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.common.errors import LimitError, NotFiniteError, ShapeError
-from liedyn_ros.lie import se3
+from liedyn_ros.lie import se3, SO3
 from liedyn_ros.stewart import (
     AssemblyModeSolver, leg_lengths, length_jacobian, PoseSolver, StewartGeometry)
 from liedyn_ros.stewart.assembly import study_coordinates as starts
 from liedyn_ros.stewart.assembly.kernels import homotopy
 from liedyn_ros.stewart.assembly.modes import PATH_ATTEMPTS
-from liedyn_ros.stewart.assembly.study_coordinates import from_pose, leg_system, to_pose
+from liedyn_ros.stewart.assembly.study_coordinates import leg_system, to_pose
 
 NAMES = tuple('abcdef')
 ANY_LENGTH = np.tile((0.0, np.inf), (6, 1))
@@ -48,6 +48,13 @@ def random_platform(rng, planar):
 def is_among(pose, modes, tolerance=1e-7):
     """Return whether a pose is one of the modes."""
     return any(np.abs(mode.pose - pose).max() < tolerance for mode in modes)
+
+
+def from_pose(pose):
+    """Return the point (8,) of a pose, of unit e."""
+    x, y, z, w = SO3(pose[:3, :3]).quaternion
+    v, p = np.array((x, y, z)), pose[:3, 3]
+    return np.concatenate(([w], v, [-0.5 * (p @ v)], 0.5 * (w * p + np.cross(p, v))))  # p e / 2
 
 
 def test_the_system_is_that_of_the_leg_equations():

@@ -21,7 +21,7 @@ from liedyn_ros.stewart.certificate.kernels import path as kernels
 from liedyn_ros.stewart.certificate.kernels.sweeps import (
     BENT, DIRECTION_TURN, END_WAY, OTHER_TURN, SWEEP, VALUE_CHANGE)
 from liedyn_ros.stewart.platform.description.leg_types import Strut
-from liedyn_ros.stewart.platform.kinematics import leg_ends, transmissions
+from liedyn_ros.stewart.platform.kinematics import leg_ends
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
 
@@ -69,7 +69,7 @@ def test_no_pose_of_a_ball_is_beyond_what_the_legs_are_said_to_go(machine):
     prover, meter, rng = PathProver(geometry), PlatformMeter(geometry), np.random.default_rng(5)
     centre = geometry.platform_joints.mean(axis=0)
     shift = se3.from_rotation_translation(np.eye(3), centre)
-    used, sides = [], np.sign(transmissions(geometry, home))
+    used = []
     for _ in range(12):
         pose = home @ se3.exp(rng.normal(size=6) * ([0.05] * 3 + [0.05 * size] * 3))
         hw, hv = rng.uniform(0.0, 0.02, size=2)
@@ -97,14 +97,14 @@ def test_no_pose_of_a_ball_is_beyond_what_the_legs_are_said_to_go(machine):
             assert (most <= said + 1e-9).all()
             used.append((most / said).max(axis=1))
             assert abs(meter.signed_values(other[None])[0]) >= bound
-            assert (sides * transmissions(geometry, other) > 0.0).all()
+            assert min(meter.transmissions(other)) > 0.0
     assert len(used) > 300 and (np.max(used, axis=0) > 0.3).all(), 'the bounds are not idle'
 
 
 def test_paths_about_home_are_proved_and_no_other_than_safe_ones(machine):
     geometry, home, size = machine
     prover, meter, rng = PathProver(geometry), PlatformMeter(geometry), np.random.default_rng(3)
-    proofs, sides = [], np.sign(transmissions(geometry, home))
+    proofs = []
     for width in [0.1] * 5 + [1.0] * 5 + [3.0] * 3:
         path = np.array([home @ se3.exp(width * rng.normal(size=6) * (
             [0.3] * 3 + [0.3 * size] * 3)) for _ in range(2)])
@@ -116,7 +116,7 @@ def test_paths_about_home_are_proved_and_no_other_than_safe_ones(machine):
             values = np.abs(meter.signed_values(poses))
             assert 0.0 < proof.smallest_singular_value <= values.min()
             assert geometry.within_limits(leg_lengths(geometry, poses)).all()
-            assert all((sides * transmissions(geometry, pose) > 0.0).all() for pose in poses)
+            assert all(min(meter.transmissions(pose)) > 0.0 for pose in poses)
     assert all(proofs[:5]) and not all(proofs)
 
 
@@ -128,7 +128,7 @@ def test_a_dead_centre_and_a_limit_are_named():
     proof = PathProver(endless).prove([home, aside])
     assert not proof.proved and 'dead centre of' in proof.reason
     there = se3.compose(home, se3.exp(proof.begin * se3.log(se3.inverse(home) @ aside)))
-    assert 0.0 < np.abs(transmissions(geometry, there)).min() < 0.05
+    assert 0.0 < np.abs(PlatformMeter(geometry).transmissions(there)).min() < 0.05
     values = leg_lengths(geometry, home)
     limited = dataclasses.replace(geometry, length_limits=np.stack(
         (values - 0.02, values + 0.02), axis=1))

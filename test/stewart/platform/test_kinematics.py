@@ -15,7 +15,7 @@ from support.refusals import ANY, refused
 from liedyn_ros.common.errors import NotFiniteError, NotInGroupError, ShapeError
 from liedyn_ros.lie import SE3, se3
 from liedyn_ros.stewart import leg_lengths, leg_rates, length_jacobian, PoseTracker, Trivialization
-from liedyn_ros.stewart.platform.kinematics import leg_ends, transmissions
+from liedyn_ros.stewart.platform.kinematics import leg_ends
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
 FRAMES = list(Trivialization)
@@ -93,7 +93,7 @@ def test_wrong_input_is_named(geometry, home):
     np.diag([1.0, 1.0, -1.0, 1.0]), 2.0 * np.eye(4), np.zeros((4, 4))], ids=[
         'mirror', 'scaling', 'zeros'])
 @pytest.mark.parametrize('answer', [
-    leg_lengths, length_jacobian, leg_ends, transmissions,
+    leg_lengths, length_jacobian, leg_ends,
     lambda geometry, pose: PlatformMeter(geometry).measure(pose),
     lambda geometry, pose: PlatformMeter(geometry).margins([pose]),
     lambda geometry, pose: PlatformMeter(geometry).signed_values([pose])])

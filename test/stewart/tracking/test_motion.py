@@ -16,10 +16,13 @@ from support.platforms.leg_types import example
 from support.refusals import refused
 
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator, SmoothTrajectory)
+    leg_lengths, leg_rates, load_geometry, MonitorConfig, MonitoredTracker, MotionEstimator,
+    PoseSolver, SmoothTrajectory)
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Strut
+from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 from liedyn_ros.stewart.tracking.legs.monitor import LegMotion
 from liedyn_ros.stewart.tracking.prediction import GeometryNoise
@@ -253,3 +256,28 @@ def test_what_calibration_left_unknown_is_in_every_covariance(geometry, home, mo
     later, sure = both.predict(pose, 0.01), legs.predict(pose, 0.01)
     np.testing.assert_allclose(later.covariance, sure.covariance + GeometryNoise(
         unsure).covariance(later.pose, later.twist))
+
+
+@pytest.mark.parametrize('name', ['stewart_geometry', 'stewart_offset', 'stewart_cable_robot'])
+def test_errors_of_a_geometry_move_pose_and_twist_as_differences_say(name):
+    """A machine of other joints, zeros and scales, solved by the file's geometry."""
+    file = load_geometry(config_file(f'{name}.yaml'))
+    rng, n, h = np.random.default_rng(6), len(file.leg_names), 1e-6
+    twist, moved, errors = rng.normal(size=6), 0.05 * rng.normal(size=6), rng.normal(size=(n, 8))
+    pose, solver, meter = file.home @ se3.exp(moved), PoseSolver(file), PlatformMeter(file)
+    seen = []
+    for way in (h, -h):
+        machine = dataclasses.replace(
+            file, base_joints=file.base_joints + way * errors[:, :3],
+            platform_joints=file.platform_joints + way * errors[:, 3:6])
+        scale = 1.0 + way * errors[:, 7]
+        found = solver.solve(
+            (leg_lengths(machine, pose) - way * errors[:, 6]) / scale, pose).pose
+        seen.append(np.concatenate((se3.log(se3.inverse(pose) @ found), meter.measure(
+            found).inverse @ (leg_rates(machine, pose, twist) / scale))))
+    change = (seen[0] - seen[1]) / (2.0 * h)
+    unsure = dataclasses.replace(
+        file, calibration_covariance=np.outer(errors.ravel(), errors.ravel()))
+    covariance = GeometryNoise(unsure).covariance(pose, twist)
+    np.testing.assert_allclose(
+        covariance, np.outer(change, change), atol=1e-4 * np.abs(change).max()**2)

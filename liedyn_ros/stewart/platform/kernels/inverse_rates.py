@@ -6,13 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The inverse of J (11.4), and how the twist of rates changes with the pose."""
+"""How the rates of a twist change with the pose (11.4)."""
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.lie.kernels.motion import split
-from liedyn_ros.linear_algebra.kernels.elimination import invert_6x6
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 
 RATES_DIFFERENCE = 1e-5  # of differences, rad and m
@@ -90,12 +89,3 @@ def rates_change(joints, r, p, twist, change, jacobian):
             for i in range(n):
                 for j in range(6):
                     change[6 * i + k] += 0.5 / step * jacobian[6 * i + j] * twist[j]
-
-
-@kernel
-def inverse_jacobian(joints, pose, work):
-    """Write the inverse of J into the workspace's second half; return False without one."""
-    r, p = split(pose)
-    leg_types.value_jacobian(joints, r, p, legs.BY_BODY_TWIST, work[0:36])
-    _, regular = invert_6x6(work[0:36], work[36:72])
-    return regular

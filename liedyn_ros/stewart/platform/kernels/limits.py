@@ -54,10 +54,7 @@ def margins(joints: VECTOR, limits: VECTOR, pose: MATRIX, out: VECTOR) -> NUMBER
         out[ANGLES * n + i] = to_rim(limits, BASE_CONES * n + 4 * i, leg)
         out[(ANGLES + 1) * n + i] = to_rim(
             limits, PLATFORM_CONES * n + 4 * i, vec3.neg(mat3.apply_t(r, leg)))
-    if legs_fill_rods(joints):
-        write_clearances(joints, limits, r, p, out)
-    else:
-        write_clearances_of_feet(joints, limits, r, p, out)
+    write_clearances(joints, limits, r, p, out)
     for k in range(len(out)):
         if math.isnan(out[k]):
             return math.nan
@@ -120,32 +117,8 @@ def bound_readings(joints: VECTOR, size: NUMBER, readings: VECTOR, limits: VECTO
 
 
 @kernel
-def legs_fill_rods(joints):
-    """Return whether all legs begin where the rods of their readings do."""
-    filled = True
-    if leg_rows.has_rows(joints):
-        for i in range(leg_rows.count_legs(joints)):
-            filled &= joints[leg_rows.row_at(joints, i) + leg_rows.END_SHIFT] == 0.0
-    return filled
-
-
-@kernel
 def write_clearances(joints, limits, r, p, out):
     """Write the clearances of legs from end to end."""
-    n = leg_rows.count_legs(joints)
-    k = CLEARANCES * n
-    for i in range(n):
-        for j in range(i + 1, n):
-            out[k] = distance(
-                legs.base_joint(joints, i), legs.leg_vector(joints, i, r, p),
-                legs.base_joint(joints, j), legs.leg_vector(joints, j, r, p))
-            out[k] -= limits[DISTANCES * n + k - CLEARANCES * n]
-            k += 1
-
-
-@kernel
-def write_clearances_of_feet(joints, limits, r, p, out):
-    """Write clearances of legs that begin elsewhere than the rods of their readings."""
     n = leg_rows.count_legs(joints)
     k = CLEARANCES * n
     for i in range(n):
