@@ -15,18 +15,19 @@ import itertools
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtri
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.identification.consistent_fit import PRIOR
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.estimate import ConsistentBodies, given_unknowns
-from liedyn_ros.identification.held_out import FOLDS
+from liedyn_ros.identification.held_out import FOLDS, TEST_LEVEL
 from liedyn_ros.identification.motion import Motion, Recording
 from liedyn_ros.identification.readings import MAX_REMAINING_SHARE, MAX_SPAN
 from liedyn_ros.identification.regressors.regressor import fixed_groups
 from liedyn_ros.identification.robust_fit import (
-    COLUMN_RANK_TOLERANCE, repetition, RobustFit, triangle_of)
+    COLUMN_RANK_TOLERANCE, reduced, repetition, robust_fit, RobustFit, triangle_of)
 from liedyn_ros.model import JOINT_TYPES, Model
 
 # Times what the given model needs: one deviation of it, and two
@@ -156,21 +157,14 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
     far = similar & ~(np.abs(np.log(np.abs(ratio) + 1e-300)) < np.log(TWO_DEVIATIONS))
     known = similar & ~np.isin(names, list(scales))
     common, deviations, sure, by_load = _common_ratio(model, equations, ratio, known)
-    far &= ~((ratio > 1.0) & by_load)
+    lifted = by_load & (np.abs(ratio) > 1.0)
+    far &= ~lifted
     far |= known & bool(sure and deviations > 2.0 and (ratio[known] > 0.0).all())
     if far.any():
-        wrong = tuple(names[far].tolist())
-        raise LimitError(
-            f'effort of {listed(list(wrong))}: expected N m or N, got '
-            f'{_numbers(ratio[far])} times what the given model needs, '
-            'in the same course: amperes or another unit. Name the torque of a recorded unit, as '
-            f'{_scales(wrong, 1.0 / ratio[far])}, which the masses of the model give' + (
-                f', and look at {listed(names[alike == 0.0].tolist())}, whose friction hides '
-                'theirs' if (alike == 0.0).any() else '') + '. If they are N m and these masses '
-            'are placeholders, sure=True (--sure) takes them as they are', names=wrong)
+        raise _other_unit(names[far], ratio[far], names[~similar])
     given = given_unknowns(model, wider)
     sign = np.array([_sign(model, wider, k, given) for k in range(len(ratio))])
-    negated = (sign < 0) | ((sign == 0) & (alike < -MIN_CORRELATION))
+    negated = (sign < 0) | ((sign == 0) & (alike < -MIN_CORRELATION) & ~lifted)
     if negated.any():
         wrong = tuple(names[negated].tolist())
         raise LimitError(
@@ -196,26 +190,61 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
     return unit if deviations > 2.0 else '', tuple(doubts)
 
 
-def _common_ratio(model: Model, equations: Equations, ratio: Array,
-                  known: NDArray[np.bool_]) -> tuple[float, float, bool, bool]:
+def _other_unit(wrong: NDArray[np.str_], ratio: Array, hidden: NDArray[np.str_]) -> LimitError:
+    """Return the error of joints whose efforts are a ratio (w,) of those that bodies need."""
+    names = tuple(wrong.tolist())
+    return LimitError(
+        f'effort of {listed(list(names))}: expected N m or N, got {_numbers(ratio)} times what '
+        'the given model needs, in the same course: amperes or another unit. Name the torque of a '
+        f'recorded unit, as {_scales(names, 1.0 / ratio)}, which the masses of the model give' + (
+            f', and that of {listed(hidden.tolist())}, whose friction hides theirs'
+            if hidden.size else '') + '. If they are N m and these masses are placeholders' + (
+            ', or the robot carried a load that the model lacks' if (ratio > 1.0).any() else '')
+        + ', sure=True (--sure) takes them as they are', names=names)
+
+
+def _common_ratio(model: Model, equations: Equations, ratio: Array, known: NDArray[np.bool_]
+                  ) -> tuple[float, float, bool, bool]:
     """
     Return the ratio of efforts that some joints, a mask (f,), share, and its size in deviations.
 
     And whether it is sure that a unit or masses make it, and whether loads explain it as well.
     Loads and motors make efforts larger, but only a unit, or the masses, all of them smaller. So
     a larger one is that without last bodies, which may carry loads, motors and friction, of any
-    numbers. One joint alone may have a body that is wrong.
+    numbers, and a smaller one too where a last body may not have been there. One body alone, of
+    one joint, may be wrong.
     """
     count = int(known.sum())
     common = np.log(np.maximum(ratio[known], 1.0 / TWO_DEVIATIONS)).sum() / max(count, 1)
     deviation = np.log(COMMON_DEVIATION) * np.sqrt(1.0 + 1.0 / max(count, 1))
-    if count < 2 or common <= 0.0:
-        return float(np.exp(common)), float(abs(common) / deviation), count > 1, False
+    far, explained = abs(common) > 2.0 * deviation, False
+    felt = np.abs(equations.rows[:, known] @ equations.full_map()).max(axis=(0, 1), initial=0.0)
+    bodies = felt[:10 * len(equations.regressor.bodies)].reshape(-1, 10).any(axis=1).sum()
+    if (common <= 0.0 and far) or bodies < 2:
+        return float(np.exp(common)), float(abs(common) / deviation), bool(bodies > 1), False
     unloaded, explained = _unloaded_ratio(model, equations, known)
-    if unloaded is not None:
-        common = float(np.median([0.0, common, np.log(unloaded)]))
-    return (float(np.exp(common)), float(abs(common) / deviation), unloaded is not None,
-            explained)
+    sure = far and _is_unit_likelier(model, equations, float(np.exp(common)))
+    if unloaded is not None and not sure:
+        common = float(np.median([0.0, common, np.log(max(unloaded, 1e-300))]))
+    return (float(np.exp(common)), float(abs(common) / deviation), sure or unloaded is not None,
+            explained and count > 1)
+
+
+def _is_unit_likelier(model: Model, equations: Equations, ratio: float) -> bool:
+    """
+    Return whether efforts that are a ratio too large are likelier than loads of last bodies.
+
+    And clearly likelier than bodies alone, as a further unknown has to make them.
+    """
+    triangle, target = reduced(equations.rows, equations.forces, robust_fit(
+        equations.rows, equations.forces))
+    bodies = ConsistentBodies(model, equations)
+    try:
+        unit, alone, loaded = (bodies.unlikeness(times * triangle, target, carried)
+                               for times, carried in ((ratio, False), (1.0, False), (1.0, True)))
+    except ConvergenceError:  # nothing is told of any
+        return False
+    return bool(2.0 * (alone - unit) > chdtri(1.0, 1.0 - TEST_LEVEL) and loaded > unit)
 
 
 def _unloaded_ratio(model: Model, equations: Equations, known: NDArray[np.bool_]

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.identification.consistency import pseudo_inertia
 from liedyn_ros.identification.consistent_fit import consistent_fit
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.lumps import Lump, lumps_of
 from liedyn_ros.identification.robust_fit import reduced, robust_fit, RobustFit
 from liedyn_ros.model import JOINT_TYPES, Model
 
+LOAD_SHARE = 0.1  # of the mass of all bodies: a third of what arms are sold to carry
 _MIN_EFFECT = 1e-9  # of the largest entry, below which a body's numbers play no part
 
 
@@ -110,7 +112,50 @@ class ConsistentBodies:
 
     def estimate(self, plain: RobustFit, triangle: Array, target: Array, prior: float) -> Estimate:
         """Return the possible parameters nearest to |R x - z|, R and z as of reduced."""
-        equations, full, found = self._equations, self._full, self._given.copy()
+        full, found, inertial = self._full, self._given.copy(), len(
+            self._equations.regressor.parameters)
+        columns, matrix, target, positive, price = self._program(triangle, target)
+        found[columns] = consistent_fit(
+            matrix, target, [lump.prior for lump in self._lumps.values()], positive, prior, price)
+        bodies = {self._model.bodies[b]: part for first, lump in self._lumps.items()
+                  for b, part in zip(lump.bodies, lump.shared(found[first:first + 10]))}
+        return Estimate(plain, full @ found, bodies, found[inertial:],
+                        found[10 * len(self._equations.regressor.bodies):inertial])
+
+    def unlikeness(self, triangle: Array, target: Array, loaded: bool = False) -> float:
+        """
+        Return minus the logarithm of how likely R x = z is, where bodies are off by about 100 %.
+
+        It is the least objective of consistent_fit at weight 1. Loaded, each last body carries
+        another one: with LOAD_SHARE of the mass of all at its centre, as wide as the widest.
+        """
+        _, matrix, target, positive, price = self._program(triangle, target)
+        priors = np.array([lump.prior for lump in self._lumps.values()])
+        at = 10 * len(priors)
+        if loaded:
+            link, bodies = self._model.link_table.body_link, self._model.bodies
+            carrying = {int(link[bodies.index(each.parent)]) for each in self._model.joint_list
+                        if each.type_name != 'fixed' and each.parent in bodies}
+            last = [k for k, each in enumerate(self._lumps.values())
+                    if int(link[each.bodies[0]]) not in carrying] or [len(priors) - 1]
+            masses, first = priors[:, 3, 3], priors[:, :3, 3] / priors[:, 3, 3, None]
+            spread = np.trace(priors[:, :3, :3], axis1=1, axis2=2) / masses - (first**2).sum(
+                axis=1)
+            center = np.column_stack([first[last], np.ones(len(last))])
+            loads = LOAD_SHARE * masses.sum() / len(last) * (
+                center[:, :, None] * center[:, None] + spread.max() * np.diag([1, 1, 1, 0]))
+            more = [10 * k + i for k in last for i in range(10)]
+            matrix = np.column_stack([matrix[:, :at], matrix[:, more], matrix[:, at:]])
+            priors, at = np.concatenate([priors, loads]), at + len(more)
+        x = consistent_fit(matrix, target, list(priors), positive, 1.0, price)
+        ratios = np.linalg.solve(priors, pseudo_inertia(x[:at].reshape(-1, 10)))
+        apart = np.trace(ratios, axis1=1, axis2=2) - np.linalg.slogdet(ratios)[1] - 4.0
+        return float(0.5 * ((matrix @ x - target)**2).sum() + apart.sum() + price @ x[at:])
+
+    def _program(self, triangle: Array, target: Array
+                 ) -> tuple[list[int], Array, Array, NDArray[np.bool_], Array]:
+        """Return the places of what is found, and consistent_fit's arguments for them."""
+        equations, full, known = self._equations, self._full, self._given.copy()
         inertial = len(equations.regressor.parameters)
         motors = range(10 * len(equations.regressor.bodies), inertial)
         axes = with_one_axis(self._model)[:len(motors)]
@@ -119,19 +164,13 @@ class ConsistentBodies:
             size[inertial:], size[motors.start:inertial] * axes))
         columns = [*(k for first in self._lumps for k in range(first, first + 10)),
                    *(motors.start + turning), *(inertial + felt)]
-        found[columns] = 0.0
-        target = target - triangle @ (full @ found)
+        known[columns] = 0.0
         positive = np.array([True] * len(turning) + [
             equations.extra[k].positive for k in felt], dtype=bool)
         price = np.concatenate([1.0 / np.maximum(equations.inertia[turning], 1e-12),
                                 np.zeros(len(felt))])
-        found[columns] = consistent_fit(
-            triangle @ full[:, columns], target, [lump.prior for lump in self._lumps.values()],
-            positive, prior, price)
-        bodies = {self._model.bodies[b]: part for first, lump in self._lumps.items()
-                  for b, part in zip(lump.bodies, lump.shared(found[first:first + 10]))}
-        return Estimate(plain, full @ found, bodies, found[inertial:],
-                        found[motors.start:inertial])
+        return (columns, triangle @ full[:, columns], target - triangle @ (full @ known), positive,
+                price)
 
 
 def given_unknowns(model: Model, equations: Equations) -> Array:

@@ -303,19 +303,43 @@ def scaled_equations(scale: float, load: float) -> tuple[Model, Equations]:
     return given, equations_of(given, motion_of(given, Recording(given, time, q, tau)))
 
 
+@pytest.mark.parametrize('load', (0.0, 1.0))
 @pytest.mark.parametrize('scale', (2.6, 3.5))
-def test_efforts_that_are_large_at_all_joints_are_no_load(scale) -> None:
-    given, equations = scaled_equations(scale, 0.0)
+def test_efforts_that_are_large_at_all_joints_are_no_load(scale, load) -> None:
+    """Beside a load too: a heavier one, which looks alike, is more than such arms carry."""
+    given, equations = scaled_equations(scale, load)
     with pytest.raises(LimitError) as caught:
         require_efforts(given, equations, equations)
-    assert len(caught.value.names) > 1
+    assert caught.value.names == given.coordinate_names
 
 
-@pytest.mark.parametrize('scale, load', [(1.0, 3.0), (1.4, 1.0), (2.6, 1.0), (3.5, 1.0)])
+@pytest.mark.parametrize('scale, load', [(1.0, 2.0), (1.4, 1.0)])
 def test_efforts_that_a_load_explains_are_in_doubt(scale, load) -> None:
-    """A heavier load looks the same: a load of three times the last body was refused."""
+    """A load of three times the last body was refused."""
     unit, _ = require_efforts(*(found := scaled_equations(scale, load)), found[1])
     assert all(name in unit for name in found[0].coordinate_names)
+
+
+def test_one_joint_that_carries_several_bodies_shows_a_unit() -> None:
+    """Friction hides the others: of a TX40 one joint shows the unit, and models were offered."""
+    given, equations = scaled_equations(1.0, 0.0)
+    scales = [name for name in given.coordinate_names if name != 'shoulder']  # which say nothing
+    require_efforts(given, equations, equations, scales)
+    for factor in (3.0, 0.4):
+        other = replace(equations, forces=factor * equations.forces)
+        with pytest.raises(LimitError) as caught:
+            require_efforts(given, other, other, scales)
+        assert 'shoulder' in caught.value.names
+
+
+def test_a_last_body_that_was_not_there_is_no_unit() -> None:
+    """A Panda's hand: efforts of all joints were said to be in another unit, or all bodies off."""
+    arm = true_arm()
+    given = with_inertias(arm, {'fore': 1.5 * arm.body('fore').inertia.parameters()})
+    time, q, _, _, tau = arm_motion(arm, 3, 24.0, 100.0)
+    tau += 0.02 * np.random.default_rng(2).normal(size=tau.shape)
+    equations = equations_of(given, motion_of(given, Recording(given, time, q, tau)))
+    assert require_efforts(given, equations, equations) == ('', ())
 
 
 @pytest.mark.parametrize('load', (0.0, 1.0))

@@ -247,7 +247,7 @@ def refused_amperes(folder, capsys):
     command = [str(urdf), str(run), '--folder', str(out), '--no-next-motion']
     assert identify.main(command) == 2
     error = capsys.readouterr().err
-    assert "look at ['base_joint']" in error and '--sure' in error and not out.exists()
+    assert "and that of ['base_joint']" in error and '--sure' in error and not out.exists()
     return command, re.findall(r'--scale \w+=[\d.]+', error)
 
 
