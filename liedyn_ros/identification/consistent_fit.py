@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from liedyn_ros.common.checks import Array
@@ -47,8 +48,9 @@ def lifted_prior(parameters: Array) -> Array:
     return pseudo
 
 
-def consistent_fit(triangle: Array, target: Array, priors: Sequence[Array], positive: Array,
-                   weight: float = PRIOR, price: Array | None = None) -> Array:
+def consistent_fit(triangle: Array, target: Array, priors: Sequence[Array],
+                   positive: NDArray[np.bool_], weight: float = PRIOR,
+                   price: Array | None = None) -> Array:
     """
     Return x = (ten parameters of each body, others) that minimises the torque objective.
 
@@ -73,8 +75,8 @@ def consistent_fit(triangle: Array, target: Array, priors: Sequence[Array], posi
         'hard. Check the scale of each joint, or raise the weight of the prior')
 
 
-def _scaled_fit(triangle: Array, target: Array, priors: Sequence[Array], positive: Array,
-                weight: float, price: Array | None, statuses: list[str]) -> Array | None:
+def _scaled_fit(triangle: Array, target: Array, priors: Sequence[Array],
+                positive: NDArray[np.bool_], weight: float, price: Array | None, statuses: list[str]) -> Array | None:
     """Return x of a program whose numbers are of a good size, or None and the statuses."""
     import clarabel  # here, as only this module needs it
     bodies, unknowns = len(priors), triangle.shape[1]
@@ -135,8 +137,8 @@ def _parameter_map(lower: Array) -> Array:
     return parameters_of(lower @ _UNITS @ lower.T).T
 
 
-def _cones(clarabel: ModuleType, matrix: Array, target: Array, bodies: int, positive: Array
-           ) -> tuple[sparse.csc_matrix, Array, list[Any]]:
+def _cones(clarabel: ModuleType, matrix: Array, target: Array, bodies: int,
+           positive: NDArray[np.bool_]) -> tuple[sparse.csc_matrix, Array, list[Any]]:
     """
     Return the constraints s = sides - rows u, s in cones, on u = (x, y, Z of bodies, t).
 

@@ -183,12 +183,11 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     trial = Trial(model, first, parts_of(first, every.plain, recording.starts, FOLDS))
     weight = trial.best(PRIORS if prior is None else (prior,))
     progress(2, STAGES[2])
-    equations_at = partial(_equations_at, first, model, friction, scales, rotor_inertia)
-    trial = trial if scales or cutoff else _best_filtered(motion, trial, weight, equations_at)
+    at_cutoff = partial(_equations_at, first, model, friction, scales, rotor_inertia)
+    trial = trial if scales or cutoff else _best_filtered(motion, trial, weight, at_cutoff)
     progress(3, STAGES[3])
     if smoothing is None and not scales:
-        motion, trial = _best_smoothed(
-            recording, motion, trial, first, weight, equations_at, cutoff)
+        motion, trial = _best_smoothed(recording, motion, trial, first, weight, at_cutoff, cutoff)
     every = every if trial.equations is first else _of_all_samples(model, trial.equations)
     progress(4, STAGES[4])
     unseen = trial.with_first(weight)

@@ -28,7 +28,7 @@ from liedyn_ros.commands.inputs import about, HelpFormatter, noise_of
 from liedyn_ros.commands.outputs import folder, number_of, pair_of, set_aside, without_empty
 from liedyn_ros.commands.reports import Findings, ReportPage
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.markup import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification.calibration import ArmCalibration, calibrate_arm
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         model = load_model(options.model)
         found, remarks = _calibrated(model, options)
-        findings = _findings(found, remarks)
+        findings = _findings(found, remarks, options.leave_out)
         written = [_report(found, findings, options)]
         if found.offered:
             written += write_model(options.folder, options.model, model, found.model, model,
@@ -73,14 +73,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _calibrated(model: Model, options: argparse.Namespace
                 ) -> tuple[ArmCalibration, tuple[str, ...]]:
-    """Return the calibration, and remarks on the table: poses are numbered without lost ones."""
+    """Return the calibration, and remarks on the table."""
     names = options.joints or list(read_joints(model, options.body))
     samples = pose_table(options.samples, names, PoseColumns(
         options.readings, None if options.point is None else [options.point],
         dict(options.unit), options.pose))
     given = {name: None if getattr(options, name) is None else _pose(getattr(options, name))
              for name in ('instrument', 'target')}
-    kept = np.setdiff1d(np.arange(len(samples.readings)), np.array(options.leave_out) - 1)
+    count = len(samples.readings)
+    if options.leave_out and not 0 < min(options.leave_out) <= max(options.leave_out) <= count:
+        raise LimitError(f'--leave-out: expected poses 1 to {count}, got {options.leave_out}')
+    kept = np.setdiff1d(np.arange(count), np.array(options.leave_out, dtype=int) - 1)
     angles = angles_of(names, dict(options.reads))
     readings = samples.readings[kept] @ angles.rows.T + angles.shifts
     noise = noise_of(options, {'position': True, 'rotation': samples.rotations is not None})
@@ -90,13 +93,14 @@ def _calibrated(model: Model, options: argparse.Namespace
         found = calibrate_arm(
             model, options.body, readings, points,
             None if samples.rotations is None else samples.rotations[kept],
-            names=tuple(names), **given,
+            names=tuple(names), numbers=(kept + 1).tolist(), **given,
             deviations=None if noise is None else (noise['position'], noise['rotation']),
             tolerance=tuple(options.tolerance), offsets=options.offsets,
             start=start_of(model, dict(options.start)))
-    notes = (*samples.remarks, *([f'poses {options.leave_out} left out by --leave-out']
-                                 if options.leave_out else []))
-    return found, tuple(f'{each}; the others are numbered without them' for each in notes)
+    return found, (
+        *(f'{each}; the others are numbered without them' for each in samples.remarks),
+        *([f'poses {", ".join(map(str, options.leave_out))} left out by --leave-out']
+          if options.leave_out else []))
 
 
 def _pose(numbers: Sequence[float]) -> Array:
@@ -116,9 +120,10 @@ def _accuracy(found: ArmCalibration) -> list[list[object]]:
     return rows
 
 
-def _findings(found: ArmCalibration, remarks: Sequence[str]) -> Findings:
-    """Return the verdict, what it stands on, and the next step."""
+def _findings(found: ArmCalibration, remarks: Sequence[str], left: Sequence[int]) -> Findings:
+    """Return the verdict, what it stands on, and the next step, which keeps poses left out."""
     others = [*found.remarks]
+    step = found.next_step.replace('--leave-out', ' '.join(['--leave-out', *map(str, left)]))
     for name, pose in (('instrument', found.instrument), ('target', found.target)):
         value = SE3(pose)
         others.append(f'{name}: x, y, z {_listed(value.translation)} m; roll, pitch, yaw '
@@ -130,7 +135,7 @@ def _findings(found: ArmCalibration, remarks: Sequence[str]) -> Findings:
     return Findings(
         'The calibrated model is offered.' if found.offered else 'The given model stays.',
         found.offered, [*found.objections, 'squared misfits of held-out poses change by a factor '
-                        f'of {np.exp(-found.gain):.3g}'], found.next_step, [*others, *remarks])
+                        f'of {np.exp(-found.gain):.3g}'], step, [*others, *remarks])
 
 
 def _listed(numbers: Sequence[float] | Array) -> str:

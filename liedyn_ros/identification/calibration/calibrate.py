@@ -14,7 +14,7 @@ Only what held-out poses confirm is offered. The covariance says what the poses 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -153,9 +153,10 @@ class ArmCalibration:
         name = shared_range(samples.names, samples.readings, left)
         if not len(beyond) and name is None:
             return []
-        which = (f'poses {_listed(beyond + 1)} are up to {1e3 * far[beyond].max():.3g} mm off, '
-                 f'more than {OUTLIER_RATIO:g} times the others' if len(beyond) else
-                 f'poses {_listed(np.flatnonzero(left) + 1)} were left out')
+        which = (f'poses {_listed(samples.numbers[beyond])} are up to '
+                 f'{1e3 * far[beyond].max():.3g} mm off, more than {OUTLIER_RATIO:g} times the '
+                 'others' if len(beyond) else
+                 f'poses {_listed(samples.numbers[left])} were left out')
         if name is not None:
             which += f', and those left out all lie in one part of the range of {name}'
         return [f'{which}. ' + (f'The likely cause: {self.cause.text}' if self.cause else
@@ -164,7 +165,7 @@ class ArmCalibration:
     @property
     def next_step(self) -> str:
         """Return the one thing to do next."""
-        left = np.flatnonzero(~self.used & self.problem.settled) + 1
+        left = self.problem.samples.numbers[~self.used & self.problem.settled]
         if not self.offered:
             if self.cause:
                 return f'calibrate again {self.cause.option}' if self.cause.option.startswith(
@@ -223,7 +224,7 @@ def calibrate_arm(
         instrument: ArrayLike | None = None, target: ArrayLike | None = None,
         deviations: tuple[float, float] | None = None,
         tolerance: tuple[float, float] = PRIOR_DEVIATIONS, offsets: bool = False,
-        start: ArrayLike | None = None) -> ArmCalibration:
+        start: ArrayLike | None = None, numbers: Sequence[int] | None = None) -> ArmCalibration:
     """
     Return the geometry of a model from readings at measured poses of a body.
 
@@ -243,6 +244,7 @@ def calibrate_arm(
         tolerance: deviations of the model's placements; m, rad.
         offsets: whether joints have offsets alone.
         start: rough configuration (nq,) on the branch of the machine's loops; rad and m.
+        numbers: of the poses (n,) in remarks; by default from 1.
 
     Returns:
         the calibrated model, with covariance and what is unobservable.
@@ -258,26 +260,28 @@ def calibrate_arm(
     >>> calibrate_arm(model, 'tool', readings, seen).used.all().item()
     True
     """
-    frames = tuple(name for name, given in zip(CALIBRATED_FRAMES, (instrument, target))
-                   if given is None)
-    limits = tuple(as_positive('tolerance', each) for each in tolerance)
+    shift, turn = (as_positive('tolerance', each) for each in tolerance)
     measured = read_joints(model, body) if names is None else tuple(names)
-    samples = _samples(model, measured, readings, positions, rotations, deviations)
-    unknowns = unknowns_of(model, body, (limits[0], limits[1]), offsets=offsets, frames=frames,
-                           names=measured, further=samples.further)
-    known = tuple(None if each is None else se3.require_pose(name, each, (4, 4))
-                  for name, each in zip(CALIBRATED_FRAMES, (instrument, target)))
+    samples = _samples(model, measured, readings, positions, rotations, deviations, numbers)
+    known = _frame('instrument', instrument), _frame('target', target)
+    unknowns = unknowns_of(
+        model, body, (shift, turn), offsets=offsets, names=measured, further=samples.further,
+        frames=tuple(name for name, each in zip(CALIBRATED_FRAMES, known) if each is None))
     q, closed = _configurations(model, samples, start)
     _require_enough(samples, unknowns.size - unknowns.of_machine)
     require_different('poses', np.hstack([samples.readings, samples.positions]))
-    q, sound, begin = _nearest(model, body, samples, q, closed, (known[0], known[1]))
+    q, sound, begin = _nearest(model, body, samples, q, closed, known)
     if is_looped(model):
         unknowns = with_closed_loops(unknowns, measured, body, q[closed])
     _require_enough(samples, unknowns.size)
     problem = ArmProblem(unknowns, body, samples, begin, q)
     found = fit(problem, np.zeros(unknowns.size),
                 CLEAN_VARIANCE if deviations is None else 1.0, sound)
-    return _result(problem, found, (known[0], known[1]), given=deviations is not None)
+    return _result(problem, found, known, given=deviations is not None)
+
+
+def _frame(name: str, pose: ArrayLike | None) -> Array | None:
+    return None if pose is None else se3.require_pose(name, pose, (4, 4))
 
 
 def _nearest(model: Model, body: str, samples: ArmSamples, q: Array, closed: NDArray[np.bool_],
@@ -293,7 +297,8 @@ def _nearest(model: Model, body: str, samples: ArmSamples, q: Array, closed: NDA
 
 
 def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, positions: ArrayLike,
-             rotations: ArrayLike | None, deviations: tuple[float, float] | None) -> ArmSamples:
+             rotations: ArrayLike | None, deviations: tuple[float, float] | None,
+             numbers: Sequence[int] | None = None) -> ArmSamples:
     """Return the samples, checked."""
     wide = np.shape(positions)[1:]
     several = len(wide) == 2 and wide[0] > 0
@@ -313,7 +318,8 @@ def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, position
                              f'(--reads {name}=0.01*{name})?', names=(name,))
     sizes = (ASSUMED_DEVIATION, ASSUMED_DEVIATION) if deviations is None else (
         as_positive('deviations', deviations[0]), as_positive('deviations', deviations[1]))
-    return ArmSamples(names, given, places, turns, sizes)
+    own = np.arange(1, count + 1) if numbers is None else as_array('numbers', numbers, (count,))
+    return ArmSamples(names, given, places, turns, sizes, own.astype(int))
 
 
 def _require_enough(samples: ArmSamples, unknowns: int) -> None:
@@ -355,11 +361,11 @@ def _result(problem: ArmProblem, found: CalibrationFit,
     open_, wild = ~problem.settled, ~found.used & problem.settled
     if open_.any():
         remarks.append(f'{int(open_.sum())} poses left out, whose loops do not close near their '
-                       f'measurements: {_listed(np.flatnonzero(open_) + 1)}')
+                       f'measurements: {_listed(problem.samples.numbers[open_])}')
     if wild.any():
         far = 1e3 * problem.distances(found.z)[wild]
         remarks.append(f'{int(wild.sum())} poses left out, whose errors are no noise: '
-                       f'{_listed(np.flatnonzero(wild) + 1)}; they are {far.min():.3g} to '
+                       f'{_listed(problem.samples.numbers[wild])}; they are {far.min():.3g} to '
                        f'{far.max():.3g} mm off')
     instrument, target = problem.frames(found.z)
     determined = int((values < MAX_VARIANCE_SHARE).sum())

@@ -59,7 +59,7 @@ def compare(problem: ArmProblem, found: CalibrationFit) -> HeldOutPoses:
             squares[k, 1, held] = (rotation ** 2).sum(axis=1) if rotation.size else np.nan
             misfits[k, held] = (apart.at(z).errors ** 2).mean(axis=1)
             settled[held] &= apart.settled
-    lost = tuple((rows[~settled] + 1).tolist())
+    lost = tuple(problem.samples.numbers[rows[~settled]].tolist())
     if settled.sum() < 2:
         unknown = np.full(2, np.nan)
         return HeldOutPoses(unknown, unknown, unknown, 0.0, np.inf, lost)

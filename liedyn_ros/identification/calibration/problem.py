@@ -40,7 +40,8 @@ class ArmSamples:
     positions (n, 3 k), m, of k reflectors, or distances (n, 1) from the instrument's origin;
     rotations (n, 3, 3) or None. deviations: of a position (m) and of a rotation (rad). Further
     numbers of the measurement are (3 k - 3,), the places of other reflectors from the first, in
-    the axes of the target, or (1,), by how much distances are read too short: their zero.
+    the axes of the target, or (1,), by how much distances are read too short: their zero. numbers
+    (n,) are the poses' own, in messages.
     """
 
     names: tuple[str, ...]
@@ -48,6 +49,7 @@ class ArmSamples:
     positions: Array
     rotations: Array | None
     deviations: tuple[float, float]
+    numbers: NDArray[np.int_]
 
     @property
     def further(self) -> int:
@@ -57,7 +59,8 @@ class ArmSamples:
     def rows(self, chosen: NDArray[Any]) -> ArmSamples:
         """Return the samples of some poses."""
         return replace(self, readings=self.readings[chosen], positions=self.positions[chosen],
-                       rotations=None if self.rotations is None else self.rotations[chosen])
+                       rotations=None if self.rotations is None else self.rotations[chosen],
+                       numbers=self.numbers[chosen])
 
     def errors(self, seen: Array, further: Array) -> Array:
         """

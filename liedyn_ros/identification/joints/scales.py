@@ -69,10 +69,12 @@ def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], sta
         scales = found.scales.copy()
         scales[at] *= 1.0 + steps
         found = scaled(equations, scales)
+    _require_told(equations, at, fit.deviations[count:])
+    moving = [equations.joints[k] for k, each in zip(at, np.abs(steps))
+              if each > SCALE_STEP_TOLERANCE]
     raise ConvergenceError(
         f'scales: expected steps below {SCALE_STEP_TOLERANCE:g} after {MAX_SCALE_ROUNDS} rounds, '
-        f'got {steps}: '
-        'leave out joints that carry little')
+        f'got larger ones of {listed(moving)}: leave out those that carry little')
 
 
 def scaled(equations: Equations, scales: Array) -> Equations:

@@ -117,6 +117,22 @@ def test_a_coupling_of_the_controller_is_named_and_taken(measured, tmp_path, cap
     assert 'expected a sum of joints' in capsys.readouterr().err
 
 
+def test_poses_that_are_left_out_keep_their_numbers_in_the_table(measured, tmp_path, capsys):
+    """The numbers of a second run were other ones, and its advice forgot the first poses."""
+    urdf, table, _ = measured
+    head, *lines = table.read_text().splitlines()
+    rows = np.array([line.split(',') for line in lines], dtype=float)
+    rows[[7, 19], 3] += 20.0
+    np.savetxt(table, rows, delimiter=',', comments='', header=head)
+    given = [str(urdf), str(table), '--body', 'fore', '--folder', str(tmp_path / 'out')]
+    for known in ([], ['--leave-out', '8']):
+        assert command.main([*given, *known]) == 1
+        assert '--leave-out 8 20' in capsys.readouterr().out
+    assert command.main([*given, '--leave-out', '8', '20']) == 0
+    for wrong in ('0', '41'):
+        assert command.main([*given, '--leave-out', wrong]) == 2
+
+
 @pytest.mark.parametrize('joint, degrees', [(1, 10.0), (2, -37.5), (0, 100.3), (1, -161.0)])
 def test_a_joint_that_counts_from_any_other_angle_is_named(
         joint, degrees, measured, tmp_path, capsys):
