@@ -76,7 +76,8 @@ def consistent_fit(triangle: Array, target: Array, priors: Sequence[Array],
 
 
 def _scaled_fit(triangle: Array, target: Array, priors: Sequence[Array],
-                positive: NDArray[np.bool_], weight: float, price: Array | None, statuses: list[str]) -> Array | None:
+                positive: NDArray[np.bool_], weight: float, price: Array | None,
+                statuses: list[str]) -> Array | None:
     """Return x of a program whose numbers are of a good size, or None and the statuses."""
     import clarabel  # here, as only this module needs it
     bodies, unknowns = len(priors), triangle.shape[1]
