@@ -36,6 +36,7 @@ from liedyn_ros.identification import (
     is_consistent, Motion, Payload, PayloadEstimator, with_payload)
 from liedyn_ros.identification.motion.motion import motion_of
 from liedyn_ros.identification.payload.estimator import SCALE_DEVIATION
+from liedyn_ros.identification.verdict import ZERO_DEVIATIONS
 from liedyn_ros.model import load_model, Model, to_urdf
 
 PAYLOAD_UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
@@ -62,10 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             model, recording, samples, _ = measured(whole, options)
             motion = motion_of(model, recording)
             first = _estimate(model, motion, options)
-        found, notes = _checked(model, first, options)
+        found, notes, caution = _checked(model, first, options)
         remarks = (*notes, *samples.remarks, *motion.remarks)
-        files = _write(options, whole, found)
-        findings = _findings(whole, found, options, remarks)
+        files = _write(options, whole, found, caution)
+        findings = _findings(whole, found, options, remarks, caution)
         files.append(_report(options, model, motion, found, findings))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         without_empty(options.folder)
@@ -76,12 +77,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     findings.print_further()
     print('written:', ', '.join(str(each) for each in files))
     return 0 if isfinite(found.deviations[0]) and not _doubts(whole, found) else 1
-
-
-def _caution(options: argparse.Namespace) -> str:
-    if options.known_load is not None:
-        return KNOWN_LOAD
-    return STATED_SCALE if any(deviation for _, _, deviation in options.scale) else CAVEAT
 
 
 def _of_scales(names: Sequence[str], options: argparse.Namespace, scatter: float) -> Array | None:
@@ -103,8 +98,12 @@ def _other(model: Model, options: argparse.Namespace, path: Path) -> Payload:
 
 
 def _checked(model: Model, found: Payload, options: argparse.Namespace
-             ) -> tuple[Payload, list[str]]:
-    """Return the payload with errors that scale with the efforts, and what was seen of them."""
+             ) -> tuple[Payload, list[str], str]:
+    """
+    Return the payload with errors that scale with the efforts, what was seen of them, a caution.
+
+    A known load that says less of the efforts than constants of motors, as stated, is not used.
+    """
     names = PayloadEstimator(model, options.body).joint_names
     notes, empty = list[str](), None
     covariance = _of_scales(names, options, found.scatter)
@@ -113,31 +112,44 @@ def _checked(model: Model, found: Payload, options: argparse.Namespace
     notes.append(f'mass by each joint alone, the centre as found, kg: {", ".join(own)}' + (
         f'; they differ by {100.0 * found.scatter:.2g} % more than by noise, which is in the '
         'deviations' if found.scatter else ''))
-    scatter = found.scatter
+    scatter, caution = found.scatter, CAVEAT if covariance is None else STATED_SCALE
     if options.known_load is not None:
         mass, path = options.known_load
         known = _other(model, options, path)
         factor, spread = known.mass / mass, float(known.deviations[0]) / mass
-        notes.append(f'the known load of {mass:g} kg is found as {known.mass:.4g} ± '
-                     f'{known.deviations[0]:.2g} kg: efforts are {factor:.4g} ± {spread:.2g} '
-                     'times what they should be, and the payload is corrected by that')
-        found = found.corrected(np.full(len(found.shares), factor))
-        covariance = spread**2 + scatter**2 * np.eye(len(found.shares))
+        seen = (f'the known load of {mass:g} kg is found as {known.mass:.4g} ± '
+                f'{known.deviations[0]:.2g} kg: ')
+        if spread < SCALE_DEVIATION:
+            notes.append(f'{seen}efforts are {factor:.4g} ± {spread:.2g} times what they should '
+                         'be, and the payload is corrected by that')
+            found = found.corrected(np.full(len(found.shares), factor))
+            covariance = spread**2 + scatter**2 * np.eye(len(found.shares))
+            caution = KNOWN_LOAD
+        else:
+            notes.append(f'{seen}that says less of the efforts than constants of motors that are '
+                         'stated to 10 %, and is not used')
     if options.empty is not None:
         none = _other(model, options, options.empty)
         empty = np.where(np.isfinite(none.deviations), none.parameters, 0.0)
         notes.append(f'without load it finds {none.mass:.3g} ± {none.deviations[0]:.2g} kg, which '
                      'is in the deviations')
-    return found.with_scales(covariance, empty), notes
+    return found.with_scales(covariance, empty), notes, caution
 
 
 def _doubts(model: Model, found: Payload) -> tuple[str, ...]:
     """Return why the mass cannot be that of a payload."""
     own = sum(body.inertia.mass for body in model.body_list if body.inertia is not None)
-    if not isfinite(found.deviations[0]) or 0.0 < found.mass <= MAX_MASS_RATIO * own:
+    if not isfinite(found.deviations[0]):
         return ()
-    return (f'no payload has {found.mass:.3g} kg on a robot of {own:.3g} kg: check the unit and '
-            'the sign of the efforts, and identify the robot without payload first',)
+    if _may_be_nothing(found):
+        return ('its deviation is more than half the mass: it may be nothing',)
+    return () if 0.0 < found.mass <= MAX_MASS_RATIO * own else (
+        f'no payload has {found.mass:.3g} kg on a robot of {own:.3g} kg: check the unit and '
+        'the sign of the efforts, and identify the robot without payload first',)
+
+
+def _may_be_nothing(found: Payload) -> bool:
+    return abs(found.mass) <= ZERO_DEVIATIONS * float(found.deviations[0])
 
 
 def _rows(found: Payload) -> list[list[object]]:
@@ -148,24 +160,29 @@ def _rows(found: Payload) -> list[list[object]]:
             found.names, found.parameters, found.deviations, PAYLOAD_UNITS)]
 
 
-def _findings(whole: Model, found: Payload, options: argparse.Namespace, remarks: Sequence[str]
-              ) -> Findings:
+def _findings(whole: Model, found: Payload, options: argparse.Namespace, remarks: Sequence[str],
+              caution: str) -> Findings:
     """Return the mass or why there is none, what it stands on, and the next step."""
     doubts, known = _doubts(whole, found), isfinite(found.deviations[0])
     if not known:
         step = 'record a motion of joints that gravity acts on'
+    elif _may_be_nothing(found):
+        step = ('record longer, with the arm stretched out, slowly, and identify the robot '
+                'without payload from such a recording too')
     elif doubts:
         step = 'check unit and sign of the efforts with liedyn identify, without the payload'
-    elif options.known_load is None:
-        step = 'record a load of known mass too: --known-load KG=RECORDING'
+    elif caution != KNOWN_LOAD:
+        step = ('record a load of known mass too: --known-load KG=RECORDING'
+                if options.known_load is None else 'record a heavier known load, for longer')
     else:
         step = f'use {LOADED_MODEL_FILE}'
     center = ', '.join(f'{x:.4g} ± {s:.1g}' for x, s in zip(
         found.center_of_mass, found.center_deviations)) if known else ''
     return Findings(
-        f'The payload has {found.mass:.4g} ± {found.deviations[0]:.2g} kg.' if known else
+        f'The payload {"may have" if doubts else "has"} {found.mass:.4g} ± '
+        f'{found.deviations[0]:.2g} kg.' if known else
         'The motion does not determine the mass of the payload.', known and not doubts,
-        [*doubts, *([f'centre of mass, m: {center}'] if known else []), _caution(options)],
+        [*doubts, *([f'centre of mass, m: {center}'] if known else []), caution],
         step, remarks)
 
 
@@ -177,11 +194,12 @@ def _estimate(model: Model, motion: Motion, options: argparse.Namespace) -> Payl
     return estimator.estimate
 
 
-def _write(options: argparse.Namespace, whole: Model, found: Payload) -> list[Path]:
+def _write(options: argparse.Namespace, whole: Model, found: Payload, caution: str
+           ) -> list[Path]:
     """Write the numbers, and the model that carries the payload."""
     numbers, loaded = options.folder / PAYLOAD_FILE, options.folder / LOADED_MODEL_FILE
     write_whole(numbers, json.dumps({
-        'body': options.body, 'caution': _caution(options), 'names': found.names,
+        'body': options.body, 'caution': caution, 'names': found.names,
         'parameters': found.parameters.tolist(),
         'deviations': [each if isfinite(each) else None for each in found.deviations.tolist()],
         'covariance': found.covariance.tolist(), 'offsets': found.offsets.tolist(),
