@@ -41,7 +41,7 @@ LONG = (
     'test_cmake_package.py', 'test_identify.py', 'test_held_readings.py',
     'test_bad_recordings.py', 'test_doubts.py', 'test_modes.py', 'test_workspace.py',
     'test_actuators.py', 'test_pose.py', 'test_front_door.py',
-    'test_unequal_noise.py', 'test_commissioning.py', 'test_stewart_paper.py')
+    'test_unequal_noise.py', 'test_commissioning.py', 'test_papers.py')
 # Folders whose files wait, for nodes and processes: they run beside files that compute.
 WAITING = {'interfaces', 'jit', 'launch', 'nodes', 'ros', 'view'}
 TESTS = Path(__file__).parent

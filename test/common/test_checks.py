@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Values that pass for numbers, and refusals of all others."""
+"""Values that pass for numbers and names in any order, and refusals of all others."""
 
 from fractions import Fraction
 import pickle
@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 from support.refusals import ANY, refused
 
+from liedyn_ros.common import name_order
 from liedyn_ros.common.checks import (
     as_array, as_number, as_numbers, as_positive, as_seed, as_trailing, order_of)
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError)
+from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.lie import so3
 
 
@@ -140,3 +142,42 @@ def test_names_that_are_nearest_are_offered():
         order_of('joints', ['elbow', 'wrist', 'hand'], ['elbw', 'wirst', 'hand'])
     with refused(NameSetError, 'elbow', 'zzz'):
         order_of('joints', ['elbow', 'wrist'], ['zzz', 'wrist'])
+
+
+def test_places_of_names_in_any_order():
+    order = NameOrder('name', ['a', 'b', 'c'])
+    assert order.of(['c', 'a', 'b']).tolist() == [1, 2, 0]
+    assert order.of(['a', 'b', 'c']).tolist() == [0, 1, 2]
+
+
+def test_others_are_ignored_where_that_is_wanted():
+    given = ['x', 'b', 'y', 'a']
+    assert NameOrder('name', ['a', 'b'], ignore_others=True).of(given).tolist() == [3, 1]
+    with refused(NameSetError, 'x', 'y'):
+        NameOrder('name', ['a', 'b']).of(given)
+
+
+def test_the_same_names_are_matched_once(monkeypatch):
+    searches, order_of = [], name_order.order_of
+    monkeypatch.setattr(name_order, 'order_of', lambda *arguments: (
+        searches.append(arguments), order_of(*arguments))[1])
+    order = NameOrder('name', ['a', 'b'])
+    for names in (['b', 'a'], ['b', 'a'], ['a', 'b'], ['a', 'b']):
+        order.of(names)
+    assert len(searches) == 2
+
+
+def test_a_list_that_is_filled_again_is_looked_at_again():
+    order, names = NameOrder('name', ['a', 'b']), ['a', 'b']
+    order.of(names)
+    names.reverse()
+    assert order.of(names).tolist() == [1, 0]
+
+
+def test_refused_names_are_refused_again_and_change_nothing():
+    order = NameOrder('name', ['a', 'b'])
+    assert order.of(['b', 'a']).tolist() == [1, 0]
+    for _ in range(2):
+        with refused(NameSetError, 'b'):
+            order.of(['a'])
+    assert order.of(['b', 'a']).tolist() == [1, 0]

@@ -7,16 +7,21 @@
 # language governing permissions and limitations under the License.
 
 
-"""Files have their name when they are whole."""
+"""Files have their name when they are whole; those of the package are found."""
 
 import os
 from pathlib import Path
 import stat
 
 import pytest
+from support.refusals import refused
 
+from liedyn_ros.common.description import abbreviate
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.resources import config_file, named_file
 from liedyn_ros.common.whole_files import own_folder, whole_file, whole_folder, write_whole
+from liedyn_ros.model import load_model
+from liedyn_ros.stewart import load_geometry
 
 
 @pytest.mark.parametrize('content', ['new \u03c9\n', b'new \xff\n'])
@@ -106,3 +111,44 @@ def test_a_pipe_is_written_to(tmp_path):
     finally:
         os.close(reader)
     assert stat.S_ISFIFO((tmp_path / 'pipe').stat().st_mode)
+
+
+IMPOSSIBLE = {'too long': 'x' * 3000, 'zero byte': 'a\0b', 'half a character': '\ud800',
+              'empty': '', 'absent': 'absent.yaml'}
+
+
+def test_a_file_of_the_package_is_found() -> None:
+    assert config_file('stewart_geometry.yaml').is_file()
+
+
+@pytest.mark.parametrize('case', IMPOSSIBLE)
+def test_a_name_without_a_file_is_refused_by_name(case: str) -> None:
+    name = IMPOSSIBLE[case]
+    with pytest.raises(LiedynError) as refused:
+        config_file(name)
+    assert str(refused.value).startswith(
+        f'configuration file {abbreviate(name)}: not found in any of [')
+    assert len(abbreviate(name)) < 100
+
+
+def test_a_bare_name_is_never_one_of_two_files(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert named_file('arm.urdf') == config_file('arm.urdf')
+    for name in ('arm.urdf', 'own.urdf'):
+        (tmp_path / name).touch()
+        with refused(LiedynError, f'./{name}'):
+            named_file(name)
+        assert named_file(f'./{name}') == f'./{name}'
+    monkeypatch.chdir(config_file('arm.urdf').parent)
+    assert named_file('arm.urdf') == config_file('arm.urdf')
+
+
+@pytest.mark.parametrize('load', [load_model, load_geometry])
+@pytest.mark.parametrize('case', ['too long', 'zero byte', 'half a character'])
+@pytest.mark.parametrize('suffix', ['', '.yaml', '.urdf', '.xacro'])
+def test_a_path_that_no_file_can_have_is_refused(load, case: str, suffix: str) -> None:
+    name = IMPOSSIBLE[case] + suffix
+    for path in (name, Path(name)):
+        with pytest.raises(LiedynError) as refused:
+            load(path)
+        assert len(str(refused.value)) < 3500

@@ -23,6 +23,7 @@ from liedyn_ros.common.errors import (
     StampError)
 from liedyn_ros.recordings import read_samples
 from liedyn_ros.recordings.bags import Bag
+from liedyn_ros.recordings.bags.joint_state_layout import JointStateLayout
 from liedyn_ros.recordings.bags.joint_states import joint_samples, joint_state_messages
 
 NAMES = 'shoulder', 'elbow', 'wrist'
@@ -353,3 +354,59 @@ def test_bytes_changed_at_random_raise_no_other_error(seed, tmp_path):
         except LiedynError:
             continue
         assert len(found.time) <= 100
+
+
+FRAMES = '', 'a', 'base', 'base_link', 'ä'
+LISTS_OF_NAMES = (), ('a',), ('', 'elbow'), ('leg_1', 'leg_2', 'leg_3'), ('größe', 'x' * 300)
+
+
+def data_of(rng, names, frame, kinds):
+    """Return bytes whose quantities are there where kinds (3,) says so."""
+    message = joint_state(int(START_NS + rng.integers(10**12)), names, *(
+        rng.normal(size=len(names)) if kind else () for kind in kinds))
+    header = TYPE_OF['std_msgs/msg/Header'](stamp=message.header.stamp, frame_id=frame)
+    message.header = header
+    return bytes(STORE.serialize_cdr(message, JOINT_STATE))
+
+
+def same(found, message):
+    stamp = message.header.stamp
+    assert found[0] == stamp.sec * 10**9 + stamp.nanosec
+    for got, expected in zip(found[1:], (message.position, message.velocity, message.effort)):
+        assert got.dtype == np.float64 and np.array_equal(got, expected)
+
+
+@pytest.mark.parametrize('frame', FRAMES)
+@pytest.mark.parametrize('names', LISTS_OF_NAMES, ids=len)
+def test_numbers_are_those_of_rosbags(names, frame):
+    rng = np.random.default_rng(1)
+    layout, = JointStateLayout.of(data_of(rng, names, frame, (1, 0, 0)), list(names))
+    for kinds in np.ndindex(2, 2, 2):
+        data = data_of(rng, names, frame, kinds)
+        same(layout.read(data), STORE.deserialize_cdr(data, JOINT_STATE))
+        assert layout.read(data[:-1]) is None or names == ()
+        assert layout.read(data + bytes(4)) is None
+
+
+def test_other_bytes_are_left_to_rosbags():
+    rng = np.random.default_rng(2)
+    data = data_of(rng, ('a', 'b'), 'base', (1, 1, 1))
+    layout, = JointStateLayout.of(data, ['a', 'b'])
+    assert layout.read(data_of(rng, ('a', 'c'), 'base', (1, 1, 1))) is None
+    assert layout.read(data_of(rng, ('a', 'b'), 'bass', (1, 1, 1))) is None
+    big = bytes((0, 0, *data[2:]))
+    assert layout.read(big) is None and JointStateLayout.of(big, ['a', 'b']) == []
+    assert JointStateLayout.of(data, ['a', 'c']) == []
+    for size in range(len(data)):
+        assert JointStateLayout.of(data[:size], ['a', 'b']) == []
+        assert layout.read(data[:size]) is None
+
+
+def test_damaged_bytes_end_no_reader():
+    rng = np.random.default_rng(3)
+    data = data_of(rng, ('shoulder', 'elbow'), 'base', (1, 0, 1))
+    layout, = JointStateLayout.of(data, ['shoulder', 'elbow'])
+    for k in range(len(data)):
+        changed = data[:k] + bytes([data[k] ^ int(rng.integers(1, 256))]) + data[k + 1:]
+        layout.read(changed)
+        JointStateLayout.of(changed, ['shoulder', 'elbow'])

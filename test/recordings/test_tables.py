@@ -8,6 +8,8 @@
 
 """Tables are read by names of joints and units; numbers in wrong units are found out."""
 
+import math
+
 import numpy as np
 import pytest
 from support.comparison import assert_same
@@ -20,6 +22,7 @@ from liedyn_ros.model import ModelBuilder, SpatialInertia
 from liedyn_ros.recordings import Columns, read_samples, table_samples
 from liedyn_ros.recordings.model_samples import model_samples
 from liedyn_ros.recordings.tables import in_units
+from liedyn_ros.recordings.units import require_one_conversion
 
 NAMES = 'arm_1', 'arm_1_2'  # one name is the beginning of the other
 TIME = np.arange(200) / 50.0
@@ -351,3 +354,21 @@ def test_empty_cells_of_columns_that_nobody_asked_for_are_left_out(tmp_path) -> 
     path.write_text('t,arm_1.q,arm_1_2.q\n0,1,\n0.1,1,2\n')
     with pytest.raises(NotFiniteError):
         table_samples([path], NAMES)
+
+
+DEGREE = math.radians(1.0)
+TWICE = {'deg': (DEGREE, 1.003 * DEGREE, 'rad'), 'backwards': (DEGREE, -DEGREE, 'rad'),
+         'rev': (2.0 * math.pi, 6.28, 'rad'), 'mm': (1e-3, 1e-3, 'm')}
+ONCE = {'header': (DEGREE, 1.0, 'rad'), 'scale': (1.0, DEGREE, 'rad'),
+        'gear': (DEGREE, 0.02, 'rad'), 'screw of 0.11 m a turn': (DEGREE, DEGREE, 'm')}
+
+
+@pytest.mark.parametrize('factor, scale, unit', TWICE.values(), ids=TWICE)
+def test_a_unit_that_is_converted_twice_is_refused(factor, scale, unit):
+    with refused(LimitError, expected=1.0, got=scale):
+        require_one_conversion('run.csv', [1.0, factor], [1.0, scale], [unit] * 2)
+
+
+@pytest.mark.parametrize('factor, scale, unit', ONCE.values(), ids=ONCE)
+def test_other_scales_pass(factor, scale, unit):
+    require_one_conversion('run.csv', [factor], [scale], [unit])

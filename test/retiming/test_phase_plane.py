@@ -6,18 +6,30 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The phase plane's limit is the speed beyond which no acceleration is left."""
+"""Limits of the phase plane, torques along a path and their rates are inverse dynamics'."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 from support.comparison import assert_same
+from support.machines.dynamics_cases import make_case, TREES
 from support.machines.example_robots import example_robot
 
 import liedyn_ros as ld
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.retiming import MotionLimits, retime, SplinePath
+from liedyn_ros.lie import se3
+from liedyn_ros.model import Model
+from liedyn_ros.retiming import (
+    ClosureLimits, LoopPath, MotionLimits, PathSamples, PlatformPath, retime, SplinePath)
+from liedyn_ros.retiming.closure_forces import closure_force, ClosureForce
+from liedyn_ros.retiming.coefficients import coefficients, Machine, torques
+from liedyn_ros.retiming.law import Law
 from liedyn_ros.retiming.result import phase_plane
+from liedyn_ros.stewart import load_geometry
 
 TORQUE = np.array([150.0, 150.0, 150.0, 28.0, 28.0, 28.0])
 POINTS = np.random.default_rng(0).uniform(-1.5, 1.5, (7, 6))
@@ -63,3 +75,62 @@ def test_what_bounds_no_speed_has_no_limit(arm: Dynamics) -> None:
     run = retime(arm, SplinePath(arm.model, POINTS),
                  MotionLimits(velocity=np.inf, torque=np.inf, jerk=100.0))
     assert_same(np.isinf(phase_plane(run).limit), True)
+
+
+class Geodesic:
+    """From q along a constant velocity: a path of every type of joint."""
+
+    length = 1.0
+
+    def __init__(self, model: Model, q: Array, v: Array) -> None:
+        """Take where it starts and how it goes."""
+        self._model, self._q, self._v = model, q, v
+
+    def __call__(self, s: Array) -> PathSamples:
+        """Return the samples; along a geodesic of the joints the velocity is constant."""
+        v = np.tile(self._v, (len(s), 1))
+        q = np.array([self._model.integrate(self._q, x * self._v) for x in s])
+        return PathSamples(q, v, np.zeros_like(v), np.zeros_like(v))
+
+
+def assert_coefficients(dynamics: Machine, path: PathSamples, rng: np.random.Generator,
+                        external: Array | None = None,
+                        closures: Sequence[ClosureForce] = ()) -> None:
+    """Compare forces and their rates at random speeds with those of inverse dynamics."""
+    count = len(path.q)
+    wrenches = None if external is None else np.tile(external, (count, 1, 1))
+    c = coefficients(dynamics, path, wrenches, closures)
+    p1, p2, p3 = rng.uniform(0.1, 2.0, (count, 1)), *rng.normal(size=(2, count, 1))
+    v, a = path.v * p1, path.a * p1**2 + path.v * p2
+    jerk = path.jerk * p1**3 + 3.0 * path.a * p1 * p2 + path.v * p3
+    wanted = torques(dynamics, path.q, v, np.stack([a, jerk], axis=1), wrenches, closures)
+    tau = c.inertia * p2 + c.square * p1**2 + c.viscous * p1 + c.static
+    rate = (c.inertia * p3 + c.cross * p1 * p2 + c.cube * p1**3 + c.viscous * p2
+            + c.viscous_rate * p1**2 + c.static_rate * p1)
+    assert_same(tau, wanted[:, 0], 1e-13)
+    assert_same(rate, wanted[:, 1], 1e-13)
+
+
+@pytest.mark.parametrize(('seed', 'floating'), TREES)
+@pytest.mark.parametrize('dissipation', [False, True])
+def test_trees(seed: int, floating: bool, dissipation: bool) -> None:
+    case = make_case(seed, floating, dissipation, springs=seed == 3)  # with rotors' inertias
+    law = Law(Geodesic(case.model, case.q, case.v), smooth=True)
+    assert_coefficients(case.dynamics, law(np.linspace(0.05, 0.95, 20)), case.rng, case.external)
+
+
+def test_closed_loops() -> None:
+    machine = ld.load(config_file('five_bar.yaml'))
+    path = LoopPath(machine, np.array([[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]]))
+    carried = [closure_force(machine, ClosureLimits('tip', along=along))
+               for along in ('force_x', [0.0, 0.1, 0.0, 0.6, 0.8, 0.0])]
+    assert_coefficients(machine, Law(path, smooth=True)(np.linspace(0.0, 1.0, 15)),
+                        np.random.default_rng(0), closures=carried)
+
+
+def test_platforms() -> None:
+    home = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
+    rng = np.random.default_rng(1)
+    path = PlatformPath(load_geometry(config_file('stewart_geometry.yaml')),
+                        home @ se3.exp(rng.uniform(-0.1, 0.1, (6, 6))))
+    assert_coefficients(path.dynamics, Law(path, smooth=False)(np.linspace(0.0, 1.0, 15)), rng)

@@ -6,17 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Couplings of coordinates of cylindrical, planar and universal joints."""
+"""Couplings of coordinates, and mimic joints of a URDF against the projected equations."""
 
 import numpy as np
 import pytest
 from support.comparison import assert_same
+from support.machines.example_robots import example_robot
 from support.refusals import refused
 
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
-from liedyn_ros.model import load_yaml, Model, ModelBuilder, pose, SpatialInertia
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
+from liedyn_ros.model import load_urdf, load_yaml, Model, ModelBuilder, pose, SpatialInertia
 
 LEAD = 0.03  # m/rad
 BODY = SpatialInertia(1.5, [0.1, -0.2, 0.3], np.diag([0.2, 0.3, 0.25]))
@@ -89,3 +90,36 @@ def test_a_coordinate_about_a_point_has_none() -> None:
     builder.add_coupling('ball/wx', 'wheel', 1.0, 0.0)
     with refused(ModelError, 'coupling of joint ball/wx', got='ball/wx'):
         builder.build()
+
+
+ROBOTS = ('panda_description/urdf/panda.urdf', 'baxter_description/urdf/baxter.urdf',
+          'tiago_pro_description/robots/tiago_pro.urdf')
+
+
+@pytest.mark.parametrize('path', ROBOTS)
+def test_mimic_joints_move_with_their_leaders(path: str) -> None:
+    model = load_urdf(example_robot(path))
+    rng, free = np.random.default_rng(4), np.ones(model.nv, dtype=bool)
+    lift, q = np.eye(model.nv), model.random(rng)  # v = lift u, u the independent velocities
+    for coupling in model.couplings:
+        follower, leader = (model.joint(n).vi for n in (coupling.joint, coupling.leader))
+        free[follower] = False
+        lift[follower] = coupling.multiplier * lift[leader]
+        q[model.joint(coupling.joint).qi] = (
+            coupling.multiplier * q[model.joint(coupling.leader).qi] + coupling.offset)
+    lift = lift[:, free]
+    np.testing.assert_array_equal(model.actuated, free)
+    measured = q.copy()  # as a driver reports joints that lead alone
+    measured[[model.joint(each.joint).qi for each in model.couplings]] = 0.0
+    np.testing.assert_allclose(assemble(ConstrainedDynamics(model), measured), q, atol=1e-9)
+    v, tau = lift @ rng.normal(size=lift.shape[1]), rng.normal(size=model.nv)
+    tree, held = Dynamics(model), ConstrainedDynamics(model)
+    mass = lift.T @ tree.mass_matrix(q) @ lift
+    wanted = lift @ np.linalg.solve(mass, lift.T @ (tau - tree.bias(q, v)))
+    solution = held.forward(q, v, tau)
+    np.testing.assert_allclose(solution.a, wanted, rtol=1e-8, atol=1e-8 * abs(wanted).max())
+    back = held.inverse(q, v, solution.a).tau
+    np.testing.assert_allclose(back[~free], 0.0, atol=1e-9)
+    np.testing.assert_allclose(
+        back[free], lift.T @ tree.inverse(q, v, solution.a), rtol=1e-8,
+        atol=1e-8 * abs(back).max())

@@ -10,11 +10,14 @@
 
 import numpy as np
 import pytest
+from support.comparison import assert_same
+from support.machines.example_robots import example_robot
 from support.witnesses.tangents import difference
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia
+from liedyn_ros.identification import Regressor
+from liedyn_ros.model import load_model, load_urdf, ModelBuilder, SpatialInertia
 
 pin = pytest.importorskip('pinocchio')
 to_pinocchio = pytest.importorskip('support.witnesses.pinocchio_twin').to_pinocchio
@@ -67,3 +70,39 @@ def test_pinocchio_is_wrong_at_a_universal_joint() -> None:
         wanted, size = np.transpose(wanted), np.abs(wanted).max()
         assert np.abs(mine - wanted).max() < 1e-10 * size
         assert np.abs(other - wanted).max() > 0.01 * size
+
+
+pinocchio_twin = pytest.importorskip('support.witnesses.pinocchio_twin')
+
+ROBOTS = {  # path, and whether its base floats
+    'panda': ('panda_description/urdf/panda.urdf', False),
+    'solo': ('solo_description/robots/solo12.urdf', True),
+    'talos': ('talos_data/robots/talos_reduced.urdf', True)}
+
+
+@pytest.mark.filterwarnings('ignore::liedyn_ros.common.errors.DescriptionWarning')
+@pytest.mark.parametrize('name', ROBOTS)
+def test_jacobians_and_regressor(name: str) -> None:
+    path, floating = ROBOTS[name]
+    model, rng = load_urdf(example_robot(path), floating=floating), np.random.default_rng(1)
+    twin, d = pinocchio_twin.to_pinocchio(model), Dynamics(model, dissipation=False)
+    q, (v, a) = model.random(rng), rng.normal(size=(2, model.nv))
+    theirs = []
+    for ours, wanted in pinocchio_twin.partial_derivatives_of_both(d, twin, q, v, a):
+        assert_same(ours, wanted)
+        theirs.append(wanted)
+    x, y, zero, tau = *rng.normal(size=(2, model.nv)), np.zeros(model.nv), d.inverse(q, v, a)
+    for partial, given, by_q, by_v in ((d.inverse.partial_derivatives, a, *theirs[:2]),
+                                       (d.forward.partial_derivatives, tau, *theirs[2:])):
+        assert_same(partial.product(q, v, given, x, y, zero), by_q @ x + by_v @ y)
+        gradient = partial.gradient(q, v, given, y)
+        assert_same(gradient.by_q, y @ by_q)
+        assert_same(gradient.by_v, y @ by_v)
+    there = twin.to_configuration(q), twin.to_velocity(v)
+    # Its columns are those of joints, which carry bodies behind fixed joints too.
+    regressor = pin.computeJointTorqueRegressor(
+        twin.model, twin.model.createData(), *there, twin.to_velocity(a))
+    forces = regressor @ np.concatenate(
+        [inertia.toDynamicParameters() for inertia in list(twin.model.inertias)[1:]])
+    ours = Regressor(model)
+    assert_same(ours.torque(q, v, a) @ ours.parameters, twin.from_velocity(forces))

@@ -10,14 +10,16 @@
 
 import gc
 from pathlib import Path
+import warnings
 
+import numpy as np
 import pytest
 from support.refusals import refused
 from tools import mutation_cases
 
 from benchmarks.algorithms.random_files import outcomes
-from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.model import ModelBuilder, SpatialInertia
+from liedyn_ros.common.errors import DescriptionWarning, LiedynError
+from liedyn_ros.model import load_mjcf, ModelBuilder, SpatialInertia
 
 AGREED = {'equal', 'equal, without motion', 'refused by both'}
 
@@ -65,3 +67,23 @@ def test_random_files_agree(tmp_path: Path, form: str, count: int, agreed: set[s
     found = outcomes(form, count, seed=7, folder=tmp_path)
     assert set(found) <= agreed
     assert found['refused by both'] < count / 2
+
+
+def outcome(text: str) -> str:
+    """Return whether a text loads or is refused; any other error passes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')  # of numpy, too: what overflows must be refused
+        warnings.simplefilter('ignore', DescriptionWarning)
+        try:
+            load_mjcf(text if text.lstrip().startswith('<') else f'<{text}')
+        except LiedynError:
+            return 'refused'
+    return 'loads'
+
+
+def test_spoilt_texts_load_or_are_refused() -> None:
+    assert outcome(mutation_cases.MJCF) == 'loads'
+    rng = np.random.default_rng(11)
+    outcomes = [outcome(mutation_cases.spoil(rng, mutation_cases.MJCF)) for _ in range(400)]
+    assert outcomes.count('loads') > 2
+    assert outcomes.count('refused') > 200

@@ -8,13 +8,18 @@
 
 """Parameters: in files, wrong and right, and set at run time through the service."""
 
+import math
+
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import numpy as np
 import pytest
 from rcl_interfaces.srv import DescribeParameters
 from support.bench.pose_bench import FAR, GEOMETRY, NEAR, PoseBench
+from support.refusals import refused
+from tools import parameter_documents
 
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
@@ -24,6 +29,7 @@ from liedyn_ros.nodes.stewart.parameters import PLATFORM_SIMULATOR, POSE_PARAMET
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 from liedyn_ros.ros.node.lifecycle import OF_ALL_NODES
+from liedyn_ros.ros.parameters.parameter_set import Parameter
 from liedyn_ros.stewart import leg_lengths
 
 pytestmark = pytest.mark.ros
@@ -236,3 +242,39 @@ def test_each_parameter_is_described_with_unit_and_range(bench, name, parameters
         assert descriptor.description.endswith(f'[{parameter.unit}]' if parameter.unit else '')
         assert descriptor.additional_constraints == parameter.range_text
         assert not descriptor.dynamic_typing
+
+
+ONE_NUMBER = [
+    pytest.param(parameter, id=f'{node}-{parameter.name}')
+    for node, parameters in parameter_documents.NODES.items() for parameter in parameters
+    if type(parameter.default) in (int, float)]
+
+
+def outside(parameter):
+    """Return the numbers next to the range of a parameter."""
+    if isinstance(parameter.default, int):
+        return parameter.least - 1, parameter.most + 1
+    return (math.nextafter(parameter.least, -math.inf),
+            math.nextafter(parameter.most, math.inf))
+
+
+@pytest.mark.parametrize('parameter', ONE_NUMBER)
+def test_what_is_outside_of_the_range_that_is_declared_is_refused(parameter):
+    (shown,), = parameter.ranges.values()
+    assert shown.step == 0
+    for bound in (shown.from_value, shown.to_value):
+        assert parameter.accept(bound) == bound
+        assert type(bound) is type(parameter.default)
+    for value in outside(parameter):
+        with refused(LiedynError, f'parameter {parameter.name}', got=value):
+            parameter.accept(value)
+
+
+@pytest.mark.parametrize('more, right, wrong', [(False, (3,), (2, 4)), (True, (3, 4), (2,))])
+def test_arrays_have_their_size_or_more_where_they_may(more, right, wrong):
+    parameter = Parameter('gains', [1.0, 2.0, 3.0], '', size=3, or_more=more)
+    for size in right:
+        assert parameter.accept([0.5] * size) == [0.5] * size
+    for size in wrong:
+        with refused(LiedynError, 'parameter gains'):
+            parameter.accept([0.5] * size)

@@ -6,15 +6,21 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The end of a process in which nobody destroyed the nodes."""
+"""The process of nodes: its end, its memory, the first line of its log."""
 
 from contextlib import suppress
+import inspect
+from linecache import getlines
 from pathlib import Path
+import subprocess
+import sys
 
 import pytest
+import rclpy.logging
 from support import forked
 
 from benchmarks.processes import remove_left
+from liedyn_ros.ros.process import memory, run
 
 pytestmark = pytest.mark.ros
 INTERRUPT = """
@@ -180,3 +186,70 @@ def test_a_middleware_that_hangs_at_the_end_does_not_hold_the_process(namespace)
         assert process.wait() == 1
         assert 'destroy_node' in process.read()[1]
         remove_left({*process.read()[0].split()})
+
+
+GROWTH = """
+import ctypes
+from pathlib import Path
+from liedyn_ros.ros.process import memory
+
+libc = ctypes.CDLL(None)
+for function in (libc.malloc, libc.calloc):
+    function.restype = ctypes.c_void_p
+
+def resident():
+    for line in Path('/proc/self/status').read_text().splitlines():
+        if line.startswith('VmRSS'):
+            return int(line.split()[1]) / 1024
+
+{begin}
+before = resident()
+for _ in range(3):  # endpoints are opened, something else is kept, and they are closed
+    blocks = [libc.calloc(1, 1 << 20) for _ in range(100)]
+    libc.malloc(100000)
+    found = resident() - before
+    for block in blocks:
+        libc.free(ctypes.c_void_p(block))
+print(found)
+"""
+
+
+@pytest.mark.skipif(not hasattr(memory.ctypes.CDLL(None), 'mallopt'), reason='glibc is not here')
+@pytest.mark.parametrize('begin, least, most', [
+    ('memory.keep_large_blocks_apart()', 0.0, 8.0),
+    ('libc.mallopt(-3, 32 << 20), libc.mallopt(-1, 512 << 20)', 80.0, 200.0)])
+def test_what_is_set_aside_and_never_used_takes_no_memory(begin, least, most):
+    """
+    MB, of 100 MB that are set aside; the second case shows that the test can fail.
+
+    It takes all blocks below 32 MB from the heap and keeps them, as the library comes to do.
+    """
+    found = subprocess.run(
+        [sys.executable, '-c', GROWTH.format(begin=begin)], check=True, text=True,
+        stdout=subprocess.PIPE)
+    assert least <= float(found.stdout) <= most
+
+
+@pytest.fixture
+def line(monkeypatch):
+    """Return a function that logs as one of the package's modules, in a fresh table of Python."""
+    monkeypatch.setattr(inspect, 'modulesbyfile', {})
+    monkeypatch.setattr(inspect, '_filesbymodname', {}, raising=False)
+    own = {'logger': rclpy.logging.get_logger('a')}
+    exec(compile('def line(): logger.info("told")', run.__file__, 'exec'), own)
+    return own['line']
+
+
+def test_the_first_line_searches_no_modules(line, capfd):
+    run.know_modules()
+    known = dict(inspect.modulesbyfile)
+    line()
+    assert inspect.modulesbyfile == known
+    assert known[run.__file__] == run.__name__ and getlines(run.__file__)
+    assert 'told' in capfd.readouterr().err
+
+
+def test_without_the_table_all_modules_are_searched(line):
+    """Where this fails, Python searches them no more, and `know_modules` can go."""
+    line()
+    assert len(inspect.modulesbyfile) > 100

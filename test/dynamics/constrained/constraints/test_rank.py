@@ -6,21 +6,27 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Every call agrees on where a machine with closed loops becomes singular."""
+"""Where machines with closed loops become singular, and what their constraints meet."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
-from support.machines.looped_machines import planar_linkage, random_looped
+from support.machines.loop_states import assembled
+from support.machines.looped_machines import four_bar, Looped, planar_linkage, random_looped
 
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError, SingularError
 from liedyn_ros.dynamics.constrained import (
     complete_velocity, ConstrainedDynamics, ConstrainedSolution, LoopTracker, mobility)
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
+from liedyn_ros.dynamics.constrained.kernels.tables import MACHINE, WORKSPACE
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.identification import LoopRegressor
-from liedyn_ros.model import Model
+from liedyn_ros.linear_algebra.kernels.gram_cholesky import WELL_CONDITIONED
+from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
 # A parallelogram; flat at angle 0, where A and its passive columns lose a rank in proportion.
 MODEL = planar_linkage((0.2, 0.45), (0.2,), 0.45, ('left_0',))
@@ -102,3 +108,71 @@ def test_passive_coordinates_follow_and_columns_of_rounding_are_free():
     assert free.shape == (1, 4)
     np.testing.assert_allclose(free / free[0, 3], [[0.0, 0.0, 0.0, 1.0]], atol=1e-9)
     np.testing.assert_allclose((inverse @ rows[:, passive])[:3], np.eye(4)[:3], atol=1e-9)
+
+
+def two_four_bars() -> Model:
+    """Return two loops that only the ground has in common, and a gear between further joints."""
+    builder, single = ModelBuilder('two_loops'), four_bar()
+    for side in ('first', 'second'):
+        for body, joint in zip(single.body_list, single.joint_list):
+            parent = None if joint.parent is None else f'{side}_{joint.parent}'
+            builder.add_body(f'{side}_{body.name}', body.inertia)
+            builder.add_joint(f'{side}_{joint.name}', joint.type_name, parent,
+                              f'{side}_{body.name}', axis=joint.axis, placement=joint.placement)
+        closure = single.closures[0]
+        builder.add_closure(side, closure.type_name, f'{side}_{closure.body_a}',
+                            f'{side}_{closure.body_b}', placement_a=closure.frame_a,
+                            placement_b=closure.frame_b)
+    for name in ('wheel', 'pinion'):
+        builder.add_body(name, SpatialInertia(1.0, [0.1, 0.0, 0.0], 0.01 * np.eye(3)))
+        builder.add_joint(f'{name}_joint', 'revolute', None, name, axis=[0.0, 0.0, 1.0])
+    builder.add_coupling('pinion_joint', 'wheel_joint', -2.0, 0.0)
+    return builder.build()
+
+
+def spans_of(dynamics: ConstrainedDynamics) -> Array:
+    """Return first and last constraint (m, 2) that the factor considers beside each."""
+    machine = WORKSPACE.array(dynamics.data.workspace, 'machine')
+    return np.array(MACHINE.array(machine, 'span')).reshape(-1, 2)
+
+
+@pytest.mark.parametrize('build', [
+    lambda: assembled(two_four_bars()),
+    partial(random_looped, 20, ('spherical', 'point_on_plane'), joints=10),
+    partial(random_looped, 22, ('revolute', 'rod'), 8, floating=True),
+    partial(random_looped, 23, ('planar', 'universal'), 10, grounded=True)],
+    ids=['two four bars', 'two loops', 'floating', 'grounded'])
+def test_constraints_beyond_a_span_do_not_act_on_each_other(build: Callable[[], Looped]) -> None:
+    model, q = build()
+    dynamics = ConstrainedDynamics(model)
+    jacobian = dynamics.jacobian(q)
+    gram = jacobian @ np.linalg.solve(dynamics.tree.mass_matrix(q), jacobian.T)
+    beyond = np.ones(gram.shape, dtype=bool)
+    for row, (begin, end) in zip(beyond, spans_of(dynamics)):
+        row[begin:end] = False
+    assert np.abs(gram[beyond]).max(initial=0.0) < 1e-12 * np.abs(gram).max()
+
+
+def test_loops_on_the_ground_are_factored_apart() -> None:
+    dynamics = ConstrainedDynamics(two_four_bars())
+    assert dynamics.m == 11
+    assert spans_of(dynamics)[[0, 10]].tolist() == [[0, 8], [8, 16]]
+
+
+def test_both_factors_of_the_constraints_are_the_dense_solution() -> None:
+    # A parallelogram, flatter and flatter: the constraints, two, become one.
+    model = planar_linkage((0.3, 0.5), (0.3,), 0.5, (), 'point_on_line')
+    dynamics, qualities = ConstrainedDynamics(model), []
+    for angle in (0.5, 0.1, 0.03, 0.02, 0.01, 3e-3, 1e-3):
+        q, v = np.array([angle, -angle, angle]), np.zeros(3)
+        tau = np.array([1.0, -0.5, 0.3])
+        solution = dynamics.forward(q, v, tau)
+        jacobian, mass = dynamics.jacobian(q), dynamics.tree.mass_matrix(q)
+        matrix = np.block([[mass, -jacobian.T], [jacobian, np.zeros((2, 2))]])
+        dense = np.linalg.solve(matrix, [*(tau - dynamics.tree.bias(q, v)), 0.0, 0.0])
+        scale = 1e-11 * (1.0 + np.abs(dense).max())
+        assert np.abs(np.append(solution.a, solution.multipliers) - dense).max() < scale, angle
+        assert solution.rank == 2
+        qualities.append(solution.inverse_condition_number)
+    assert np.all(np.diff(qualities) < 0.0)
+    assert qualities[0] > 5.0 * WELL_CONDITIONED > 5.0 * qualities[-1]

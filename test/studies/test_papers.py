@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The Stewart paper's study: the cells of its tables that agree, its poses, its figures."""
+"""The papers' studies: cells that agree, poses, figures; derivatives there and back."""
 
 from functools import cache
 
@@ -14,15 +14,20 @@ import numpy as np
 import pytest
 from support.platforms.stewart_motion import ROUNDED_LENGTHS_CM
 
+from benchmarks.robots import branches
+from liedyn_ros.aerial.reference import Reference
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.model import load_yaml
 from liedyn_ros.stewart import leg_lengths, load_geometry
 from liedyn_ros.studies.stewart_pose import figures as stewart_figures
 from liedyn_ros.studies.stewart_pose.algorithms import Chart, Form, StudyEquations
 from liedyn_ros.studies.stewart_pose.paper import (
     CENTIMETRE, End, PAPER_STATES, PAPER_TABLES, pose_of, Study, UNEXPLAINED_CELLS)
+from liedyn_ros.studies.time_derivatives import study as higher_order
+from liedyn_ros.studies.time_derivatives.study import SmoothReference
 
 pytestmark = pytest.mark.full
-
 ONE_SOLVE = 2.0  # percent; some starts are on the edge between two ends, where rounding decides
 DIFFERENT = {
     **dict.fromkeys(UNEXPLAINED_CELLS, pytest.mark.xfail(
@@ -116,3 +121,48 @@ def test_panels_that_are_compared_have_one_scale_and_numbered_legs(study):
         assert len({getattr(axes, f'get_{name}lim')() for axes in panels}) == 1
         assert all(getattr(axes, f'get_{name}label')() == f'{name}, m' for axes in panels)
     assert all([text.get_text() for text in axes.texts] == list('123456') for axes in panels)
+
+
+def test_reference_is_that_of_the_flight() -> None:
+    paper = Reference()
+    smooth, late = SmoothReference(paper), paper.rise_time / 2.0
+    for t in (2.0, 4.5, 8.0):
+        q, *motion = paper.at(t + late)
+        np.testing.assert_allclose(smooth.configuration(t), q, atol=1e-12)
+        np.testing.assert_allclose(smooth.motion(t, 3), motion, atol=1e-12)
+
+
+def test_derivatives_of_the_reference_are_those_of_time() -> None:
+    smooth, t, h = SmoothReference(Reference()), 3.0, 1e-3
+    motion = smooth.motion(t, 7)
+    rate = (8.0 * (smooth.motion(t + h, 7) - smooth.motion(t - h, 7))
+            - (smooth.motion(t + 2.0 * h, 7) - smooth.motion(t - 2.0 * h, 7))) / (12.0 * h)
+    np.testing.assert_allclose(rate[:-1], motion[1:], atol=1e-9)
+
+
+def test_the_reference_is_recovered(tmp_path, monkeypatch: pytest.MonkeyPatch,
+                                    capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(higher_order, 'TIME_STEP', 0.05)
+    assert higher_order.fly(tmp_path)
+    assert 'The reference was recovered' in capsys.readouterr().out
+    assert {path.name for path in tmp_path.iterdir() if path.suffix != '.html'} == {
+        f'{name}.{kind}' for name in ('reference', 'forces', 'errors')
+        for kind in ('csv', 'pdf', 'png')}
+
+
+@pytest.mark.parametrize('name', ['aerial manipulator', 'branches'])
+def test_casadi_agrees(name: str) -> None:
+    pytest.importorskip('casadi', reason='casadi is only installed for benchmarks')
+    from benchmarks.algorithms import casadi_expressions
+    model = (branches(3, 3) if name == 'branches'
+             else load_yaml(config_file('aerial_manipulator.yaml')))
+    rng, order = np.random.default_rng(2), 4
+    dynamics, q = Dynamics(model, dissipation=False), model.random(rng)
+    motion = rng.normal(size=(order + 2, model.nv))
+    tau = dynamics.inverse.time_derivatives(q, motion[0], motion[1:])
+    got = np.empty_like(tau)
+    casadi_expressions.inverse(model, order)(q, motion, got)
+    scale = np.abs(tau).max(axis=1, keepdims=True)
+    assert (np.abs(got - tau) <= 1e-12 * scale).all()
+    casadi_expressions.forward(model, order)(q, np.vstack([motion[:1], tau]), got)
+    assert (np.abs(got - motion[1:]) <= 1e-10 * scale).all()
