@@ -36,7 +36,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver, StewartGeometry
 from liedyn_ros.stewart.calibration import (
-    calibrate, Calibration, Measured, measured_orientations, measured_poses, measured_positions)
+    calibrate, Calibration, Measured, measured_orientations, measured_points, measured_poses)
 from liedyn_ros.stewart.calibration.problem import Problem, values_and_jacobians
 from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
 from liedyn_ros.stewart.platform.state import PlatformMeter
@@ -235,7 +235,7 @@ def seen(kind: str, poses: Array, rng: np.random.Generator) -> Measured:
     given[:, :3, 3] += noise(rng, len(poses), 3)
     given[:, :3, :3] = given[:, :3, :3] @ so3.exp(ANGLE * rng.normal(size=(len(poses), 3)))
     if kind == 'position':
-        return measured_positions(given[:, :3, 3])
+        return measured_points(given[:, :3, 3], platform_points=np.zeros(3))
     if kind == 'orientation':
         return measured_orientations(given[:, :3, :3])
     given = se3.normalize(given)

@@ -21,7 +21,7 @@ from liedyn_ros.commands.bags.tables import table_writer
 from liedyn_ros.commands.inputs import settings_of
 from liedyn_ros.commands.stewart.bag_processing.messages import Reporter
 from liedyn_ros.commands.stewart.bag_processing.tracking import (
-    actuators_of, platform_of, processed, ProcessedMessage, tracker_of)
+    platform_of, processed, ProcessedMessage, tracker_of)
 from liedyn_ros.commands.stewart.bag_processing.writers import (
     BagWriter, INTEGER_COLUMNS, POSE_COLUMNS, row_of, Shown, TEXTS, written)
 from liedyn_ros.common.errors import LiedynError
@@ -31,6 +31,7 @@ from liedyn_ros.recordings.bags.joint_state_layout import JointStateMessage
 from liedyn_ros.recordings.bags.joint_states import joint_state_messages
 from liedyn_ros.recordings.tables import is_table
 from liedyn_ros.recordings.units import require_one_conversion
+from liedyn_ros.stewart.input.actuators import actuators_of
 
 LEG_STATES_TOPIC = 'leg_states'
 
@@ -40,7 +41,8 @@ def platform_job(job: Job, tell: Tell) -> JobOutcome:
     settings = settings_of(job.settings['params'])
     bag: AnyBag
     if is_table(job.bag):
-        actuators, (geometry, _) = actuators_of(settings), platform_of(settings)
+        geometry, _ = platform_of(settings)
+        actuators = actuators_of(settings, geometry, settings['ignore_other_joints'])
         bag = TableBag(job.bag, actuators.names)
         require_one_conversion(str(job.bag), bag.factors, actuators.scales.tolist(),
                                [leg.unit for leg in geometry.leg_types])
@@ -80,8 +82,9 @@ def _doubts(bag: AnyBag, topic: str, settings: Mapping[str, Any], counts: Counte
     found = [] if each.stamp_ns or isinstance(bag, TableBag) else [
         'stamps in the headers are 0: --arrival takes the times at which messages came']
     with suppress(LiedynError):
-        lengths = actuators_of(settings).lengths(each.names, each.position)
-        unit = platform_of(settings)[0].fitting_unit(lengths)
+        geometry, _ = platform_of(settings)
+        actuators = actuators_of(settings, geometry, settings['ignore_other_joints'])
+        unit = geometry.fitting_unit(actuators.lengths(each.names, each.position))
         if unit is not None and isinstance(bag, TableBag):  # of a bag the reason says it
             short = {'degrees': 'deg'}.get(unit[0], unit[0])
             found.append(f'the readings fit in {unit[0]}: name the unit in the header, as '

@@ -24,7 +24,7 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters.parameter_set import ParameterSet
 from liedyn_ros.stewart import leg_lengths, load_geometry, SmoothTrajectory, StewartGeometry
 from liedyn_ros.stewart.home import home_of
-from liedyn_ros.stewart.input.actuators import DEFAULTS, LegActuators, of_each
+from liedyn_ros.stewart.input.actuators import actuators_of, LegActuators
 from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
 from liedyn_ros.stewart.simulation.trajectory import check_times, travel_share
 
@@ -53,8 +53,10 @@ class Platform:
         geometry = load_geometry(
             parameters['geometry_file'] or config_file('stewart_geometry.yaml'))
         geometry = geometry if driven else geometry.readings
-        parts = _parts(parameters, geometry, ignore_others)
-        return cls(replace(geometry, home=parts[0]), *parts)
+        home, prefix = home_of(geometry, parameters), parameters['frame_prefix']
+        return cls(replace(geometry, home=home), home,
+                   actuators_of(parameters, geometry, ignore_others),
+                   prefix + parameters['base_frame'], prefix + parameters['platform_frame'])
 
     def require_base_frame(self, name: str, header: Header) -> None:
         """Raise NameSetError unless a header names the base frame, or none, which means it."""
@@ -112,26 +114,6 @@ class Platform:
                     f'amplitudes: after {t:.3g} s {error}; {share:g} of these amplitudes fits',
                     names=error.names, expected=error.expected, got=error.got) from error
         return motion
-
-
-def _parts(
-        parameters: ParameterSet, geometry: StewartGeometry, ignore_others: bool
-) -> tuple[Array, LegActuators, str, str]:
-    """Return home, actuators and frame ids."""
-    names, legs = tuple(parameters['actuator_names']), geometry.leg_names
-    if names == ('',):
-        names = tuple(legs)
-    elif len(names) != len(legs):
-        raise NameSetError(f'actuator_names: expected one of each leg of {list(legs)}, '
-                           f'got {list(names)}')
-    scales, offsets, beside = (checks.as_array(
-        f'actuator_{key}, one for each leg',
-        of_each(parameters[f'actuator_{key}'], default, len(legs)), (len(legs),))
-        for key, default in DEFAULTS.items())
-    return (home_of(geometry, parameters),
-            LegActuators(names, scales, offsets, ignore_others, beside, geometry.fixed_lengths),
-            parameters['frame_prefix'] + parameters['base_frame'],
-            parameters['frame_prefix'] + parameters['platform_frame'])
 
 
 def actuator_topic(name: str) -> str:

@@ -17,11 +17,11 @@ from liedyn_ros.stewart.calibration.design import next_poses, NextPoses
 from liedyn_ros.stewart.calibration.held_out import Accuracy, HeldOut
 from liedyn_ros.stewart.calibration.measured import (
     InstrumentFrames, lengths_only, Measured, measured_orientations, measured_points,
-    measured_poses, measured_positions)
+    measured_poses)
 from liedyn_ros.stewart.calibration.parameters import Unknown
 
 __all__ = [
     'Accuracy', 'Calibration', 'HeldOut', 'InstrumentFrames', 'Measured', 'NextPoses', 'Outlier',
     'Unknown', 'calibrate', 'lengths_only', 'measured_orientations', 'measured_points',
-    'measured_poses', 'measured_positions', 'next_poses',
+    'measured_poses', 'next_poses',
 ]

@@ -27,11 +27,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3, so3
 
-ONE_ORIGIN = np.zeros((1, 3))
 COLLINEAR = 1e-6  # of the spread of points, below which they lie on a line
 UNMOVED = np.eye(4)
 UNMOVED.setflags(write=False)
-ONE_ORIGIN.setflags(write=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +54,7 @@ class Measured:
     """
     Measurements at n poses, in the instrument's frame.
 
-    kind: full, position, orientation, points or lengths. points: (n, k, 3), m, of k points of the
+    kind: full, orientation, points or lengths. points: (n, k, 3), m, of k points of the
     platform. rotations: (n, 3, 3) of the target, or None. frames: the transforms, or where an
     unknown one is searched from. instrument_known, target_known: whether they are given.
 
@@ -155,34 +153,6 @@ def measured_poses(
                     instrument_base is not None, platform_target is not None)
 
 
-def measured_positions(
-        positions: ArrayLike, instrument_base: ArrayLike | None = UNMOVED,
-        point: ArrayLike | None = ONE_ORIGIN[0]) -> Measured:
-    """
-    Return positions of one point of the platform.
-
-    Args:
-        positions: (n, 3) in the instrument's frame; m.
-        instrument_base: pose (4, 4) of the base in the instrument's frame, m, None where it is not
-            known.
-        point: (3,) in the platform's frame, m, None where it is not known.
-
-    Returns:
-        the measurements.
-
-    Raises:
-        NotInGroupError: for a matrix that is no pose.
-
-    >>> len(measured_positions(np.zeros((5, 3))))
-    5
-    """
-    given = checks.as_array('positions', positions, (-1, 3))
-    place = ONE_ORIGIN if point is None else checks.as_array('point', point, (3,))[None]
-    frames = InstrumentFrames(_known('instrument_base', instrument_base), place, np.eye(3))
-    return Measured('position', given[:, None], None, frames, instrument_base is not None,
-                    point is not None)
-
-
 def measured_orientations(
         rotations: ArrayLike, instrument_base: ArrayLike | None = UNMOVED[:3, :3],
         platform_target: ArrayLike | None = UNMOVED[:3, :3]) -> Measured:
@@ -218,13 +188,13 @@ def measured_points(
         points: ArrayLike, instrument_base: ArrayLike | None = UNMOVED,
         platform_points: ArrayLike | None = None) -> Measured:
     """
-    Return positions of several points of the platform, as a laser tracker gives them.
+    Return positions of one point of the platform or several, as a laser tracker gives them.
 
     Args:
-        points: (n, k, 3) in the instrument's frame; m.
+        points: (n, k, 3), or (n, 3) of one point, in the instrument's frame; m.
         instrument_base: pose (4, 4) of the base in the instrument's frame, m, None where it is not
             known.
-        platform_points: (k, 3) in the platform's frame, m, None where they are not known.
+        platform_points: (k, 3), or (3,), in the platform's frame; m, None where not known.
 
     Returns:
         the measurements.
@@ -235,11 +205,12 @@ def measured_points(
     >>> len(measured_points(np.zeros((5, 3, 3)), platform_points=np.eye(3)))
     5
     """
-    given = checks.as_array('points', points, (-1, -1, 3))
+    given = checks.as_numbers('points', points)
+    given = checks.as_array('points', given[:, None] if given.ndim == 2 else given, (-1, -1, 3))
     if not given.shape[1]:
         raise LimitError('points: expected one point or more at each pose, got none')
     places = np.zeros(given.shape[1:]) if platform_points is None else checks.as_array(
-        'platform_points', platform_points, given.shape[1:])
+        'platform_points', np.atleast_2d(platform_points), given.shape[1:])
     frames = InstrumentFrames(_known('instrument_base', instrument_base), places, np.eye(3))
     return Measured('points', given, None, frames, instrument_base is not None,
                     platform_points is not None)

@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, SingularError
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import NEAR_SINGULAR
-from liedyn_ros.lie import so3
-from liedyn_ros.lie.kernels.motion import split
+from liedyn_ros.lie.kernels.motion import position_quaternion, split
+from liedyn_ros.model import ModelBuilder
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.masses import LegMasses, PlatformMasses
 from liedyn_ros.stewart.platform.kernels import inverse_rates, leg_types
@@ -210,13 +211,11 @@ class SharedForces(ForceDistribution):
         super().__init__(geometry)
         n, self._table = len(geometry.leg_names), geometry.table()
         self._rows, self._work = np.empty((n, 6)), np.empty(6 * n)
-        mass, *moments = masses.spatial_inertia().parameters().tolist()
-        x, y, z, xx, xy, xz, yy, yz, zz = moments
-        about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        across = so3.hat([x, y, z])
-        self.mass_matrix = np.block([[about, across], [across.T, mass * np.eye(3)]])
-        self._weight = mass * np.array(masses.gravity)
-        self._centre = np.array(masses.center_of_mass)
+        builder = ModelBuilder(geometry.name, gravity=masses.gravity)
+        builder.add_body('platform', masses.spatial_inertia())
+        builder.add_joint('platform_joint', 'free', None, 'platform')
+        self._body = Dynamics(builder.build())
+        self.mass_matrix = self._body.mass_matrix(np.eye(7)[6])
 
     def inverse(self, pose: Array, twist: Array, a: Array, external: Array) -> tuple[Array, Array]:
         """Return the forces and the second derivatives of the legs' values, (orders, n) each."""
@@ -224,7 +223,8 @@ class SharedForces(ForceDistribution):
             raise LimitError(f'acceleration: expected orders 0 to {MAX_FORCES_ORDER} of more '
                              f'than six '
                              f'legs, got {len(a) - 1}', expected=MAX_FORCES_ORDER, got=len(a) - 1)
-        wrench = self._bias(pose, twist, a) - (external if len(external) else 0.0)
+        wrench = self._body.inverse.time_derivatives(position_quaternion(pose), twist, a)
+        wrench = wrench - (external if len(external) else 0.0)
         jacobian, change = self.jacobian(pose), self._change(pose, twist)
         held = self._shared(jacobian, wrench[0])
         if not held.within:
@@ -239,9 +239,8 @@ class SharedForces(ForceDistribution):
 
     def forward(self, pose: Array, twist: Array, forces: Array, external: Array) -> Array:
         """Return the acceleration (6,) under forces (n,)."""
-        wrench = self.jacobian(pose).T @ forces + (external if len(external) else 0.0)
-        rest = self._bias(pose, twist, np.zeros((1, 6)))[0]
-        return np.asarray(np.linalg.solve(self.mass_matrix, wrench - rest))
+        wrench = self.jacobian(pose).T @ forces + external
+        return np.asarray(self._body.forward(position_quaternion(pose), twist, wrench))
 
     def stretch(self, pose: Array, twist: Array, a: Array) -> Array:
         """Return the second derivatives (n,) of the legs' values; of order 0 alone (orders, n)."""
@@ -265,23 +264,3 @@ class SharedForces(ForceDistribution):
                 self._table, pose, unit, change.reshape(-1), self._work)
             columns.append(change @ twist)
         return np.column_stack(columns)
-
-    def _bias(self, pose: Array, twist: Array, a: Array) -> Array:
-        """Return M V' + h and its derivatives, (orders, 6), in the platform's frame."""
-        weight, w, v = pose[:3, :3].T @ self._weight, twist[:3], twist[3:]
-        momentum = self.mass_matrix @ twist
-        rows = [self.mass_matrix @ a[0] + _moved(w, v, momentum) - self._lifting(weight)]
-        if len(a) > 1:
-            turned = -np.cross(w, weight)
-            rows.append(self.mass_matrix @ a[1] + _moved(a[0, :3], a[0, 3:], momentum)
-                        + _moved(w, v, self.mass_matrix @ a[0]) - self._lifting(turned))
-        return np.stack(rows)
-
-    def _lifting(self, weight: Array) -> Array:
-        return np.concatenate((np.cross(self._centre, weight), weight))
-
-
-def _moved(w: Array, v: Array, momentum: Array) -> Array:
-    """Return the rate (6,) of a momentum that is constant in space, in a frame that moves."""
-    return np.concatenate((np.cross(w, momentum[:3]) + np.cross(v, momentum[3:]),
-                           np.cross(w, momentum[3:])))

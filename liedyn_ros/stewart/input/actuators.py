@@ -11,8 +11,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,7 @@ from liedyn_ros.common.errors import LimitError, NameSetError, StampError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.common.stamps import Timeline
 from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import legs as kernels
 
 NO_READINGS = np.empty(0)
@@ -156,11 +158,6 @@ class ActuatorSynchronizer:
             return self._tolerance_ns
         periods = [max(a.intervals) for a in self._actuators.values() if a.intervals]
         return min(self._tolerance_ns, min(periods) // 2) if periods else self._tolerance_ns
-
-
-def of_each(value: Sequence[float], default: float, legs: int) -> Sequence[float]:
-    """Return a setting of each of n legs; six defaults stand for any number of them."""
-    return [default] * legs if list(value) == [default] * 6 else value
 
 
 @dataclass(frozen=True)
@@ -314,3 +311,24 @@ class LegActuators:
                 or self._kernel(offsets, order, len(names), numbers.copy(), legs)):
             checks.require_finite(f'actuator {what} in leg order', numbers[order])
         return legs
+
+
+def actuators_of(
+        settings: Mapping[str, Any] | Any, geometry: StewartGeometry, ignore_others: bool = False
+) -> LegActuators:
+    """
+    Return the actuators that parameters of a node name, those of the legs where they name none.
+
+    Six defaults of a setting stand for any number of legs. Raises NameSetError, ShapeError,
+    NotFiniteError or LimitError.
+    """
+    names, legs = tuple(settings['actuator_names']), geometry.leg_names
+    if names != ('',) and len(names) != len(legs):
+        raise NameSetError(f'actuator_names: expected one of each leg of {list(legs)}, '
+                           f'got {list(names)}')
+    scales, offsets, beside = (checks.as_array(
+        f'actuator_{key}, one for each leg', [default] * len(legs) if list(
+            settings[f'actuator_{key}']) == [default] * 6 else settings[f'actuator_{key}'],
+        (len(legs),)) for key, default in DEFAULTS.items())
+    return LegActuators(legs if names == ('',) else names, scales, offsets, ignore_others, beside,
+                        geometry.fixed_lengths)

@@ -15,7 +15,7 @@ import numpy as np
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import leg_lengths, StewartGeometry
 from liedyn_ros.stewart.calibration import (
-    InstrumentFrames, measured_orientations, measured_points, measured_poses, measured_positions)
+    InstrumentFrames, measured_orientations, measured_points, measured_poses)
 
 INSTRUMENT = se3.exp([0.3, 0.2, 1.0, 0.5, 0.6, 0.7])  # the base in the instrument's frame
 TARGET = se3.exp([0.1, -0.2, 2.3, 0.02, 0.03, 0.04])  # the target in the platform frame
@@ -80,7 +80,7 @@ def _of_poses(poses, rng, noise, known):
 
 def _of_positions(poses, rng, noise, known):
     frames = (np.eye(4), np.zeros(3)) if known else (None, None)
-    return measured_positions(full(poses, rng, noise, known)[:, :3, 3], *frames)
+    return measured_points(full(poses, rng, noise, known)[:, :3, 3], *frames)
 
 
 def _of_orientations(poses, rng, noise, known):

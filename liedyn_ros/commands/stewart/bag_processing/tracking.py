@@ -15,8 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
@@ -24,7 +22,7 @@ from liedyn_ros.recordings.bags.joint_state_layout import JointStateMessage
 from liedyn_ros.stewart import (
     load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator, PoseSolver, StewartGeometry)
 from liedyn_ros.stewart.home import home_of, require_home
-from liedyn_ros.stewart.input.actuators import DEFAULTS, LegActuators, of_each
+from liedyn_ros.stewart.input.actuators import actuators_of, LegActuators
 from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 from liedyn_ros.stewart.tracking.prediction import in_fixed_axes
 from liedyn_ros.stewart.tracking.start_modes import StartModes
@@ -66,7 +64,7 @@ def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any]
     Raises LiedynError for settings that the node refuses.
     """
     geometry, _ = platform_of(settings)
-    actuators = actuators_of(settings)
+    actuators = actuators_of(settings, geometry, settings['ignore_other_joints'])
     estimator, modes = MotionEstimator(geometry, settings['leg_rate_noise']), StartModes(geometry)
     for each in messages:
         try:
@@ -74,16 +72,6 @@ def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any]
             modes.weigh(tracker)
         except LiedynError as error:
             yield ProcessedMessage(each.stamp_ns, None, None, str(error))
-
-
-def actuators_of(settings: Mapping[str, Any]) -> LegActuators:
-    """Return the actuators, named as the legs are where settings have no names."""
-    names, legs = settings['actuator_names'], platform_of(settings)[0].leg_names
-    scale, offset, beside = (np.array(of_each(settings[f'actuator_{key}'], default, len(legs)))
-                             for key, default in DEFAULTS.items())
-    return LegActuators(legs if names == [''] else tuple(names), scale, offset,
-                        settings['ignore_other_joints'], beside,
-                        platform_of(settings)[0].fixed_lengths)
 
 
 def platform_of(settings: Mapping[str, Any]) -> tuple[StewartGeometry, Array]:

@@ -32,11 +32,11 @@ from liedyn_ros.recordings.tables import is_table
 from liedyn_ros.stewart import load_geometry, StewartGeometry
 from liedyn_ros.stewart.calibration import (
     calibrate, Calibration, lengths_only, Measured, measured_orientations, measured_points,
-    measured_poses, measured_positions)
+    measured_poses)
 from liedyn_ros.stewart.calibration.calibrate import OUTLIER_DISTANCE
 from liedyn_ros.stewart.calibration.start import start
 from liedyn_ros.stewart.home import home_of
-from liedyn_ros.stewart.input.actuators import DEFAULTS, LegActuators, of_each
+from liedyn_ros.stewart.input.actuators import actuators_of, LegActuators
 from liedyn_ros.stewart.platform.description.leg_types import Crank
 
 REST_SHARE = 1e-3  # of the characteristic length
@@ -110,23 +110,19 @@ class CalibrationTask:
                                   self.target)
         if not points:
             return lengths_only(len(samples))
-        places = self._places()
-        if len(points) == 1:
-            return measured_positions(points[0], self.base, places)
-        return measured_points(np.stack(points, axis=1), self.base, places)
+        return measured_points(np.stack(points, axis=1), self.base, self._places())
 
     def _places(self) -> Array | None:
-        """Return where measured points are on the platform, (k, 3) or (3,), m."""
+        """Return where measured points are on the platform, (k, 3), m."""
         given, names = dict(self.options.point), list(self.samples.points)
         if len(names) == 1 and not given:
-            return None if self.target is None else self.target[:3, 3]
+            return None if self.target is None else self.target[None, :3, 3]
         if not given and self.target is None:
             return None
         if given.keys() != {*names}:
             raise NameSetError(f'--point: expected each of {listed(names)}, got '
                                f'{listed(list(given))}', names=tuple(given))
-        places = np.array([given[name] for name in names])
-        return places[0] if len(names) == 1 else places
+        return np.array([given[name] for name in names])
 
     def _lengths(self) -> Array:
         names = self.actuators.names
@@ -186,7 +182,10 @@ def read_task(options: argparse.Namespace) -> CalibrationTask:
     geometry = load_geometry(options.geometry).readings
     settings = node_settings(options.params)
     home = home_of(geometry, settings) if options.home is None else pose_of(options.home)
-    actuators = _actuators(geometry, settings)
+    actuators = actuators_of(settings, geometry, True)
+    if actuators.beside.any():
+        raise DescriptionError('actuator_beside: expected 0 m, as an offset of such a reading is '
+                               f'not an offset of the length, got {actuators.beside.tolist()}')
     base, target = (None if pose is None else pose_of(pose)
                     for pose in (options.instrument, options.target))
     if options.known_frames:
@@ -194,22 +193,6 @@ def read_task(options: argparse.Namespace) -> CalibrationTask:
     return CalibrationTask(geometry, home, actuators, _samples(geometry, actuators, options), base,
                            target,
                            options)
-
-
-def _actuators(
-        geometry: StewartGeometry, settings: dict[str, Any]) -> LegActuators:
-    """Return the actuators of a parameter file; six defaults stand for one of each leg."""
-    n, names = len(geometry.leg_names), settings['actuator_names']
-    scales, offsets, beside = (
-        of_each(settings[f'actuator_{key}'], default, n) for key, default in DEFAULTS.items())
-    if any(beside):
-        raise DescriptionError('actuator_beside: expected 0 m, as an offset of such a reading is '
-                               f'not an offset of the length, got {beside}')
-    given = geometry.leg_names if names == [''] else tuple(names)
-    if len(given) != n:
-        raise NameSetError(f'actuator_names: expected one of each leg of '
-                           f'{listed(list(geometry.leg_names))}, got {listed(list(given))}')
-    return LegActuators(given, np.array(scales), np.array(offsets), True)
 
 
 def _samples(geometry: StewartGeometry, actuators: LegActuators,
