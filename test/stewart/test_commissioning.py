@@ -21,7 +21,7 @@ from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import geometry_of, leg_lengths, load_geometry
 from liedyn_ros.stewart.commissioning.check import check
-from liedyn_ros.stewart.commissioning.leg_faults import COSTS, FAULT_KINDS, OTHER_LEG_COST
+from liedyn_ros.stewart.commissioning.explanations import COSTS, FAULT_KINDS, OTHER_LEG_COST
 
 UNKNOWN_BY = 2e-4  # m, of the readings, well within the tolerance
 

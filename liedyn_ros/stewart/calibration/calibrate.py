@@ -31,13 +31,13 @@ from liedyn_ros.identification.calibration.fit import (
     CalibrationFit, CLEAN_VARIANCE, ERROR_CHANCE, fit, MAX_VARIANCE_SHARE, REJECTION_CHANCE,
     require_different)
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.calibration.doubts import doubts, start_in_order
-from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
+from liedyn_ros.stewart.calibration.held_out import compare, doubts, HeldOut
 from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
 from liedyn_ros.stewart.calibration.parameters import (
     CalibrationParameters, Geometry, Unknown, unknown_combinations)
 from liedyn_ros.stewart.calibration.problem import (
     Deviations, Problem, Samples, seen_at, values_and_jacobians)
+from liedyn_ros.stewart.calibration.start import start_in_order
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Stage, Strut
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 

@@ -6,7 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Whether a calibration is better at poses that took no part in it."""
+"""
+Whether a calibration is better at poses that took no part in it, and the machine of its file.
+
+A calibration corrects errors of building. Joints beyond half the way to another leg's, scales
+nearer to none than to 1, readings out of the file's travel and singular poses are none of these:
+legs, units or frames are wrong then, and errors of a fit tell nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +22,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.identification.calibration.fit import CalibrationFit, FOLDS, GAIN_DEVIATIONS, refit
+from liedyn_ros.stewart.calibration.parameters import Geometry
 from liedyn_ros.stewart.calibration.problem import corrected, moved, Problem
 from liedyn_ros.stewart.calibration.start import poses_of
-from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
+from liedyn_ros.stewart.platform.description.leg_checks import COINCIDENT
+from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
+
+# Of the way to another leg's joint, or of a scale: from there on nearer to another
+DOUBT_SHARE = 0.5
 
 
 class Accuracy(NamedTuple):
@@ -135,3 +146,57 @@ def _instrument_squares(problem: Problem, z: Array) -> Array:
         squares[1] = (rotations ** 2).sum(axis=1)
     squares[:, ~solved] = np.nan
     return squares
+
+
+def doubts(given: Geometry, found: Geometry, errors: Array, readings: Array, poses: Array
+           ) -> tuple[str, ...]:
+    """
+    Return sentences on what no error of building is, none where all is one.
+
+    errors: (n, 7 or 8), of given, m or rad and scales. readings: (m, n), as calibrate takes them.
+    poses: (m, 4, 4), m, found at these.
+    """
+    return (*_of_joints(given, errors), *_of_readings(given, errors, readings),
+            *_of_poses(given, found, poses))
+
+
+def _of_joints(given: Geometry, errors: Array) -> list[str]:
+    """Return sentences on joints that are nearer to another leg's place than to their own."""
+    result = []
+    for place, joints, moves in (('base', given.base_joints, errors[:, :3]),
+                                 ('platform', given.platform_joints, errors[:, 3:6])):
+        apart = np.linalg.norm(joints[:, None] - joints, axis=2)
+        apart[apart <= COINCIDENT * given.characteristic_length] = np.inf
+        moved = np.linalg.norm(moves, axis=1)
+        for leg in np.flatnonzero(moved > DOUBT_SHARE * apart.min(axis=1)).tolist():
+            result.append(
+                f'the {place} joint of {given.leg_names[leg]} would move by '
+                f'{1e3 * moved[leg]:.3g} mm, where the joint of '
+                f'{given.leg_names[int(apart[leg].argmin())]} is {1e3 * apart[leg].min():.3g} mm '
+                'away: no error of building, but of legs, units or frames')
+    return result
+
+
+def _of_readings(given: Geometry, errors: Array, readings: Array) -> list[str]:
+    """Return sentences on scales near none, and on readings out of the file's travel."""
+    names, result = np.array(given.leg_names), []
+    wrong = np.abs(errors[:, 7:].sum(axis=1)) > DOUBT_SHARE
+    if wrong.any():
+        result.append(f'readings of {listed(names[wrong].tolist())} would be off by half of '
+                      'themselves and more: check their unit')
+    low, high = given.length_limits.T
+    middle = np.median(corrected(readings, errors), axis=0)
+    beyond = (middle < low) | (middle > high)
+    if beyond.any():
+        result.append(f'most corrected readings of {listed(names[beyond].tolist())} would be '
+                      "beyond the file's travel")
+    return result
+
+
+def _of_poses(given: Geometry, found: Geometry, poses: Array) -> list[str]:
+    """Return a sentence on poses that only the calibrated geometry has near singularities."""
+    before, after = (float(np.median(np.abs(PlatformMeter(each).signed_values(poses))))
+                     for each in (given, found))
+    return [] if not after < SINGULARITY_WARNING <= before else [
+        'the calibrated geometry would be near singularities at most of these poses, which the '
+        'given one is not']

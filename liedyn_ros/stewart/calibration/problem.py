@@ -26,10 +26,10 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import SingularError
 from liedyn_ros.identification.calibration.fit import LinearizedErrors
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.stewart.calibration.kernels import rows as kernels
 from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
 from liedyn_ros.stewart.calibration.parameters import CalibrationParameters, Geometry
 from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
+from liedyn_ros.stewart.platform.kernels import leg_types
 
 POSE_ITERATIONS = 30  # of Gauss-Newton at a pose
 STEP_HALVINGS = 8  # of a step that makes the errors greater
@@ -272,7 +272,7 @@ def values_and_jacobians(geometry: Geometry, poses: Array) -> tuple[Array, Array
     """Return values (n, legs), m or rad, and J (n, legs, 6) at poses (n, 4, 4), m (14.34)."""
     n, legs = len(poses), len(geometry.leg_names)
     values, jacobians = np.empty((n, legs)), np.empty((n, 6 * legs))
-    kernels.values_and_jacobians(geometry.table(), poses, values, jacobians)
+    leg_types.values_and_jacobians(geometry.table(), poses, values, jacobians)
     return values, jacobians.reshape(n, legs, 6)
 
 

@@ -8,6 +8,8 @@
 
 """Where a calibration begins: poses by the old geometry, and unknown frames by linear fits."""
 
+from collections.abc import Iterator
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry
 from liedyn_ros.stewart.calibration.problem import seen_at, values_and_jacobians
+from liedyn_ros.stewart.commissioning.check import ACCURACY
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
 START_POSES, SEARCHES = 8, 40  # poses of a search's beginning, and how many searches
@@ -28,6 +31,8 @@ REFINEMENTS = 3  # of a search
 MIN_IMPROVEMENT = 1e-9  # share by which a search has to be better than those before it
 MAX_SAMPLE_ERROR = 1.0  # rad and characteristic lengths: a sample that far off has no pose
 OUTLIER_RATIO = 5.0  # of the middle error, beyond which a pose does not agree with the others
+MAX_ORDERED = 6  # legs, all of whose orders are looked at
+TRIED_ORDERS = 8  # that a few poses do not rule out
 
 
 class CalibrationStart(NamedTuple):
@@ -224,3 +229,81 @@ def _shifts(poses: Array, measured: Measured, turn: Array) -> tuple[Array, Array
     fixed[free] = np.linalg.lstsq(
         flat[:, free], right.ravel() - flat[:, ~free] @ fixed[~free], rcond=1e-10)[0]
     return fixed[:3], fixed[3:].reshape(k, 3)
+
+
+def start_in_order(
+        geometry: Geometry, readings: Array, measured: Measured, home: Array) -> CalibrationStart:
+    """
+    Return where a calibration begins; refuse readings (n, legs) whose legs are swapped.
+
+    They are where another order agrees far better. Raises LimitError or ConvergenceError.
+    """
+    begin, error = None, np.inf
+    try:
+        begin = start(geometry, readings, measured, home)
+        error = begin.error
+    except ConvergenceError as caught:
+        failed = caught
+    if not error <= ACCURACY and measured.kind != 'lengths':
+        swapped = (_by_values(geometry, readings, begin)
+                   if begin is not None and measured.frames_known and measured.kind == 'full' else
+                   _by_order(geometry, readings, measured, home, error))
+        if swapped:
+            raise LimitError(f'readings: expected each leg under its name: {swapped}')
+    if begin is None:
+        raise failed
+    return begin
+
+
+def _by_values(geometry: Geometry, readings: Array, begin: CalibrationStart) -> str:
+    """Return the text on an order of legs that agrees far better at known poses, or nothing."""
+    from scipy.optimize import linear_sum_assignment  # which takes long, and no node needs it
+    values, _ = values_and_jacobians(geometry, begin.poses)
+    apart = np.median(np.abs(values[:, :, None] - readings[:, None, :]), axis=0)
+    apart = np.nan_to_num(apart * np.asarray(geometry.drive_scales)[:, None], nan=1e9)
+    _, order = linear_sum_assignment(apart)
+    own, other = apart.trace(), apart[np.arange(len(order)), order].sum()
+    return _swapped(geometry, order) if other < own / OUTLIER_RATIO else ''
+
+
+def _swapped(geometry: Geometry, order: Array) -> str:
+    """Return a sentence on legs that read as others."""
+    names, moved = geometry.leg_names, np.flatnonzero(order != np.arange(len(order)))
+    pairs = ', '.join(f'{names[leg]} reads as {names[order[leg]]}' for leg in moved)
+    return f'legs are swapped: {pairs}; set actuator_names in that order'
+
+
+def _by_order(
+        geometry: Geometry, readings: Array, measured: Measured, home: Array, error: float) -> str:
+    """
+    Return the text on an order of legs that agrees far better than theirs, or nothing.
+
+    A few poses tell which orders to look at. Of those that agree alike, as of a machine that looks
+    the same from several sides, it is one that moves the fewest legs.
+    """
+    orders = np.array([*_orders(readings.shape[1])])
+    rough = np.array([rough_error(geometry, readings[:, order], measured, home)
+                      for order in orders])
+    best = rough <= OUTLIER_RATIO * rough.min()
+    near = orders[best & (rough < np.inf)]
+    near = near[np.argsort((near != np.arange(readings.shape[1])).sum(axis=1), kind='stable')]
+    for order in near[:TRIED_ORDERS]:
+        try:
+            other = start(geometry, readings[:, order], measured, home).error
+        except ConvergenceError:
+            continue
+        if other < error / OUTLIER_RATIO:
+            return _swapped(geometry, order)
+    return ''
+
+
+def _orders(legs: int) -> Iterator[tuple[int, ...]]:
+    """Yield all orders of legs; of more than MAX_ORDERED those that move three at most."""
+    if legs <= MAX_ORDERED:
+        yield from itertools.permutations(range(legs))
+        return
+    for few in itertools.combinations(range(legs), 3):
+        for moved in itertools.permutations(few):
+            order = np.arange(legs)
+            order[[*few]] = moved
+            yield tuple(order.tolist())

@@ -29,7 +29,7 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.certificate.kernels import demands as of_drives, path as kernels
+from liedyn_ros.stewart.certificate.kernels import path as kernels, sweeps as of_drives
 from liedyn_ros.stewart.certificate.pose import centred
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Strut

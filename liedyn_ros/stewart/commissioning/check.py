@@ -29,12 +29,12 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import SE3, se3
-from liedyn_ros.stewart.commissioning import joints, leg_faults
+from liedyn_ros.stewart.commissioning import explanations, joints
 from liedyn_ros.stewart.commissioning.common_faults import common_faults
-from liedyn_ros.stewart.commissioning.explanations import Diagnosis, Finding, simplest
+from liedyn_ros.stewart.commissioning.explanations import (
+    Diagnosis, Finding, MIN_DIFFERENCE, simplest, Tolerance)
 from liedyn_ros.stewart.commissioning.joints import (
     DECISION_RATIO, joint_columns, JointEvidence, REJECTION_RATIO)
-from liedyn_ros.stewart.commissioning.leg_faults import MIN_DIFFERENCE, Tolerance
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank
 from liedyn_ros.stewart.platform.kinematics import home_fault, leg_lengths
@@ -223,8 +223,9 @@ def _noise(found: Diagnosis, fits: list[Diagnosis], readings: Array, least: floa
         if fit.unexplained > found.unexplained or fit.cost > found.cost + COMPETING_COST:
             continue
         kinds = np.array(fit.kinds)
-        freedom = len(readings) - leg_faults.FITTED_NUMBERS[kinds]
-        good = (kinds != leg_faults.UNEXPLAINED_KIND) & (kinds != leg_faults.DEAD) & (freedom > 0)
+        freedom = len(readings) - explanations.FITTED_NUMBERS[kinds]
+        unknown = (explanations.UNEXPLAINED_KIND, explanations.DEAD)
+        good = ~np.isin(kinds, unknown) & (freedom > 0)
         variances.append(np.median(fit.rests[good] / freedom[good]) if good.any() else np.inf)
     return NOISE_FACTOR * max(float(np.sqrt(min(variances))), least)
 
@@ -244,7 +245,7 @@ def _geometry_unknown(
     every = tuple(range(legs))
     return fit._replace(
         findings=(*unit, Finding('geometry', every, text)), unexplained=legs, order=every,
-        kinds=(leg_faults.UNEXPLAINED_KIND,) * legs, offsets=np.zeros(legs),
+        kinds=(explanations.UNEXPLAINED_KIND,) * legs, offsets=np.zeros(legs),
         scales=np.full(legs, 1.0 / fit.fault.unit))
 
 
@@ -259,7 +260,8 @@ def _result(
     fault_of_home = () if of_geometry else _home_out_of_place(geometry, poses, start)
     if not (fault_of_home or of_geometry or found.mostly_unexplained):
         fault_of_home = _home_fault(geometry, poses, expected, start, tolerance.most)
-    undecided = [leg for leg, kind in enumerate(found.kinds) if kind == leg_faults.UNDECIDED_KIND]
+    undecided = [leg for leg, kind in enumerate(found.kinds)
+                 if kind == explanations.UNDECIDED_KIND]
     pose = None if of_geometry or not undecided else deciding_pose(
         geometry, poses, expected, readings[:, found.order] / fault.unit, undecided,
         MIN_DIFFERENCE * tolerance.most, start)

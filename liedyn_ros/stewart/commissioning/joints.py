@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart.commissioning import leg_faults
+from liedyn_ros.stewart.commissioning import explanations
 from liedyn_ros.stewart.commissioning.explanations import Diagnosis, Finding
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import length_jacobian
@@ -31,7 +31,7 @@ JOINTS_OFF_RATIO = 10.0  # the same, where nothing else is found: by chance once
 JOINT_DEVIATION = 0.1  # of the platform's size: deviation that joints may have
 RATIOS = np.asarray(np.concatenate(([0.0], np.geomspace(1e-2, 1e5, 141))), dtype=float)[:, None]
 GEOMETRY_OR_LEGS = 'geometry_or_legs'
-LEG_FAULTS = leg_faults.DEAD, leg_faults.SENSE  # faults of a leg that no joint explains
+LEG_FAULTS = explanations.DEAD, explanations.SENSE  # faults of a leg that no joint explains
 OWN_KINDS = 'dead', 'sense', 'offset_or_sense'
 MIN_SOUND_LEGS = 3  # legs without such a fault, from which on these are of the leg
 
@@ -118,7 +118,8 @@ def of_legs(
     legs = _open(found)
     best = _of_kinds(tuple(found.kinds), found, found.order, readings, legs, least)
     for fit, order in _about(found, fits):
-        for kind in (leg_faults.OFFSET_KIND, leg_faults.SCALE_KIND, leg_faults.SCALE_AND_OFFSET):
+        for kind in (explanations.OFFSET_KIND, explanations.SCALE_KIND,
+                     explanations.SCALE_AND_OFFSET):
             best = max(best, _of_kinds((kind,) * len(order), fit, order, readings, legs, least))
     return best
 
@@ -166,11 +167,11 @@ def _columns(kind: int, found: Diagnosis, leg: int) -> Array:
     values = found.fault.expected[:, leg]
     scale = values / np.abs(values).max()
     return {
-        leg_faults.NO_KIND: np.zeros((len(values), 0)),
-        leg_faults.SCALE_KIND: scale[:, None],
-        leg_faults.SCALE_AND_OFFSET: np.stack((np.ones_like(scale), scale), axis=-1),
-        leg_faults.DEAD: np.eye(len(values)), leg_faults.SENSE: np.eye(len(values)),
-        leg_faults.UNEXPLAINED_KIND: np.eye(len(values))}.get(kind, np.ones((len(values), 1)))
+        explanations.NO_KIND: np.zeros((len(values), 0)),
+        explanations.SCALE_KIND: scale[:, None],
+        explanations.SCALE_AND_OFFSET: np.stack((np.ones_like(scale), scale), axis=-1),
+        explanations.DEAD: np.eye(len(values)), explanations.SENSE: np.eye(len(values)),
+        explanations.UNEXPLAINED_KIND: np.eye(len(values))}.get(kind, np.ones((len(values), 1)))
 
 
 def judged(geometry: StewartGeometry, found: Diagnosis, weighed: JointEvidence, few: bool
@@ -214,5 +215,5 @@ def _of_geometry(weighed: JointEvidence, own: Sequence[Finding], finding: Findin
         other.kind == 'order' and weighed.order != tuple(range(legs)))]
     return fit._replace(
         findings=(*kept, *own, finding), unexplained=legs, order=weighed.order,
-        kinds=(leg_faults.UNEXPLAINED_KIND,) * legs, scales=np.full(legs, 1.0 / fit.fault.unit),
+        kinds=(explanations.UNEXPLAINED_KIND,) * legs, scales=np.full(legs, 1.0 / fit.fault.unit),
         offsets=np.full(legs, -fit.fault.offset))

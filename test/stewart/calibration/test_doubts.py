@@ -18,7 +18,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import load_geometry
 from liedyn_ros.stewart.calibration import calibrate
-from liedyn_ros.stewart.calibration.doubts import doubts
+from liedyn_ros.stewart.calibration.held_out import doubts
 
 HOMES = {'stewart_geometry': (0.5, 0.2), 'stewart_wires': (1.2, 0.2),
          'stewart_hexaglide': (0.55, 0.2), 'stewart_cranks': (0.24, 0.1)}  # height, turns

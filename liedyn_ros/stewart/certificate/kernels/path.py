@@ -18,8 +18,7 @@ import math
 from liedyn_ros.jit.decorators import kernel, long_kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR
 from liedyn_ros.lie.kernels import mat3, motion, vec3
-from liedyn_ros.stewart.certificate.kernels import (
-    curvature, demands as of_drives, sweeps as of_legs)
+from liedyn_ros.stewart.certificate.kernels import curvature, sweeps as of_legs
 from liedyn_ros.stewart.certificate.kernels.curvature import (
     A, CENTRE_PART, COLUMN_PART, CURVATURE_WORK, LEG_PARTS, LENGTH_PART, PLATFORM_PART)
 from liedyn_ros.stewart.certificate.kernels.pose import SKEW
@@ -190,7 +189,7 @@ def prove_screw(
 @kernel
 def first_demand(table, r, scale, w, v, hw, smallest, demands, work):
     """Return the first of DEMAND_FAULTS that a ball is not proved to be free of, or PROVED."""
-    k = of_drives.first_exceeded(
+    k = of_legs.first_exceeded(
         table, r, scale, w, v, hw, smallest, demands, work, work[SWEEPS_AT:WORKSPACE_SIZE])
     return PROVED if k < 0 else DEMAND_FAULTS + k
 

@@ -6,18 +6,29 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The certificate of a pose by Newton and Kantorovich (14.1 to 14.7), units as in curvature."""
+"""
+The certificate of a pose by Newton and Kantorovich (14.1 to 14.7), units as in curvature.
+
+Terms of offset joints, screws and wires (14.45, 14.51): half a squared length is the least over
+the turns of its two first axes. So its second derivative is that of the joints' distance, and a
+part that is small as the offsets are. All bounds hold within a radius that keeps the legs far from
+both axes. A wire's length has the gradient of a distance, a unit vector along the free wire. Its
+second derivative is that of a distance but for a part that is small as the pulley is.
+"""
 
 import math
 
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.lie.kernels import mat3, motion, vec3
-from liedyn_ros.stewart.certificate.kernels import curvature, offsets
+from liedyn_ros.stewart.certificate.kernels import curvature
 from liedyn_ros.stewart.certificate.kernels.curvature import (
     A, BASE_PART, CENTRE_PART, COLUMN_PART, CURVATURE_WORK, DG, G, INVERSE_PART, LEG_PARTS,
     LENGTH_PART, MEASURED_PART, PLATFORM_PART, UNIT_ROUNDOFF)
-from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types
+from liedyn_ros.stewart.platform.kernels import leg_types
+from liedyn_ros.stewart.platform.kernels.leg_rows import (
+    BASE, ENDS, FIRST_UNIT, KIND, LENGTH, OFFSET, OTHER, PLATFORM, ROW, SCREW_PITCH, SECOND_UNIT,
+    WIRE)
 
 SKEW = 2.0 / 3.0 ** 0.5
 
@@ -56,9 +67,9 @@ def prove(known, values, pose, work):
     if not curvature.write_curvature(table, r, p, squared, work):
         return False
     leg, terms, trusted = work[LEG_PARTS:CURVATURE_WORK], work[OFFSETS:PROVED_RADII], 1e300
-    if len(table) > leg_rows.ENDS:
-        trusted = offsets.trusted_radius(table, r, p)
-        if not offsets.write_terms(table, r, p, leg[LENGTH_PART:], bounds, trusted, terms):
+    if len(table) > ENDS:
+        trusted = trusted_radius(table, r, p)
+        if not write_terms(table, r, p, leg[LENGTH_PART:], bounds, trusted, terms):
             return False
     uneven = curvature.not_orthonormal(r)
     position = vec3.dot(p, p) ** 0.5
@@ -71,10 +82,10 @@ def prove(known, values, pose, work):
         of_joints, turn = of_base + of_platform, 1.0 + b * b
         size = leg[BASE_PART + i] + b + position
         bent, further = 0.0, 0.0
-        if len(table) > leg_rows.ENDS:
-            bent, delta = terms[offsets.TERMS * i], delta + terms[offsets.TERMS * i + 2]
-            beta += share * inverse * terms[offsets.TERMS * i + 1]
-            further = offsets.of_joints(table, i)
+        if len(table) > ENDS:
+            bent, delta = terms[TERMS * i], delta + terms[TERMS * i + 2]
+            beta += share * inverse * terms[TERMS * i + 1]
+            further = joints_beyond(table, i)
         error[i] = residual_bound(leg, i, delta, along, of_joints, uneven, size)
         eta += share * error[i]
         share *= inverse
@@ -90,6 +101,138 @@ def prove(known, values, pose, work):
     k0 = min((turning + 2.0 * mixed + moving) ** 0.5, plain) + extra + curved
     r0 = min(4.0 / (k0 + (k0 * k0 + 4.0 * k3) ** 0.5), trusted)
     return conclude(eta, beta, k0 + 0.5 * (k3 + k4 * r0) * r0, r0, error, work)
+
+
+WIRE_ROUNDING = 2.0 ** -48  # of the length of a wire, by its angles
+
+
+@kernel
+def place_at_pulley(row, r, p):
+    """Return how far a wire's platform joint is from the axis and from the pulley's middle."""
+    tip = vec3.add(mat3.apply(r, vec3.load(row, PLATFORM)), p)
+    w = vec3.sub(tip, vec3.load(row, BASE))
+    height = vec3.dot(w, vec3.load(row, FIRST_UNIT))
+    far = max(vec3.dot(w, w) - height * height, 0.0) ** 0.5
+    return far, ((far - row[LENGTH]) ** 2 + height * height) ** 0.5
+
+
+@kernel
+def distance_from_pulley(row, r, p):
+    """Return how far a pose is from those at which a wire's joint is at its axis or its rim."""
+    b = vec3.load(row, PLATFORM)
+    far, middle = place_at_pulley(row, r, p)
+    return min(far, middle - row[LENGTH]) / (1.0 + vec3.dot(b, b)) ** 0.5
+
+
+@kernel
+def write_wire_terms(row, r, p, length, error, radius, out):
+    """Write the terms of a wire within a radius (14.51), as offsets; return whether they hold."""
+    b = vec3.load(row, PLATFORM)
+    far, middle = place_at_pulley(row, r, p)
+    square = vec3.dot(b, b)
+    arm, pulley = (1.0 + square) ** 0.5, row[LENGTH]
+    moved = arm * radius + error
+    nearest = middle - moved
+    if not (nearest > pulley and far > moved):
+        return False
+    free, most = (nearest * nearest - pulley * pulley) ** 0.5, length + moved
+    bent = max(most / free - 1.0, 2.0 * pulley * most / (free * (far - moved)))
+    out[0] = bent * arm * (arm + square ** 0.5 * radius)
+    out[1] = bent * error * arm
+    out[2] = 0.5 * bent * error * error / length + WIRE_ROUNDING * length
+    return True
+
+
+SHARE = 0.15  # of the distances of joints from axes, which the legs may move
+TERMS = 3  # of a leg: its curvature, change of its derivative, error of its length
+
+
+@kernel
+def trusted_radius(table, r, p):
+    """Return a radius within which all legs with offsets stay far from their axes."""
+    radius = 1e300
+    for i in range(6):
+        row = table[ENDS + ROW * i:ENDS + ROW * (i + 1)]
+        if row[KIND] == OFFSET:
+            b, c, far, other_far = distances(row, r, p)
+            radius = min(radius, SHARE * min(
+                far / (1.0 + b * b) ** 0.5, other_far / (1.0 + c * c) ** 0.5))
+        elif row[KIND] == WIRE:
+            radius = min(radius, SHARE * distance_from_pulley(row, r, p))
+    return radius
+
+
+@kernel
+def joints_beyond(table, i):
+    """Return by how much the joints of a leg may be further apart than it is long."""
+    row = table[ENDS + ROW * i:ENDS + ROW * (i + 1)]
+    return row[LENGTH] + row[OTHER] if row[KIND] == OFFSET else 0.0
+
+
+@kernel
+def distances(row, r, p):
+    """Return |b|, |c|, and how far each joint is from the first axis of the other one."""
+    a, b = vec3.load(row, BASE), vec3.load(row, PLATFORM)
+    c = mat3.apply_t(r, vec3.sub(p, a))
+    w = vec3.add(b, c)
+    far = vec3.cross(w, mat3.apply_t(r, vec3.load(row, FIRST_UNIT)))
+    other = vec3.cross(w, vec3.load(row, SECOND_UNIT))
+    return (vec3.dot(b, b) ** 0.5, vec3.dot(c, c) ** 0.5, vec3.dot(far, far) ** 0.5,
+            vec3.dot(other, other) ** 0.5)
+
+
+@kernel
+def write_terms(table, r, p, lengths, bounds, radius, out):
+    """
+    Write the terms of each leg within a radius; return whether there are such bounds.
+
+    lengths: (6,), of the legs. bounds: of base joints and platform joints from 6 and 12 on.
+    """
+    usable = True
+    for i in range(6):
+        at = TERMS * i
+        out[at] = out[at + 1] = out[at + 2] = 0.0
+        row = table[ENDS + ROW * i:ENDS + ROW * (i + 1)]
+        if row[KIND] == OFFSET:
+            usable &= write_leg_terms(
+                row, r, p, lengths[i], bounds[6 + i] + bounds[12 + i], radius,
+                out[at:at + TERMS])
+        elif row[KIND] == WIRE:
+            usable &= write_wire_terms(
+                row, r, p, lengths[i], bounds[6 + i] + bounds[12 + i], radius,
+                out[at:at + TERMS])
+    return usable
+
+
+@kernel
+def write_leg_terms(row, r, p, length, error, radius, out):
+    """Write the terms of a leg with offsets e and e' (14.45); return whether they hold."""
+    e, other_e = row[LENGTH], row[OTHER]
+    b, c, far, other_far = distances(row, r, p)
+    arm, end_arm = (1.0 + b * b) ** 0.5, (1.0 + (b + other_e) ** 2) ** 0.5
+    least = far - other_e - arm * radius - error
+    other_least = other_far - e - (1.0 + (c + radius) ** 2) ** 0.5 * radius - error
+    most = length + end_arm * radius + error
+    if not (least > e and other_least > other_e):
+        return False
+    first, second, x = e / least, other_e / other_least, end_arm + most
+    both = first * second
+    out[0] = (end_arm * end_arm * first + 2.0 * end_arm * x * both + x * x * second) / (1.0 - both)
+    out[0] += b * (e + other_e) + other_e * (2.0 * arm + most + other_e + 2.0 * e)
+    out[1] = error * (end_arm * first + (end_arm + x) * both + x * second) / (1.0 - both)
+    across, other_across = least - e, other_least - other_e  # of the length, to each axis
+    determinant = across * other_across + across * other_e + other_across * e
+    along = max(1.0 - (across / most) ** 2, 0.0) ** 0.5
+    other_along = max(1.0 - (other_across / most) ** 2, 0.0) ** 0.5
+    by_n = (along / (across + e - e * other_e / (other_across + other_e))
+            + other_along * e / determinant)
+    by_m = (other_along / (other_across + other_e - e * other_e / (across + e))
+            + along * other_e / determinant)
+    pitch = abs(row[SCREW_PITCH])
+    slope = pitch * (1.0 + by_m * most + (by_n + by_m) * end_arm)
+    out[1] += slope * (length + slope * radius)
+    out[2] = pitch * (by_n + by_m) * error
+    return True
 
 
 @inlined
@@ -116,7 +259,7 @@ def residual_bound(leg, i, delta, along, of_joints, uneven, size):
 @inlined
 def write_squared_lengths(table, values, scale, squared):
     """Write the squared lengths (6,) of the rods in units of rho, for drive coordinates."""
-    if len(table) == leg_rows.ENDS:
+    if len(table) == ENDS:
         for i in range(6):
             squared[i] = (values[i] / scale) ** 2
     else:

@@ -25,15 +25,14 @@ cos^2 q2. The inertia J about the leg adds
 -J / L (n (q' s^2 + 2 q s s') / cos^2 q2 + (e1 - s u) q^2 s).
 
 Vectors are components in the platform frame; U and the prime of a scalar are the change that an
-observer at rest sees.
+observer at rest sees. They are power series in the rows of a table: Taylor coefficients x^(k) / k!
+(7.26).
 """
 
 import numpy as np
 
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.stewart.dynamics.kernels.series import (
-    cross_coefficient, get, inner, power, product, put, times)
 
 # Constants of a leg: base joint, platform joint and first axis; m2, f, h, e and J.
 BASE_POINT, TIP, AXIS, ROD, MOMENT, EXCESS, ABOUT_JOINTS, AXIAL, LEG_CONSTANTS = (
@@ -52,6 +51,66 @@ W, V, GRAVITY_SERIES = np.int64(0), np.int64(3), np.int64(6)
 (SIN, COS2, SEC2, SIN_RATE, SS, SSC, N_U, N_A, NEAR_SEC2, NEAR_V, Q, Q_RATE, T, T_NEAR, Q2, Q2S,
  Q2S_NEAR, Q2SS_NEAR) = (np.int64(k) for k in range(32, 50))
 LEG_SERIES_WIDTH = 50
+
+
+@inlined
+def get(series, row, k):
+    """Return coefficient k of a vector."""
+    return series[row, k], series[row + 1, k], series[row + 2, k]
+
+
+@inlined
+def put(series, row, k, x):
+    """Write coefficient k of a vector."""
+    series[row, k], series[row + 1, k], series[row + 2, k] = x
+
+
+@inlined
+def product(series, x, y, k):
+    """Return coefficient k of the product of two numbers."""
+    total = 0.0
+    for h in range(k + 1):
+        total += series[x, h] * series[y, k - h]
+    return total
+
+
+@kernel
+def inner(series, x, y, k):
+    """Return coefficient k of x . y."""
+    total = 0.0
+    for h in range(k + 1):
+        total += vec3.dot(get(series, x, h), get(series, y, k - h))
+    return total
+
+
+@kernel
+def times(series, x, y, k):
+    """Return coefficient k of a number times a vector."""
+    total = vec3.ZERO
+    for h in range(k + 1):
+        total = vec3.axpy(series[x, h], get(series, y, k - h), total)
+    return total
+
+
+@kernel
+def cross_coefficient(series, x, y, k):
+    """Return coefficient k of x x y."""
+    total = vec3.ZERO
+    for h in range(k + 1):
+        total = vec3.add(total, vec3.cross(get(series, x, h), get(series, y, k - h)))
+    return total
+
+
+@kernel
+def power(series, x, y, exponent, k):
+    """Write coefficient k of y = x^exponent (Knuth, 4.7)."""
+    if k == 0:
+        series[y, 0] = series[x, 0]**exponent
+        return
+    total = 0.0
+    for h in range(1, k + 1):
+        total += (exponent * h - (k - h)) * series[x, h] * series[y, k - h]
+    series[y, k] = total / (k * series[x, 0])
 
 
 @kernel

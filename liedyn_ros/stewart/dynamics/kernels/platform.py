@@ -24,8 +24,8 @@ from liedyn_ros.lie.kernels.so3 import TOLERANCE
 from liedyn_ros.linear_algebra.kernels.elimination import (
     factor_cholesky, invert_6x6, SIX, solve_cholesky_negated)
 from liedyn_ros.stewart.dynamics.kernels import leg as legs
-from liedyn_ros.stewart.dynamics.kernels.leg import GRAVITY_SERIES, V, W
-from liedyn_ros.stewart.dynamics.kernels.series import cross_coefficient, get, product, put
+from liedyn_ros.stewart.dynamics.kernels.leg import (
+    cross_coefficient, get, GRAVITY_SERIES, product, put, V, W)
 
 INVERSE_TASK, FORWARD_TASK, MASS_MATRIX_TASK = range(3)
 DONE, SINGULAR_PLATFORM, REFUSED_NUMBERS = range(3)

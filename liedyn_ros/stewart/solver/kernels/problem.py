@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import NUMBER, WHOLE
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.stewart.platform.kernels import leg_screws, leg_types, legs
+from liedyn_ros.stewart.platform.kernels import leg_types, legs
 
 CONVERGED = 0
 MAX_ITERATIONS = 1
@@ -101,7 +101,7 @@ def residual_jacobian(equations, x, out):
     r, p = state_pose(x)
     leg_types.write_all_ends(equations.joints, r, p)
     legs.squared_jacobian(equations.joints, r, p, out)
-    leg_screws.add_turns(equations.joints, r, p, legs.BY_BODY_TWIST, True, out)
+    leg_types.add_turns(equations.joints, r, p, legs.BY_BODY_TWIST, True, out)
 
 
 @kernel
