@@ -16,26 +16,20 @@ import pytest
 from scipy.spatial.transform import Rotation
 from support.platforms.leg_types import example, HOMES
 
-from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import load_urdf, to_urdf
-from liedyn_ros.stewart import load_geometry
 from liedyn_ros.stewart.description import PlatformTree
 from liedyn_ros.stewart.platform.kinematics import leg_ends
 
 pinocchio = pytest.importorskip('pinocchio')
-CASES = ['geometry', *HOMES, 'spindles']
+CASES = [*HOMES, 'spindles']
 
 
 @cache
 def machine(name):
     """Return an example, a tree of it, and poses about its home."""
-    if name == 'geometry':
-        geometry, home = load_geometry(config_file('stewart_geometry.yaml')), np.eye(4)
-        home[2, 3] = 0.5
-    else:
-        geometry, home = example(name)
+    geometry, home = example(name)
     rng = np.random.default_rng(7)
     poses = [home @ se3.exp(np.array([0.15] * 3 + [0.02] * 3) * rng.uniform(-1.0, 1.0, 6))
              for _ in range(20)]

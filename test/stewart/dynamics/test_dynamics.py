@@ -16,14 +16,12 @@ from support.platforms.stewart_motion import GEOMETRY, leg_forces, motion
 from support.refusals import refused
 
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError, SingularError
-from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics.constrained import (
-    complete_acceleration, ConstrainedDynamics)
-from liedyn_ros.lie import se3, so3
+from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDynamics
+from liedyn_ros.lie import se3
 from liedyn_ros.model import pose
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, LegMasses, LegPart, length_jacobian, load_geometry, model_state,
-    platform_model, PlatformMasses, StewartDynamics, StewartGeometry)
+    leg_rates, LegMasses, LegPart, length_jacobian, model_state, platform_model, PlatformMasses,
+    StewartDynamics, StewartGeometry)
 
 STATES = 200
 
@@ -105,50 +103,6 @@ def test_power_is_the_rate_of_energy_to_order_four() -> None:
             found.forces @ speeds, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.full
-def test_power_balances_over_half_a_minute() -> None:
-    """Springs and forces that vary move the platform: their work is the energy that it gains."""
-    geometry = tilted()
-    dynamics, home = StewartDynamics(geometry), pose([0.0, 0.0, 0.5])
-    hold = dynamics.inverse(home, np.zeros(6), np.zeros(6)).forces
-    lengths, pace = leg_lengths(geometry, home), np.array([1.1, 2.3, 1.7, 2.9, 1.3, 0.7])
-
-    tips, bases = geometry.platform_joints, geometry.base_joints
-    arms = np.array([so3.hat(-tip) for tip in tips])
-
-    def rates(t: float, y: np.ndarray) -> np.ndarray:
-        """Return the rates of position, quaternion, body twist and work."""
-        at, twist = se3.from_rotation_translation(so3.from_quaternion(
-            y[3:7] / np.linalg.norm(y[3:7])), y[:3]), y[7:13]
-        turn, w = at[:3, :3], twist[:3]
-        legs = tips @ turn.T + y[:3] - bases
-        long = np.sqrt((legs * legs).sum(axis=1))
-        speeds = (legs * ((arms @ w + twist[3:]) @ turn.T)).sum(axis=1) / long
-        forces = hold - 1500.0 * (long - lengths) + 4.0 * np.sin(pace * t)
-        x, i, j, k = y[6], *y[3:6]
-        quaternion = 0.5 * np.array([[x, -k, j], [k, x, -i], [-j, i, x], [-i, -j, -k]]) @ w
-        return np.concatenate((
-            turn @ twist[3:], quaternion, dynamics.forward(at, twist, forces).acceleration,
-            [forces @ speeds]))
-
-    y, h = np.concatenate((home[:3, 3], [0.0, 0.0, 0.0, 1.0], np.zeros(7))), 0.0125
-    start = sum(dynamics.energy(home, np.zeros(6)))
-    swing = 0.0
-    for step in range(2400):
-        t = step * h
-        k1 = rates(t, y)
-        k2 = rates(t + 0.5 * h, y + 0.5 * h * k1)
-        k3 = rates(t + 0.5 * h, y + 0.5 * h * k2)
-        k4 = rates(t + h, y + h * k3)
-        y = y + h / 6.0 * (k1 + 2.0 * (k2 + k3) + k4)
-        swing = max(swing, abs(y[13]))
-    end = pose(y[:3])
-    end[:3, :3] = so3.from_quaternion(y[3:7] / np.linalg.norm(y[3:7]))
-    gained = sum(dynamics.energy(end, y[7:13])) - start
-    assert swing > 0.01
-    assert gained == pytest.approx(y[13], abs=1e-3 * swing)
-
-
 def test_the_mass_matrix_is_what_forces_of_accelerations_say() -> None:
     geometry = tilted()
     dynamics, moved = StewartDynamics(geometry), motion(np.random.default_rng(9))
@@ -167,17 +121,6 @@ def test_weight_alone_on_massless_legs() -> None:
     forces = dynamics.inverse(at, np.zeros(6), np.zeros(6)).forces
     along = length_jacobian(GEOMETRY, at).T @ forces
     assert along == pytest.approx([0.0, 0.0, 0.0, 0.0, 0.0, 98.1])
-
-
-def test_the_geometry_file_of_the_package_has_masses() -> None:
-    geometry = load_geometry(config_file('stewart_geometry.yaml'))
-    at = pose([0.0, 0.0, 0.5])
-    forces = StewartDynamics(geometry).inverse(at, np.zeros(6), np.zeros(6)).forces
-    assert (forces > 0.0).all()
-    lengths = leg_lengths(geometry, at)
-    # Rods and platform hang on the legs, cylinders partly: the sum of the lifts is between.
-    lift = forces @ (0.5 / lengths)
-    assert 6.9 * 9.81 < lift < (6.0 + 6 * 2.3) * 9.81
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -6,11 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Forward kinematics against the paper, known poses, scipy, and scaled copies of the platform."""
+"""Forward kinematics against the paper, known poses and scaled copies of the platform."""
 
 import numpy as np
 import pytest
-from scipy.optimize import least_squares
 from support.platforms.stewart_motion import ROUNDED_LENGTHS_CM
 from support.refusals import ANY, refused
 from transforms3d.euler import mat2euler
@@ -73,18 +72,6 @@ def test_batch_equals_single_and_smallest_singular_value_equals_lapack(
         assert (single.status, single.iterations) == (solution.status, solution.iterations)
         singular = np.linalg.svd(length_jacobian(geometry, pose) / scale, compute_uv=False)
         assert solution.smallest_singular_value == pytest.approx(singular[-1], rel=1e-12)
-
-
-def test_agrees_with_scipy(geometry, home, random_poses):  # (Stewart Algorithm 2)
-    solver = PoseSolver(geometry)
-    for pose in random_poses[:5]:
-        lengths = leg_lengths(geometry, pose)
-
-        def error(xi, lengths=lengths):
-            return leg_lengths(geometry, home @ se3.exp(xi)) - lengths
-
-        peer = least_squares(error, np.zeros(6), method='lm', xtol=1e-15, ftol=1e-15, gtol=1e-15)
-        assert np.allclose(solver.solve(lengths, home).pose, home @ se3.exp(peer.x), atol=1e-9)
 
 
 def test_units_do_not_change_the_iterates(geometry, home, random_poses):

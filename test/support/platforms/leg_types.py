@@ -21,11 +21,12 @@ from liedyn_ros.stewart import (
     Wire)
 
 # The examples of config/, and how far above its base each is at home, m.
-HOMES = {'6_3': 0.45, 'octahedron': 0.45, 'offset': 0.5, 'hexaglide': 0.55, 'cranks': 0.24,
-         'circular_rail': 0.3}
+HOMES = {'geometry': 0.5, '6_3': 0.45, 'octahedron': 0.45, 'offset': 0.5, 'hexaglide': 0.55,
+         'cranks': 0.24, 'circular_rail': 0.3}
 # Legs with forces that are not along the line of their ends.
 OTHERS = {'spindles': 0.29, 'wires': 1.2, 'stages': 0.05, 'carried_guides': 0.05}
 ALL = HOMES | OTHERS
+OF_MORE_LEGS = {'cable_robot': 1.2}
 
 
 @cache
@@ -35,14 +36,16 @@ def geometry_of(name):
 
 
 def example(name):
-    """Return an example's geometry and its home pose."""
-    home = np.eye(4)
-    home[2, 3] = ALL[name]
-    return geometry_of(name), home
+    """Return an example's geometry and its home pose; or those of nine legs of all types."""
+    if name == 'mixed':
+        return mixed(), home()
+    at = np.eye(4)
+    at[2, 3] = (ALL | OF_MORE_LEGS)[name]
+    return geometry_of(name), at
 
 
 def reference_values(geometry, pose):
-    """Return the values (6,) of the legs at a pose, each by a separate search."""
+    """Return the values (n,) of the legs at a pose, each by a separate search."""
     return np.array([
         reference_value(leg, base, pose, joint) for leg, base, joint in zip(
             geometry.leg_types, geometry.base_joints, geometry.platform_joints)])
