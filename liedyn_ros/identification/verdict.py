@@ -18,6 +18,7 @@ from scipy.special import fdtri
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.identification.effort_checks import REST_DISTANCE
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.estimate import Estimate, given_unknowns
 from liedyn_ros.identification.held_out import FIRST_RECORDING, HeldOutForces
@@ -98,8 +99,9 @@ def judge(model: Model, motion: Motion, equations: Equations, estimate: Estimate
     unknown = tuple(name for name, x, s in zip(
         equations.names[:equations.at_friction.stop], fit.x, deviations)
         if not abs(x) > ZERO_DEVIATIONS * s)
-    return Verdict(offered, (unit, *reasons) if unit else tuple(reasons), worse,
-                   (*remarks, *_remarks(equations, fit, estimate.consistent, held_out)), unknown,
+    remarks += _remarks(model, motion, equations, fit, estimate.consistent, held_out)
+    return Verdict(offered, (unit, *reasons) if unit else tuple(reasons), worse, tuple(remarks),
+                   unknown,
                    tuple(f'move {name} further: it covered {100.0 * share:.0f} % of its range'
                          for name, share in little.items()), unit)
 
@@ -197,17 +199,20 @@ def masses_in_sums(model: Model, equations: Equations) -> tuple[str, ...]:
     return tuple(name for b, name in enumerate(model.bodies) if b not in alone)
 
 
-def _remarks(equations: Equations, fit: RobustFit, consistent: Array, held_out: dict[str, Array]
-             ) -> tuple[str, ...]:
+def _remarks(model: Model, motion: Motion, equations: Equations, fit: RobustFit,
+             consistent: Array, held_out: dict[str, Array]) -> tuple[str, ...]:
     remarks = []
     if any(each.kind in MORE_TERMS for each in equations.extra):
         remarks.append('parameters.json has further friction, springs and a tilt of the base: '
                        'the new model has damping and friction only, on a level base')
     for name, new, ratio in zip(equations.joints, held_out['consistent'], ratios(held_out)):
         if ratio >= 1.0:
+            q = motion.q[:, model.joint(name).qi] if name in model.joints else motion.q
             remarks.append(
-                f'{name}: not better on held-out parts, {new:.4g} against {new / ratio:.4g}. '
-                'Record it faster and further; check the scale and sign of its effort')
+                f'{name}: not better on held-out parts, {new:.4g} against {new / ratio:.4g}. ' + (
+                    f'It hardly moved: --hold {name}={0.5 * float(q.min() + q.max()):.4g} holds it'
+                    if np.ptp(q) <= 2.0 * REST_DISTANCE else
+                    'Record it faster and further; check the scale and sign of its effort'))
     if fit.unseen.size:
         remarks.append(f'{fit.unseen.shape[1]} sums of the unknowns have no effect on the '
                        'recording at all: the given model decides them')

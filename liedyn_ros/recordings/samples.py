@@ -36,6 +36,7 @@ class JointSamples:
     Units are SI: rad or m, rad/s or m/s, N m or N. velocity and effort are None where they were
     not recorded. remarks say what was left out or put in order. starts are the times at which
     recordings begin that were joined. factors: to SI, of the positions of a table, else none.
+    silent are joints without an effort where others have one.
 
     >>> JointSamples(('elbow',), 0, np.zeros(1), np.ones((1, 1)), None, None).starts
     (0.0,)
@@ -50,20 +51,23 @@ class JointSamples:
     remarks: tuple[str, ...] = ()
     starts: tuple[float, ...] = (0.0,)
     factors: tuple[float, ...] = ()
+    silent: tuple[str, ...] = ()
 
 
 def samples_of(where: str, names: Sequence[str], stamps: Stamps, position: Array,
                velocity: Array | None, effort: Array | None, remarks: Sequence[str] = (),
-               asked: Sequence[str] = ()) -> JointSamples:
+               asked: Sequence[str] = (), silent: Sequence[str] = ()) -> JointSamples:
     """
     Return samples whose stamps (n,) ns increase and whose numbers are finite.
 
     Late samples are put in their place, and repeated stamps and rows with NaN are left out, up to
     FEW of all. A velocity or an effort with more NaN is None, with a remark, unless it was asked
     for. Raises ShapeError for none, StampError and NotFiniteError for more than that, and
-    StampError for stamps of several clocks. where names the source.
+    StampError for stamps of several clocks. where names the source, silent joints without efforts.
     """
     notes = list(remarks)
+    if effort is not None and len(effort):
+        silent = [name for name, each in zip(names, effort.T) if np.isnan(each).all()]
     blocks = {'position': position, 'velocity': velocity, 'effort': effort}
     for kind in ('velocity', 'effort'):
         fault = None if kind in asked else _many_gaps(kind, names, blocks[kind])
@@ -85,7 +89,8 @@ def samples_of(where: str, names: Sequence[str], stamps: Stamps, position: Array
         raise ShapeError(f'{where}: expected positions, got none')
     _require_one_source(where, names, positions)
     return JointSamples(tuple(names), first, (stamps - first) / 1e9, positions,
-                        chosen['velocity'], chosen['effort'], tuple(notes))
+                        chosen['velocity'], chosen['effort'], tuple(notes),
+                        silent=tuple(silent) if len(silent) < len(names) else ())
 
 
 def joined(runs: Sequence[JointSamples]) -> JointSamples:
@@ -114,7 +119,8 @@ def joined(runs: Sequence[JointSamples]) -> JointSamples:
         runs[0].names, runs[0].start_ns, np.concatenate(times), position, block('velocity'),
         block('effort'), tuple(f'recording {k}: {each}' for k, run in enumerate(runs, 1)
                                for each in run.remarks),
-        tuple(float(each[0]) for each in times))
+        tuple(float(each[0]) for each in times),
+        silent=tuple(dict.fromkeys(name for run in runs for name in run.silent)))
 
 
 def stamps_of_seconds(where: str, time: Array) -> Stamps:

@@ -235,15 +235,15 @@ def measured(whole: Model, options: argparse.Namespace) -> tuple[
     """
     Return the model with held joints, its recording and samples, and joints held besides.
 
-    That are joints whose efforts are 0 throughout, such as fingers, where they stood still. Raises
-    LimitError for one that moved.
+    That are joints without efforts, or with 0 throughout, such as fingers, where they stood still.
+    Raises LimitError for one that moved.
     """
     before, model = set(held_positions(whole, options)), with_locked_joints(whole, options)
-    recording, samples = recorded(model, options)
-    efforts = np.zeros((1, 0)) if samples.effort is None else samples.effort
-    idle = ~efforts.any(axis=0)
+    samples = _read(model, options)
+    idle = (np.isin(samples.names, samples.silent) if samples.effort is None
+            else ~samples.effort.any(axis=0))
     if idle.all() or not idle.any():
-        return model, recording, samples, set()
+        return model, _recording(model, samples, options), samples, set()
     least, most = samples.position.min(axis=0), samples.position.max(axis=0)
     remarks = list[str]()
     for k in np.flatnonzero(idle).tolist():
@@ -251,13 +251,14 @@ def measured(whole: Model, options: argparse.Namespace) -> tuple[
         option = f'--hold {name}={middle:.4g}'
         if most[k] - least[k] > 2.0 * REST_DISTANCE:
             raise LimitError(
-                f'effort of {name}: expected one that was measured, got 0 throughout, and it '
-                f'moved from {least[k]:.4g} to {most[k]:.4g}. Record again while it stands still',
-                names=(name,))
+                f'effort of {name}: expected one that was measured, got none, or 0 throughout, '
+                f'and it moved from {least[k]:.4g} to {most[k]:.4g}. Record again while it stands '
+                'still', names=(name,))
         options.hold.append((name, middle))
-        remarks.append(f'efforts of {name} are 0 throughout: it is held, as by {option}'
-                       + (f'; it moved by {most[k] - least[k]:.2g}'
-                          if most[k] - least[k] > REST_DISTANCE else ''))
+        remarks.append(f'efforts of {name} are '
+                       f'{"not there" if samples.effort is None else "0 throughout"}: it is held, '
+                       f'as by {option}' + (f'; it moved by {most[k] - least[k]:.2g}'
+                                            if most[k] - least[k] > REST_DISTANCE else ''))
     model = with_locked_joints(whole, options)
     recording, samples = recorded(model, options)
     return (model, recording, replace(samples, remarks=(*samples.remarks, *remarks)),
@@ -266,6 +267,16 @@ def measured(whole: Model, options: argparse.Namespace) -> tuple[
 
 def recorded(model: Model, options: argparse.Namespace) -> tuple[Recording, JointSamples]:
     """Return the recording of a model, and the samples as they were read."""
+    samples = _read(model, options)
+    return _recording(model, samples, options), samples
+
+
+def _recording(model: Model, samples: JointSamples, options: argparse.Namespace) -> Recording:
+    return recording_of(model, samples, start_of(model, dict(options.start)))
+
+
+def _read(model: Model, options: argparse.Namespace) -> JointSamples:
+    """Return the samples of a model's joints, as the options read them."""
     wanted = measured_joints(model)
     try:
         samples = joined([
@@ -286,7 +297,7 @@ def recorded(model: Model, options: argparse.Namespace) -> tuple[Recording, Join
         samples = replace(samples, remarks=(*samples.remarks, (
             'angles are sums of readings, as the options say '
             f'({", ".join(map("=".join, options.reads))}): give the new model such angles too')))
-    return recording_of(model, samples, start_of(model, dict(options.start))), samples
+    return samples
 
 
 def start_of(model: Model, positions: Mapping[str, float]) -> Array | None:

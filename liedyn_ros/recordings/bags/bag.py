@@ -141,8 +141,9 @@ class Bag:
         if name is None:
             if len(fitting) != 1:
                 raise NameSetError(
-                    f'{self.path}: expected one topic of {type_name}, got '
-                    f'{listed(fitting) if fitting else listed(list(self.topics))}; name it')
+                    f'{self.path}: expected one topic of {type_name}, got ' + (
+                        f'{listed(fitting)}; name one, such as --topic {fitting[0]}' if fitting
+                        else listed(list(self.topics))))
             return fitting[0]
         for each in (name, f'/{name}'):
             if each in self.topics:

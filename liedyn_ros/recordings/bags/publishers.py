@@ -105,6 +105,7 @@ def merged(where: str, wanted: Sequence[str], parts: Sequence[Publisher], remark
         raise ShapeError(f'{where}: expected positions, got none')
     notes = [f'{listed(list(each.names))} come in messages of their own, interpolated at the '
              f'stamps of {listed(list(base.names))}' for each in sources if each is not base]
+    without = list[str]()
     for kind in _QUANTITIES:
         without = [name for name in wanted if getattr(chosen[name], kind) is None]
         if 0 < len(without) < len(wanted):
@@ -114,7 +115,7 @@ def merged(where: str, wanted: Sequence[str], parts: Sequence[Publisher], remark
     if left:
         notes.append(f'{left} samples left out, at which not all publishers sent')
     return samples_of(where, list(wanted), stamps[keep], position, block('velocity'),
-                      block('effort'), [*notes, *remarks])
+                      block('effort'), [*notes, *remarks], silent=without)
 
 
 def _covered(samples: JointSamples, stamps: NDArray[np.int64]) -> NDArray[np.bool_]:

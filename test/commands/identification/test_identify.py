@@ -187,17 +187,19 @@ def test_fingers_that_nobody_recorded_are_held_together_and_hide_no_better_model
     assert set(whole.joints) <= set(better.joints)
 
 
-@pytest.mark.parametrize('opens, offered', [(0.0, True), (0.03, True), (0.1, False)])
+@pytest.mark.parametrize('opens, effort, offered', [
+    (0.0, 0.0, True), (0.03, 0.0, True), (0.1, 0.0, False), (0.0, np.nan, True),
+    (0.1, np.nan, False)])
 def test_fingers_whose_efforts_nobody_measured_are_held_where_they_were(
-        opens, offered, tmp_path, capsys):
-    """Joint states of a gripper have efforts of 0; one that moves far is an error."""
+        opens, effort, offered, tmp_path, capsys):
+    """Joint states of a gripper have efforts of 0 or NaN; one that moves far is an error."""
     urdf, out = tmp_path / 'arm.urdf', tmp_path / 'out'
     urdf.write_text(to_urdf(with_fingers(1.3)))
     stamps, q, v, tau = arm_recording()
     finger = 0.02 + opens * np.clip(stamps - stamps[0] - 10e9, 0.0, 1e9)[:, None] / 1e9
     run = csv_table(tmp_path / 'run.csv', (
         stamps, np.hstack([q, finger]), np.hstack([v, 0.0 * finger]),
-        np.hstack([tau, 0.0 * finger])), (*JOINTS, 'left_finger'))
+        np.hstack([tau, effort + 0.0 * finger])), (*JOINTS, 'left_finger'))
     status = identify.main([
         str(urdf), str(run), '--folder', str(out), '--no-next-motion', *FIXED_SETTINGS])
     said = capsys.readouterr()
