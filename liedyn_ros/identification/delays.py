@@ -28,14 +28,14 @@ class Delay(NamedTuple):
     """
     Time, s, by which efforts of a joint, or of all (''), are late.
 
-    share is what is left of the squared errors as they are, of all joints together; most is the
-    greatest share of one.
+    share is what is left of the squared errors as they are, of all joints together, middle the
+    share of the joint in the middle.
     """
 
     name: str
     seconds: float
     share: float
-    most: float
+    middle: float
 
 
 def likely_delay(model: Model, motion: Motion, equations: Equations) -> Delay:
@@ -68,7 +68,8 @@ def likely_delay(model: Model, motion: Motion, equations: Equations) -> Delay:
             return float(squares(x * which).sum() / before.sum())
 
         seconds, least = _least(share, times)
-        found.append(Delay(name, seconds, least, float((squares(seconds * which) / before).max())))
+        found.append(Delay(name, seconds, least, float(np.median(
+            squares(seconds * which) / before))))
     return min(found, key=lambda each: each.share)
 
 

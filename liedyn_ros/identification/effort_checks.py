@@ -191,15 +191,23 @@ def require_efforts(model: Model, equations: Equations, wider: Equations,
 
 
 def _other_unit(wrong: NDArray[np.str_], ratio: Array, hidden: NDArray[np.str_]) -> LimitError:
-    """Return the error of joints whose efforts are a ratio (w,) of those that bodies need."""
-    names = tuple(wrong.tolist())
+    """
+    Return the error of joints whose efforts are a ratio (w,) of those that bodies need.
+
+    Where they are alike, it is one unit: that of joints as well whose friction hides it.
+    """
+    names, size = tuple(wrong.tolist()), np.log(np.maximum(ratio, 1e-300))
+    one = len(names) > 1 and np.ptp(size) < 2.0 * np.log(COMMON_DEVIATION)
+    which = (*names, *hidden.tolist()) if one else names
+    factors = np.full(len(which), np.exp(-size.mean())) if one else 1.0 / ratio
     return LimitError(
         f'effort of {listed(list(names))}: expected N m or N, got {_numbers(ratio)} times what '
         'the given model needs, in the same course: amperes or another unit. Name the torque of a '
-        f'recorded unit, as {_scales(names, 1.0 / ratio)}, which the masses of the model give' + (
+        f'recorded unit, as {_scales(which, factors)}, which the masses of the model give' + (
             f', and that of {listed(hidden.tolist())}, whose friction hides theirs'
-            if hidden.size else '') + '. If they are N m and these masses are placeholders' + (
-            ', or the robot carried a load that the model lacks' if (ratio > 1.0).any() else '')
+            if hidden.size and not one else '') + '. If they are N m and these masses are '
+        'placeholders' + (', or the robot carried a load that the model lacks'
+                          if (ratio > 1.0).any() else '')
         + ', sure=True (--sure) takes them as they are', names=names)
 
 

@@ -379,7 +379,7 @@ def _require_in_time(model: Model, motion: Motion, equations: Equations) -> tupl
     text = (f'efforts of {found.name or "all joints"}: expected at the time of their positions; '
             f'shifted {found.seconds:.4f} s later ({option}), errors are {error:.2g} times as '
             f'large' + (', or its friction lags' if found.name else ''))
-    if found.name or found.most >= MAX_REMAINING_SHARE:  # one joint's friction may lag
+    if found.name or max(found.share, found.middle) >= MAX_REMAINING_SHARE:  # friction may lag
         return (text,)
     raise LimitError(f'{text}. If they are in time, sure=True (--sure) takes them as they are',
                      names=equations.joints, expected=0.0, got=found.seconds)
