@@ -10,7 +10,7 @@
 
 from liedyn_ros.dynamics.lagrangian.christoffel import (
     adjoint_product, adjoint_product_derivative, adjoint_product_second_derivative,
-    christoffel_symbols, christoffel_symbols_of_chains, levi_civita_coriolis)
+    christoffel_symbols, levi_civita_coriolis)
 from liedyn_ros.dynamics.lagrangian.closed_form import (
     body_factors, gravity_terms, GravityTerms, home_factors, MassFactors)
 from liedyn_ros.dynamics.lagrangian.curvature import Curvature, curvature, Geodesic, geodesic
@@ -19,7 +19,6 @@ from liedyn_ros.dynamics.lagrangian.product_of_exponentials import (
 
 __all__ = [
     'adjoint_product', 'adjoint_product_derivative', 'adjoint_product_second_derivative',
-    'body_factors', 'christoffel_symbols', 'christoffel_symbols_of_chains', 'Curvature',
-    'curvature', 'Factor', 'Geodesic', 'geodesic', 'gravity_terms', 'GravityTerms',
-    'home_factors', 'levi_civita_coriolis', 'MassFactors', 'product_of_exponentials',
-    'ProductOfExponentials']
+    'body_factors', 'christoffel_symbols', 'Curvature', 'curvature', 'Factor', 'Geodesic',
+    'geodesic', 'gravity_terms', 'GravityTerms', 'home_factors', 'levi_civita_coriolis',
+    'MassFactors', 'product_of_exponentials', 'ProductOfExponentials']

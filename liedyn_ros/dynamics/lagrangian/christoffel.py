@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics.tree.screw_tree import dual_bracket, ScrewTree
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
@@ -36,7 +36,8 @@ def christoffel_symbols(model: Model, q: ArrayLike) -> Array:
     """
     Return the Christoffel symbols for joints of every type (13.42).
 
-    They are zero unless the three coordinates stand on one path.
+    They are zero unless the three coordinates stand on one path. For joints that are chains of
+    links of one degree of freedom they are the three cases (6.11) to (6.13) (Park 55 to 57).
 
     Args:
         model: a Model.
@@ -74,62 +75,6 @@ def combine(derivative: Array, bracket: Array) -> Array:
     """
     return derivative - 0.5 * (bracket + np.swapaxes(bracket, -1, -2)
                                + np.moveaxis(bracket, -1, -3))
-
-
-def christoffel_symbols_of_chains(model: Model, q: ArrayLike) -> Array:
-    """
-    Return the Christoffel symbols by the closed formulas of Park (55), (56) and (57).
-
-    They are for joints that are chains of links of one degree of freedom.
-
-    Args:
-        model: a Model.
-        q: configuration (nq,); rad and m.
-
-    Returns:
-        Gamma_ijk (nv, nv, nv).
-
-    Raises:
-        ModelError: for spherical and free joints.
-
-    >>> np.allclose(christoffel_symbols_of_chains(model, q), christoffel_symbols(model, q))
-    True
-    """
-    group = [j.name for j in model.joint_list if j.type_name in ('spherical', 'free')]
-    if group:
-        raise ModelError('christoffel_symbols_of_chains: expected joints of one degree of '
-                         f'freedom or chains of them, got {group}; christoffel_symbols has every '
-                         'joint')
-    tree = ScrewTree(model, q)
-    home = ScrewTree(model, model.neutral())
-    result = np.zeros((model.nv,) * 3)
-    for link in range(model.link_table.N):
-        # Z_l^i = Ad_l^{i+1} A_i and U_l(t, b) = Ad_l^t [Ad_{t-1}^{b+1} A_b, A_t], in the
-        # home-inertial trivialisation of link l: both are spatial quantities moved back by E_l.
-        path = tree.path(link)
-        back = se3.adjoint(home.poses[link] @ se3.inverse(tree.poses[link]))
-        z = tree.screws[path] @ back.T
-        u = np.einsum('tba,ca->tbc', np.swapaxes(tree.brackets[np.ix_(path, path)], 0, 1), back)
-        momenta = z @ home.inertias[link]
-        result[np.ix_(path, path, path)] += _cases(u @ momenta.T)
-    return result
-
-
-def _cases(product: Array) -> Array:
-    """Return one link's part of Gamma, product[t, b, i] being <U_l(t, b), Z_l^i>."""
-    size = len(product)
-    result = np.empty((size,) * 3)
-    for i in range(size):
-        for j in range(i, size):
-            for k in range(size):
-                if k <= i:
-                    value = product[i, k, j] + product[j, k, i] + product[j, i, k]  # (6.11)
-                elif k <= j:
-                    value = product[j, k, i] + product[j, i, k] - product[k, i, j]  # (6.12)
-                else:
-                    value = product[j, i, k] - product[k, i, j] - product[k, j, i]  # (6.13)
-                result[i, j, k] = result[j, i, k] = 0.5 * value
-    return result
 
 
 def levi_civita_coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
