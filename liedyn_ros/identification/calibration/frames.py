@@ -31,10 +31,8 @@ def frames_of(poses: Array, positions: Array, rotations: Array | None, base: Arr
     """
     if positions.shape[1] == 1:
         return _by_distances(poses, positions[:, 0], base, target)
-    if base is None and target is None and rotations is not None:
-        turn_base, turn_target = both_turns(poses[:, :3, :3], rotations)
-    elif rotations is not None:
-        turn_base, turn_target = one_turn(poses[:, :3, :3], rotations, base, target)
+    if rotations is not None:
+        turn_base, turn_target = turns_of(poses[:, :3, :3], rotations, base, target)
     else:
         turn_base = np.eye(3) if base is None else base[:3, :3]
         turn_target = np.eye(3) if target is None else target[:3, :3]
@@ -44,7 +42,9 @@ def frames_of(poses: Array, positions: Array, rotations: Array | None, base: Arr
     for _ in range(1 if rotations is not None else MAX_FRAME_ROUNDS):
         if rotations is None and base is None:
             turn_base = _turn_between(poses[:, :3, :3] @ place + poses[:, :3, 3], first)
-        shift, place = _places(poses, first, turn_base, base, target)
+        shift, (place,) = places_of(
+            poses, first[:, None], turn_base, None if base is None else shift,
+            None if target is None else place)
     # By the middle, as poses may be wrong.
     apart = positions[:, 3:].reshape(len(first), -1, 3) - first[:, None]
     others = np.median(apart @ (turn_base @ poses[:, :3, :3] @ turn_target), axis=0)
@@ -79,14 +79,27 @@ def _by_distances(poses: Array, distances: Array, base: Array | None, target: Ar
             'target': se3.from_rotation_translation(turn, x[3:6]), 'further': x[6:]}
 
 
-def both_turns(rotations: Array, measured: Array) -> tuple[Array, Array]:
-    """Return R_B and R_T with R_B R R_T near the measured ones."""
+def turns_of(rotations: Array, measured: Array, base: Array | None, target: Array | None
+             ) -> tuple[Array, Array]:
+    """
+    Return R_B and R_T with R_B R R_T near what was measured of rotations R (n, 3, 3).
+
+    Those of base and target, (3, 3) or (4, 4), are theirs where they are given.
+    """
+    if base is not None and target is not None:
+        return base[:3, :3], target[:3, :3]
+    if target is not None:
+        inner = rotations @ target[:3, :3]
+        return nearest_rotation(np.einsum('nij,nkj->ik', measured, inner)), target[:3, :3]
+    if base is not None:
+        inner = base[:3, :3] @ rotations
+        return base[:3, :3], nearest_rotation(np.einsum('nji,njk->ik', inner, measured))
     whole = sum(np.kron(r, m) for r, m in zip(rotations, measured))
     u, _, vt = np.linalg.svd(whole)
     # M Y R^T = B with Y = R_T^T, so (R (x) M) vec Y = vec B, columns first
-    base, back = (each.reshape(3, 3, order='F') for each in (u[:, 0], vt[0]))
-    sign = np.sign(np.linalg.det(base))
-    return nearest_rotation(sign * base), nearest_rotation(sign * back).T
+    both = [each.reshape(3, 3, order='F') for each in (u[:, 0], vt[0])]
+    sign = np.sign(np.linalg.det(both[0]))
+    return nearest_rotation(sign * both[0]), nearest_rotation(sign * both[1]).T
 
 
 def nearest_rotation(matrix: Array) -> Array:
@@ -95,38 +108,27 @@ def nearest_rotation(matrix: Array) -> Array:
     return np.asarray(u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt)
 
 
-def one_turn(rotations: Array, measured: Array, base: Array | None, target: Array | None
-             ) -> tuple[Array, Array]:
-    """Return both turns, of which one at least is given."""
-    if base is None:
-        known = np.eye(3) if target is None else target[:3, :3]
-        inner = rotations @ known
-        return nearest_rotation(np.einsum('nij,nkj->ik', measured, inner)), known
-    if target is None:
-        inner = base[:3, :3] @ rotations
-        return base[:3, :3], nearest_rotation(np.einsum('nji,njk->ik', inner, measured))
-    return base[:3, :3], target[:3, :3]
-
-
 def _turn_between(points: Array, measured: Array) -> Array:
     """Return the turn from points (n, 3) to measured ones, both about their means (Kabsch)."""
     return nearest_rotation((measured - measured.mean(0)).T @ (points - points.mean(0)))
 
 
-def _places(poses: Array, positions: Array, turn: Array, base: Array | None,
-            target: Array | None) -> tuple[Array, Array]:
-    """Return the shift of the base and the place of the target, by least squares."""
-    count = len(poses)
-    rows, right = np.zeros((count, 3, 6)), positions - poses[:, :3, 3] @ turn.T
-    if base is None:
-        rows[:, :, :3] = np.eye(3)
-    else:
-        right = right - base[:3, 3]
-    turned = turn @ poses[:, :3, :3]
-    if target is None:
-        rows[:, :, 3:] = turned
-    else:
-        right = right - turned @ target[:3, 3]
-    found = np.linalg.lstsq(rows.reshape(-1, 6), right.ravel(), rcond=None)[0]
-    return (np.asarray(found[:3] if base is None else base[:3, 3]),
-            np.asarray(found[3:] if target is None else target[:3, 3]))
+def places_of(poses: Array, measured: Array, turn: Array, shift: Array | None,
+              points: Array | None) -> tuple[Array, Array]:
+    """
+    Return the shift (3,) of an instrument and points (k, 3) of a body, m, by least squares.
+
+    measured: (n, k, 3), m, near turn X p + shift of poses X (n, 4, 4). Those that are given stay.
+    """
+    n, k = measured.shape[:2]
+    rows = np.zeros((n, k, 3, 3 + 3 * k))
+    rows[..., :3] = np.eye(3)
+    for j in range(k):
+        rows[:, j, :, 3 + 3 * j:6 + 3 * j] = turn @ poses[:, :3, :3]
+    fixed = np.concatenate((np.zeros(3) if shift is None else shift,
+                            np.zeros(3 * k) if points is None else points.ravel()))
+    free = np.repeat([shift is None, points is None], [3, 3 * k])
+    flat, right = rows.reshape(3 * n * k, -1), measured - (poses[:, :3, 3] @ turn.T)[:, None]
+    fixed[free] = np.linalg.lstsq(
+        flat[:, free], right.ravel() - flat[:, ~free] @ fixed[~free], rcond=1e-10)[0]
+    return fixed[:3], fixed[3:].reshape(k, 3)

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, LimitError
-from liedyn_ros.identification.calibration.frames import (
-    both_turns, nearest_rotation, one_turn)
+from liedyn_ros.identification.calibration.frames import nearest_rotation, places_of, turns_of
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration.measured import InstrumentFrames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry
@@ -172,26 +171,19 @@ def _frames(poses: Array, measured: Measured) -> InstrumentFrames:
         return known
     turn, target = known.instrument_base[:3, :3], known.target
     if measured.rotations is not None:
-        turn, target = _turns(poses, measured)
+        turn, target = turns_of(
+            poses[:, :3, :3], measured.rotations, turn if measured.instrument_known else None,
+            target if measured.target_known else None)
     if not measured.points.shape[1]:
         instrument = se3.from_rotation_translation(turn, np.zeros(3))
         return InstrumentFrames(instrument, known.points, target)
     if measured.rotations is None and not measured.instrument_known:
         turn = _turn_of_points(poses, measured)
-    base, points = _shifts(poses, measured, turn)
+    base, points = places_of(
+        poses, measured.points, turn,
+        known.instrument_base[:3, 3] if measured.instrument_known else None,
+        known.points if measured.target_known else None)
     return InstrumentFrames(se3.from_rotation_translation(turn, base), points, target)
-
-
-def _turns(poses: Array, measured: Measured) -> tuple[Array, Array]:
-    """Return the turns of instrument and target, the least of |X^T M - R Y| over both."""
-    frames, rotations = measured.frames, measured.rotations
-    given = frames.instrument_base[:3, :3], frames.target
-    if rotations is None or measured.frames_known:
-        return given
-    if not (measured.instrument_known or measured.target_known):
-        return both_turns(poses[:, :3, :3], rotations)
-    return one_turn(poses[:, :3, :3], rotations, given[0] if measured.instrument_known else None,
-                    given[1] if measured.target_known else None)
 
 
 def _turn_of_points(poses: Array, measured: Measured) -> Array:
@@ -211,24 +203,6 @@ def _turn_of_points(poses: Array, measured: Measured) -> Array:
     solution = np.linalg.lstsq(
         rows.reshape(3 * n * k, -1), right.ravel(), rcond=1e-10)[0]
     return nearest_rotation(np.asarray(solution[:9].reshape(3, 3)))
-
-
-def _shifts(poses: Array, measured: Measured, turn: Array) -> tuple[Array, Array]:
-    """Return the shift of the instrument and the points, linear where the turn is known."""
-    n, k = measured.points.shape[:2]
-    turned = turn @ poses[:, :3, :3]
-    right = measured.points - (poses[:, :3, 3] @ turn.T)[:, None]
-    rows = np.zeros((n, k, 3, 3 + 3 * k))
-    rows[..., :3] = np.eye(3)
-    for j in range(k):
-        rows[:, j, :, 3 + 3 * j:6 + 3 * j] = turned
-    fixed = np.concatenate((measured.frames.instrument_base[:3, 3],
-                            measured.frames.points.ravel()))
-    free = np.array([not measured.instrument_known] * 3 + [not measured.target_known] * 3 * k)
-    flat = rows.reshape(3 * n * k, -1)
-    fixed[free] = np.linalg.lstsq(
-        flat[:, free], right.ravel() - flat[:, ~free] @ fixed[~free], rcond=1e-10)[0]
-    return fixed[:3], fixed[3:].reshape(k, 3)
 
 
 def start_in_order(
