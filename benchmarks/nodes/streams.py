@@ -46,11 +46,13 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import leg_lengths, load_geometry
+from liedyn_ros.stewart.reports.kernels.messages import STATUS
 
 CAPACITY = 1 << 20  # stamps that are written down
 ARRIVED = 0.2  # s, in which what was sent has arrived
 WARM = 1.0  # s that are not counted: discovery, first samples
 START_TIMEOUT = 240.0  # s; the first start compiles kernels
+PASSED_OVER = STATUS.index('passed_over') - len(STATUS)  # of the numbers of a status
 LOG = Path('out/bench/node.log')
 
 
@@ -151,15 +153,14 @@ class Floor(ManagedNode):
 
     def configure(self) -> None:
         """Open the stream and the publishers."""
-        self._publishers = [
+        self._packed = [
             PackedPublisher(self.open_publisher(each, topic), each(), fields)
             for each, topic, fields in (
                 (PoseStamped, 'pose', (*STAMP_FIELDS, *outputs.POSE_PATHS)),
                 (TwistStamped, 'twist', (*STAMP_FIELDS, *outputs.TWIST_PATHS)),
-                (StewartStatus, 'status', (*STAMP_FIELDS, *outputs.STATUS)))]
-        # Two fields of a status have six numbers each; the last field counts samples passed over.
-        sizes = len(outputs.POSE_PATHS), len(outputs.TWIST_PATHS), len(outputs.STATUS) + 10 - 1
-        self._zeros = [(0,) * size for size in sizes]
+                (StewartStatus, 'status', (*STAMP_FIELDS, *STATUS)))]
+        for publisher in self._packed:
+            publisher.values[:] = 0.0
         stream = Stream(self, self._publish)
         stream.subscribe(JointState, 'leg_states', self._take, sensor_data(10), raw=True)
         stream.start()
@@ -171,9 +172,10 @@ class Floor(ManagedNode):
     def _publish(self) -> None:
         if self._newest is not None:
             stamp = STAMP_BYTES.unpack_from(self._newest, 4)
-            for publisher, zeros, rest in zip(
-                    self._publishers, self._zeros, ((), (), (self._waiting - 1,))):
-                publisher.publish((*stamp, *zeros, *rest))
+            self._packed[-1].values[PASSED_OVER] = self._waiting - 1
+            for publisher in self._packed:
+                publisher.values[:2] = stamp
+                publisher.publish(publisher.values)
             self._waiting = 0
 
 

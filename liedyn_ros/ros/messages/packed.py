@@ -19,12 +19,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial, reduce
 from itertools import repeat
-from operator import itemgetter
 from random import Random
 import struct
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from rclpy.lifecycle import LifecyclePublisher
 from rclpy.logging import get_logger
 from rclpy.node import Node
@@ -33,12 +33,15 @@ from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.lie.kernels.words import is_like, SIZE_BITS, write_numbers
 from liedyn_ros.ros.messages.conversions import nanoseconds
 
 # Of struct
 INTEGER_CODES = {'int8': 'b', 'uint8': 'B', 'uint16': 'H', 'int32': 'i', 'uint32': 'I'}
 PLAIN_CDR = bytes((0, 1, 0, 0))  # the header of messages in plain CDR, lowest byte first
 HEADER_SIZE, PADDING = 4, 3  # bytes of a header; in its last byte, those that end a message
+LEAD = 4  # bytes before a message in words
 AFTER_STAMP = 12  # bytes: the header of the encoding and the stamp
 NANOSECONDS = 1_000_000_000  # ns
 STAMP_FIELDS = 'header.stamp.sec', 'header.stamp.nanosec'  # fields of PackedMessage
@@ -66,8 +69,8 @@ class PackedMessage:
     """
     A message of which some numbers change, and nothing else.
 
-    Fields are paths such as 'pose.position.x', or of an array, which keeps its size. Numbers are
-    given to `pack` one after the other, in the order of the fields, integers as integers.
+    Fields are paths such as 'pose.position.x', or of an array, which keeps its size. `values` are
+    their numbers, one after the other, in the order of the fields.
     """
 
     def __init__(self, message: Any, fields: Sequence[str]) -> None:
@@ -76,22 +79,17 @@ class PackedMessage:
 
         Raises EncodingError where the bytes are not in the expected encoding.
         """
-        numbers = _find(message, fields)
+        found = [(begin, struct.calcsize('<' + code)) for begin, code in _find(message, fields)]
         _write(message, fields, repeat(0))
-        raw, end, codes = serialize_message(message), 0, '<'
-        order: list[int] = []  # what stands one after the other: a number, or a constant
-        self._constants: list[bytes] = []
-        for k, (begin, code) in sorted(enumerate(numbers), key=lambda number: number[1]):
-            if begin > end:
-                order.append(len(numbers) + len(self._constants))
-                self._constants.append(raw[end:begin])
-                codes += f'{begin - end}s'
-            order.append(k)
-            codes += code
-            end = begin + struct.calcsize('<' + code)
-        self._ordered = itemgetter(*order)
-        self._pack, self._tail = struct.Struct(codes).pack, raw[end:]
-        self._compare(message, fields, [1 + k % 100 for k in range(len(numbers))])
+        raw = serialize_message(message)
+        for begin, size in found:
+            if (begin - HEADER_SIZE) % size or begin + size > len(raw):
+                raise EncodingError(f'expected a number of {size} bytes, got its place {begin}')
+        self._raw, numbers, words = room_of(raw)
+        self.values = np.empty(len(found))
+        self._put = BoundKernel(write_numbers, self.values, np.array(
+            [begin + LEAD << SIZE_BITS | size for begin, size in found]), numbers, words).call
+        self._compare(message, fields, [1 + k % 100 for k in range(len(found))])
 
     def _compare(self, message: Any, fields: Sequence[str], numbers: Sequence[int]) -> None:
         """Raise EncodingError unless the middleware reads packed numbers as they were."""
@@ -104,14 +102,17 @@ class PackedMessage:
             raise EncodingError(f'packed numbers: expected {message}, read {read}')
         _write(message, fields, repeat(0))
 
-    def pack(self, numbers: Sequence[float]) -> bytes:
-        """Return the bytes of the message with these numbers."""
-        return self._pack(*self._ordered((*numbers, *self._constants))) + self._tail
+    def pack(self, numbers: Sequence[float] | Array) -> bytes:
+        """Return the bytes of the message with these numbers, which may be its own values."""
+        if numbers is not self.values:
+            self.values[:] = numbers
+        self._put()
+        return bytes(self._raw)
 
 
 class PackedPublisher:
     """
-    Publishes a PackedMessage, at the middleware's own cost.
+    Publishes a PackedMessage, at the middleware's own cost; numbers may be written to `values`.
 
     rclpy checks the type of each message; here it is known. In an unexpected encoding the message
     is filled and published as an object, and a warning names its type.
@@ -120,13 +121,15 @@ class PackedPublisher:
     def __init__(self, publisher: LifecyclePublisher, message: Any, fields: Sequence[str]) -> None:
         """Take an open publisher, its message, and the fields that change."""
         self._publisher = publisher
-        self._encode: Callable[[Sequence[float]], Any]
+        self._encode: Callable[[Sequence[float] | Array], Any]
         try:
-            self._encode = PackedMessage(message, fields).pack
+            packed = PackedMessage(message, fields)
+            self._encode, self.values = packed.pack, packed.values
             self._publish = publisher.handle.publish_raw
         except EncodingError as error:
             _warn_of_encoding(type(message).__name__, str(error))
             self._encode = partial(_filled, message, fields)
+            self.values = np.empty(sum(len(_codes(*_field(message, path))) for path in fields))
             self._publish = publisher.publish
         self._count = publisher.handle.get_subscription_count
 
@@ -140,7 +143,7 @@ class PackedPublisher:
         known = node.get_subscriptions_info_by_topic(self._publisher.topic_name)
         return {each.node_name for each in known} if self._count() >= len(known) else set()
 
-    def publish(self, numbers: Sequence[float]) -> None:
+    def publish(self, numbers: Sequence[float] | Array) -> None:
         """Publish a message of these numbers, where the node is active."""
         if self._publisher.is_activated:
             self._publish(self._encode(numbers))
@@ -171,6 +174,7 @@ class JointStateReader:
         """Take the topic, for errors, and names that a remembered kind of message has to have."""
         self._topic, self._names = topic, {*names}
         self._known = deque[PackedJointState](maxlen=MAX_KNOWN)
+        self.newest: PackedJointState | None = None  # of them
 
     def read(self, raw: bytes) -> JointReadings:
         """Return the readings in a message; raise LiedynError where its bytes are none."""
@@ -186,6 +190,7 @@ class JointStateReader:
                 f'got {len(raw)} bytes that are none') from error
         if self._names <= {*message.name} and (new := PackedJointState.of(raw)) is not None:
             self._known.append(new)  # in place of the oldest
+            self.newest = new
         return JointReadings(nanoseconds(message.header.stamp), message.name, *map(
             np.asarray, (message.position, message.velocity, message.effort)))
 
@@ -201,17 +206,17 @@ class PackedJointState:
     def __init__(self, names: list[str], raw: bytes, constant: Sequence[tuple[int, bytes]],
                  places: Sequence[tuple[int, int]]) -> None:
         """Take one message, what is constant and where, and places of numbers; see `of`."""
-        self.names, self._size, self._end = names, len(raw), places[0][0]
-        self._head = raw[AFTER_STAMP:self._end]  # the usual header bytes, padding included
-        self._constant = tuple((slice(at, at + len(part)), part) for at, part in constant)
-        self._tail = tuple((place, part) for place, part in self._constant
-                           if not AFTER_STAMP <= place.start < self._end)
-        # CDR aligns numbers to the end of its header, 4 bytes: a copy that begins at 4 has them
-        # where numpy has its own.
-        room = np.empty((len(raw) + 11) // 8)
-        self._copy = room.view(np.uint8).data[4:4 + len(raw)]
+        self.names, self._size, ones = names, len(raw), bytearray(len(raw))
+        self.counts = tuple(count for _, count in places)  # of positions, velocities, efforts
+        for at, part in constant:
+            ones[at:at + len(part)] = b'\xff' * len(part)
+        self._copy, numbers, words = room_of(raw)
+        # Words of a message, of the one that is known, and what of it is constant; and numbers
+        self.tables = words, words.copy(), room_of(ones)[2], numbers
+        self._is_known = BoundKernel(is_like, *self.tables[:3]).call
+        self.places = tuple((at + LEAD) // 8 for at, _ in places)  # among the numbers
         self._positions, self._velocities, self._efforts = (
-            room[(at + 4) // 8:][:count] for at, count in places)
+            numbers[at:][:count] for at, (_, count) in zip(self.places, places))
 
     @classmethod
     def of(cls, raw: bytes) -> 'PackedJointState | None':
@@ -239,15 +244,17 @@ class PackedJointState:
             return None
         return kind if kind.agrees_with(raw) else None
 
+    def take(self, raw: bytes) -> bool:
+        """Copy a message to the tables; return False where it has another size."""
+        if len(raw) != self._size:
+            return False
+        self._copy[:] = raw
+        return True
+
     def read(self, raw: bytes) -> JointReadings | None:
         """Return the numbers of a message until the next; None for another kind."""
-        if len(raw) != self._size:
+        if not (self.take(raw) and self._is_known()):
             return None
-        for place, part in (self._tail if raw[AFTER_STAMP:self._end] == self._head
-                            else self._constant):
-            if raw[place] != part:
-                return None
-        self._copy[:] = raw
         sec, nanosec = READ_STAMP(raw, 4)
         return JointReadings(sec * NANOSECONDS + nanosec, self.names, self._positions,
                              self._velocities, self._efforts)
@@ -258,6 +265,19 @@ class PackedJointState:
         return found is not None and found.stamp_ns == nanoseconds(message.header.stamp) and all(
             got.tobytes() == np.array(expected, '<f8').tobytes() for got, expected in zip(
                 found[2:], (message.position, message.velocity, message.effort)))
+
+
+def room_of(raw: bytes | bytearray) -> tuple[memoryview, Array, NDArray[np.int64]]:
+    """
+    Return a copy of a message: its bytes, and its words as numbers and as whole numbers.
+
+    CDR aligns numbers to the end of its header, 4 bytes: a copy that begins with the fifth byte
+    of an array has them where numpy has its own.
+    """
+    numbers = np.zeros((LEAD + len(raw) + 7) // 8)
+    copy = numbers.view(np.uint8).data[LEAD:LEAD + len(raw)]
+    copy[:] = raw
+    return copy, numbers, numbers.view(np.int64)
 
 
 def _aligned(at: int, size: int) -> int:
@@ -299,7 +319,7 @@ def _write(message: Any, fields: Sequence[str], numbers: Iterable[float]) -> Non
                 values[k] = float(next(rest))
 
 
-def _filled(message: Any, fields: Sequence[str], numbers: Sequence[float]) -> Any:
+def _filled(message: Any, fields: Sequence[str], numbers: Iterable[float]) -> Any:
     """Return a message with numbers in its fields."""
     _write(message, fields, numbers)
     return message

@@ -169,6 +169,11 @@ class PoseCertifier:
         self._values, self._pose = np.empty(6), np.empty((4, 4))
         self._work = np.empty(kernels.CERTIFICATE_WORK)
 
+    @property
+    def tables(self) -> tuple[Array, Array]:
+        """Return the arrays of the kernel: constants, and its work area."""
+        return self._known, self._work
+
     def certify(self, pose_base_platform: ArrayLike, lengths: ArrayLike) -> Certificate:
         """
         Return how far from a pose the true one may be, another one is, and a singularity is.

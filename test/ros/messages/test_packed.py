@@ -17,12 +17,13 @@ from sensor_msgs.msg import JointState
 from support.refusals import refused
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.nodes.stewart.pose.outputs import POSE_PATHS, STATUS
+from liedyn_ros.nodes.stewart.pose.outputs import POSE_PATHS
 from liedyn_ros.ros.messages import packed as packing
 from liedyn_ros.ros.messages.packed import (
     EncodingError, JointStateReader, PackedJointState, PackedMessage, PackedPublisher,
     STAMP_FIELDS)
 from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.stewart.reports.kernels.messages import STATUS
 
 pytestmark = pytest.mark.ros
 NAMES = ['a', 'bcd', 'leg_3', '']

@@ -9,31 +9,28 @@
 """The publishers of the pose node: pose, twist, status, markers, TF."""
 
 from collections.abc import Mapping
-import math
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TransformStamped, TwistStamped
 from liedyn_interfaces.msg import StewartStatus
+import numpy as np
 from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
 
+from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.markers import StewartMarkers
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.ros.messages.packed import NANOSECONDS, PackedPublisher, STAMP_FIELDS
+from liedyn_ros.ros.messages.packed import PackedPublisher, STAMP_FIELDS
 from liedyn_ros.ros.messages.tf import Transforms
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import MonitoredPose, PoseCertifier
 from liedyn_ros.stewart.reports.health import (
-    certificate_of, LIMIT_FLAGS, NO_BOUNDS, refusal_fields, status_fields)
-from liedyn_ros.stewart.tracking.kernels import follower as parts
+    certificate_of, LIMIT_FLAGS, refusal_fields, status_fields)
+from liedyn_ros.stewart.reports.kernels import messages as kernels
 
 POSE_PATHS = tuple(f'pose.{field}' for field in conversions.POSE_FIELDS)
 TWIST_PATHS = tuple(f'twist.{part}.{axis}' for part in ('linear', 'angular') for axis in 'xyz')
-STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_time', 'length',
-          'flags', 'determinant_sign', 'expected_determinant_sign', 'prediction_gap',
-          'time_to_singularity', 'error_radius', 'uniqueness_radius', 'error_bound', 'age',
-          'passed_over', 'branch_source')
 EXTRA_OUTPUTS = ('further_lengths',)  # of more legs than six
 
 
@@ -65,19 +62,24 @@ class StewartOutputs:
         self._picture = StewartMarkers(platform)
         self.transforms = Transforms(node)
         further = [0.0] * (len(self._leg_names) - 6)
-        self._good_status, self._uncertified_status = (PackedPublisher(
+        self._usual_status = {certified: PackedPublisher(
             self._status_publisher,
             StewartStatus(header=Header(frame_id=base), certified=certified,
                           further_lengths=further),
-            (*STAMP_FIELDS, *STATUS, *EXTRA_OUTPUTS[:len(further)]))
-            for certified in (True, False))
+            (*STAMP_FIELDS, *kernels.STATUS, *EXTRA_OUTPUTS[:len(further)]))
+            for certified in (True, False)}
         self._certifier = certifier
+        self._write_pose = BoundKernel(kernels.write_pose, self._pose.values).call
+        self._write_twist = BoundKernel(kernels.write_twist, self._twist.values).call
+        self._status_values = np.empty_like(self._usual_status[True].values)
+        self._write_status = BoundKernel(kernels.write_status, self._status_values, *(
+            (np.empty(0), np.empty(0)) if certifier is None else certifier.tables)).call
 
     def publish_pose(self, tracked: MonitoredPose) -> None:
         """Publish the pose of one sample, if it converged and anyone listens."""
         if tracked.converged and self._pose.heard:
-            self._pose.publish((*divmod(tracked.stamp_ns, NANOSECONDS),
-                                *conversions.pose_numbers(tracked.pose)))
+            self._write_pose(tracked.stamp_ns, tracked.pose)
+            self._pose.publish(self._pose.values)
 
     def publish_rest(
             self, tracked: MonitoredPose, flags: int, *, age: float, passed_over: int) -> None:
@@ -87,40 +89,26 @@ class StewartOutputs:
         flags: its own, and those of samples passed over. age: s. A message without a listener is
         not filled in.
         """
-        stamp, converged = divmod(tracked.stamp_ns, NANOSECONDS), tracked.converged
-        if converged and self.transforms.are_due(tracked.stamp_ns):
-            self._transform.header.stamp = conversions.stamp_of(tracked.stamp_ns)
+        stamp_ns, converged = tracked.stamp_ns, tracked.converged
+        if converged and self.transforms.are_due(stamp_ns):
+            self._transform.header.stamp = conversions.stamp_of(stamp_ns)
             conversions.to_transform(tracked.pose, self._transform.transform)
             self.transforms.send(self._transform)
-        found = tracked.numbers.tolist()
-        if not math.isnan(found[parts.FOUND_TWIST]) and self._twist.heard:
-            w1, w2, w3, v1, v2, v3 = found[parts.FOUND_TWIST:parts.TWIST_SPAN]
-            self._twist.publish((*stamp, v1, v2, v3, w1, w2, w3))
-        if self._status_publisher.handle.get_subscription_count():
-            self._publish_status(stamp, tracked, found, flags, age, passed_over)
-
-    def _publish_status(
-            self, stamp: tuple[int, int], tracked: MonitoredPose, found: list[float], flags: int,
-            age: float, passed_over: int) -> None:
-        """Publish a status of what was found, numbers as kernels/follower.py has them."""
-        bounds = certificate_of(self._certifier, tracked, tracked.lengths)
-        if not tracked.converged or tracked.legs or flags & LIMIT_FLAGS:
-            status = self._status  # with names in it, or a message
-            fill(status, status_fields(tracked, flags, bounds, self._leg_names))
-            status.header.stamp = conversions.stamp_of(tracked.stamp_ns)
-            status.age, status.passed_over = age, passed_over
-            self._status_publisher.publish(status)
+        if self._twist.heard and self._write_twist(stamp_ns, tracked.numbers):
+            self._twist.publish(self._twist.values)
+        if not self._status_publisher.handle.get_subscription_count():
             return
-        publisher = self._uncertified_status if bounds is None else self._good_status
-        lengths, value = tracked.lengths.tolist(), found[parts.FOUND_VALUE]
-        motion = (0, 0, 0.0, 0.0) if lengths[6:] else (
-            1 if value > 0.0 else -1, int(found[parts.FOUND_SIGN]), found[parts.FOUND_GAP],
-            found[parts.UNTIL])
-        publisher.publish((
-            *stamp, int(found[parts.FOUND_START]), int(found[parts.FOUND_ITERATIONS]),
-            found[parts.FOUND_RESIDUAL], abs(value), found[parts.SOLVE_TIME], *lengths[:6],
-            flags, *motion, *(bounds or NO_BOUNDS), age, passed_over,
-            int(found[parts.FOUND_SOURCE]), *lengths[6:]))
+        if converged and not (tracked.legs or flags & LIMIT_FLAGS):
+            certified = self._write_status(
+                stamp_ns, tracked.lengths, tracked.pose, tracked.numbers, flags, age, passed_over)
+            self._usual_status[certified].publish(self._status_values)
+            return
+        status = self._status  # with names in it, or a message
+        bounds = certificate_of(self._certifier, tracked, tracked.lengths)
+        fill(status, status_fields(tracked, flags, bounds, self._leg_names))
+        status.header.stamp = conversions.stamp_of(stamp_ns)
+        status.age, status.passed_over = age, passed_over
+        self._status_publisher.publish(status)
 
     def reject(self, stamp_ns: int, reason: str, *, age: float, passed_over: int) -> None:
         """Publish the status of input that was refused, where someone listens."""

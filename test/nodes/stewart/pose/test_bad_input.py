@@ -271,7 +271,7 @@ def test_a_refusal_is_filled_only_where_someone_listens(bench):
     outputs.reject(1, 'nobody listens', age=2.0, passed_over=3)
     assert filled == []
     bench.collect(StewartStatus, 'status')
-    bench.until(lambda: outputs._good_status.heard, 'a listener')
+    bench.until(lambda: outputs._usual_status[True].heard, 'a listener')
     for reason, passed_over in (('stale', 4), ('late', 5)):
         outputs.reject(7_000_000_001, reason, age=2.0, passed_over=passed_over)
         status = filled.pop()
