@@ -77,6 +77,10 @@ class Timeline:
         self.last_ns: int | None = None
         self._earlier_ns: int | None = None  # of a sample much older than the last, just refused
 
+    def note(self, stamp_ns: int) -> None:
+        """Take a stamp, ns, which is after the one before."""
+        self.last_ns, self._earlier_ns = stamp_ns, None
+
     def follows(self, stamp_ns: int) -> bool:
         """
         Take the next stamp, ns; return False where it shows that the clock was set back.

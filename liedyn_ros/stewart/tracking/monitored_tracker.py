@@ -9,10 +9,10 @@
 """
 A tracker that warns of wrong poses, names the faulty leg, and can follow both branches.
 
-A sample passes SampleGate.accept, LegMonitor.examine and RateMonitor.contradicting. One kernel
-then solves it and judges its branch, another writes what is said about it (kernels/sample.py).
-Between the two, SensorMonitor and TwoBranchTracker may choose another pose. Redundant lengths have
-no other branch near: PoseFollower.solve_sample and BiasMonitor.examine take the kernel's place.
+A sample is examined (examination.py). One kernel then solves it, judges its branch and writes what
+is said about it (kernels/sample.py). Between judgement and words, SensorMonitor and
+TwoBranchTracker may choose another pose. Redundant lengths have no other branch near:
+PoseFollower.solve_sample and BiasMonitor.examine take the kernel's place.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
-from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.stewart.certificate.pose import TravelProof
@@ -37,20 +36,20 @@ from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.kernels.problem import INVALID
 from liedyn_ros.stewart.solver.kernels.solve import SOLVER_WORK
 from liedyn_ros.stewart.solver.least_squares import AT_REST
-from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, STATUSES
+from liedyn_ros.stewart.solver.pose_solver import LevenbergMarquardt, Status, STATUSES
 from liedyn_ros.stewart.tracking.bias_monitor import BiasFit, BiasMonitor
 from liedyn_ros.stewart.tracking.branch.kernels.branch import PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.branch.monitor import BranchMonitor
 from liedyn_ros.stewart.tracking.branch_evidence import BranchEvidence, BranchSource, NOISE_REASON
+from liedyn_ros.stewart.tracking.examination import joined, SampleExamination
 from liedyn_ros.stewart.tracking.kernels import follower as parts, sample as kernels
-from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegMonitor, LegMotion, NO_FAULTS
+from liedyn_ros.stewart.tracking.legs.monitor import LegMotion, NO_FAULTS
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
-from liedyn_ros.stewart.tracking.monitored_pose import MonitoredPose, StartedPose
-from liedyn_ros.stewart.tracking.rates.monitor import RateMonitor
+from liedyn_ros.stewart.tracking.monitored_pose import MonitoredPose, NO_FLAGS, StartedPose
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorMonitor
 from liedyn_ros.stewart.tracking.tracker import (
-    FollowerState, PoseFollower, Sample, SampleGate, Start, TrackedPose)
+    FollowerState, PoseFollower, Sample, Start, TrackedPose)
 from liedyn_ros.stewart.tracking.two_branch_tracker import TwoBranchTracker
 
 if TYPE_CHECKING:
@@ -103,14 +102,9 @@ class MonitoredTracker:
         self._unit, _ = geometry.reading_unit
         self._length = geometry.characteristic_length / self._unit
         self._relative = geometry.drive_scales / self._unit  # of readings to that unit
-        self._rods = {*np.flatnonzero(~np.isnan(geometry.fixed_lengths)).tolist()}
-        self._latency = geometry.leg_latency if geometry.leg_latency.any() else None
-        self._leg_monitor = LegMonitor(
-            geometry, config.leg_noise or self._relative * geometry.leg_noise,
-            config.leg_acceleration, config.frozen_time, config.leg_resolution)
-        self._rate_monitor = RateMonitor(geometry)
         self._follower = PoseFollower(geometry, home, method, self._meter)
-        self._gate = SampleGate(geometry, self._follower.home)
+        self._examination = SampleExamination(geometry, config, self._follower.home)
+        self._leg_monitor = self._examination.legs
         self._branch_monitor = BranchMonitor()
         self._evidence = BranchEvidence(geometry, self._follower.home, self._meter)
         self._travel = TravelProof(geometry, self._follower.home)
@@ -120,7 +114,6 @@ class MonitoredTracker:
         self._bias_monitor = None if fitted is None else BiasMonitor(
             geometry, fitted, leave_out=config.replace_outliers,
             singularity_warning=config.singularity_warning)
-        self._every_leg = (1 << len(geometry.leg_names)) - 1
         self._sensor_monitor = None if config.sensor is None else SensorMonitor(
             config.sensor, config.sensor_time)
         self._motion: LegMotion | None = None
@@ -140,14 +133,14 @@ class MonitoredTracker:
         geometry, follower, config = self.geometry, self._follower, self.config
         scale, (legs, bounds) = geometry.characteristic_length, self._meter.tables
         judge, rests = self._branch_monitor.buffer, self._evidence.buffer
+        warnings = config.singularity_warning, config.singularity_warning_time
         self._solve = BoundKernel(
-            kernels.follow_sample, geometry.table(scale), legs, scale, self._unit,
+            kernels.track_sample, geometry.table(scale), legs, scale, self._unit,
             method.as_tuple(), self._travel.table, judge, rests, follower.numbers, follower.poses,
-            follower.stamps, np.empty(SOLVER_WORK)).call
+            follower.stamps, np.empty(SOLVER_WORK), bounds, self._meter.driven, *warnings).call
         self._write_report = BoundKernel(
             kernels.report_sample, judge, rests, follower.numbers, legs, bounds,
-            self._meter.driven, scale, config.singularity_warning,
-            config.singularity_warning_time).call
+            self._meter.driven, scale, *warnings).call
 
     @property
     def last(self) -> MonitoredPose | None:
@@ -162,7 +155,7 @@ class MonitoredTracker:
     @property
     def rate_faults(self) -> list[str]:
         """Return the lasting faults of measured rates, to be read; see RateMonitor.describe."""
-        return self._rate_monitor.describe(self.geometry.leg_names)
+        return self._examination.rates.describe(self.geometry.leg_names)
 
     def reset(self) -> None:
         """
@@ -171,7 +164,7 @@ class MonitoredTracker:
         >>> MonitoredTracker(geometry, home).reset()
         """
         self._follower.continue_from(None)
-        self._gate.reset()
+        self._examination.gate.reset()
         self._forget()
 
     def confirm(self) -> bool:
@@ -191,7 +184,8 @@ class MonitoredTracker:
     @property
     def start(self) -> StartedPose | None:
         """Return the last pose, of whose start all poses may be weighed; None where none is."""
-        last, monitor, noise = self._last, self._bias_monitor, self._relative_noise
+        last, monitor = self._last, self._bias_monitor
+        noise = self._leg_monitor.noise.deviation / self._length
         if monitor is not None:
             noise = monitor.noise if self._evidence.unsure else math.nan
         return None if last is None or self._travel.proved or math.isnan(noise) else StartedPose(
@@ -268,28 +262,34 @@ class MonitoredTracker:
         >>> tracker.track(0, leg_lengths(geometry, home)).status
         <Status.CONVERGED: 0>
         """
-        sample, faults, doubtful, wrong_rates = self._examine(
-            self._gate.accept(stamp_ns, lengths, rates))
-        started, before = self._follower.started, self._follower.last
+        examined = self._examination.examine_usual(stamp_ns, lengths, rates)
+        if examined is None:
+            sample = self._examination.gate.accept(stamp_ns, lengths, rates)
+            if sample.clock_set_back:
+                self._begin_again()
+            examined = self._examination.examine(sample)
+        sample, faults, doubtful, wrong_rates, self._motion = examined
+        monitor, before = self._bias_monitor, self._follower.last
+        sensed = None if self._sensor_monitor is None or reading is None else (
+            reading, stamp_ns if reading_ns is None else reading_ns)
+        ends = monitor is None and sensed is None and self._two_branches is None
+        started = ends or self._follower.started
         if self._trusted is not None:
             self._return(sample)
         if doubtful:
             self._trusted, self._platform_jumped = self._follower.state(), faults.jumped
         flags, legs = (0, ()) if faults is NO_FAULTS else (faults.flags, faults.legs)
         if wrong_rates:
-            flags, legs = flags | Flag.RATES_CONTRADICT.value, _joined(legs, wrong_rates)
+            flags, legs = flags | Flag.RATES_CONTRADICT.value, joined(legs, wrong_rates)
         tracked = MonitoredPose(self._meter, sample.stamp_ns, sample.lengths, legs, self._motion)
         if sample.rates is not None:
-            tracked.rates = np.array(sample.rates, dtype=float)
-        if self._bias_monitor is None:
-            self._follow(tracked, sample, doubtful)
+            tracked.rates = sample.rates.copy()
+        if monitor is None:
+            flags = self._follow(tracked, sample, doubtful, flags, ends)
         else:
-            flags |= self._follow_redundant(self._bias_monitor, before, tracked, sample, doubtful)
-        if tracked.converged:
-            sensed = None if self._sensor_monitor is None or reading is None else (
-                reading, stamp_ns if reading_ns is None else reading_ns)
-            if not doubtful and self._bias_monitor is None and (
-                    sensed is not None or self._two_branches is not None):
+            flags |= self._follow_redundant(monitor, before, tracked, sample, doubtful)
+        if tracked.status is Status.CONVERGED:
+            if not (ends or doubtful) and monitor is None:
                 self._choose(tracked, sample, sensed)
             if sensed is not None:
                 flags |= self._compare(tracked, sensed)
@@ -298,45 +298,38 @@ class MonitoredTracker:
             tracked.rates = None
             if not doubtful:
                 self._leg_monitor.restart_prediction()
-        self._report(tracked, flags, started)
+        if not ends:
+            flags = self._judge(tracked, flags, started)
+        tracked.flags = flag_of(flags) if flags else NO_FLAGS
+        if not tracked.numbers[parts.FOUND_SOURCE]:
+            tracked.branch_reason = self._evidence.reason or (
+                NOISE_REASON if tracked.converged else '')
         return tracked
 
-    def _examine(self, sample: Sample) -> tuple[Sample, LegFaults, bool, tuple[int, ...]]:
-        """Return a sample to solve, faults of legs, whether it is doubtful, and wrong rates."""
-        if sample.clock_set_back:
-            lost = self._follower.started or self._evidence.restarted
-            self._follower.continue_from(None)
-            self._forget()
-            if lost:
-                self._evidence.restart()
-        faults, plausible, self._motion = self._leg_monitor.examine(
-            sample.stamp_ns, sample.lengths)
-        if self._rods and faults.legs and self._rods.issuperset(faults.legs):
-            faults = NO_FAULTS  # a rod of fixed length stands while the others move
-        doubtful = bool(faults.outliers) or faults.jumped
-        if faults.outliers and self._leg_monitor.noise.known and self.config.replace_outliers:
-            # Some are kept: nothing predicts them.
-            doubtful = any(plausible[leg] == sample.lengths[leg] for leg in faults.outliers)
-            sample = sample._replace(lengths=plausible)
-        wrong_rates = () if sample.rates is None else self._wrong_rates(
-            sample.stamp_ns, sample.rates, faults, plausible)
-        if wrong_rates:
-            sample = sample._replace(rates=None)
-        if self._latency is not None:
-            sample = self._at_its_stamp(sample, self._latency)
-        return sample, faults, doubtful, wrong_rates
+    def _begin_again(self) -> None:
+        """Forget the motion, as the clock was set back."""
+        lost = self._follower.started or self._evidence.restarted
+        self._follower.continue_from(None)
+        self._forget()
+        if lost:
+            self._evidence.restart()
 
-    def _follow(self, tracked: MonitoredPose, sample: Sample, doubtful: bool) -> None:
-        """Solve six lengths, and judge their branch."""
-        rates, begin = tracked.rates, time.perf_counter()
-        status = self._solve(
-            sample.stamp_ns, sample.lengths, sample.lengths if rates is None else rates,
-            rates is not None, self._relative_noise, doubtful,
-            tracked.pose, tracked.values, tracked.numbers)
+    def _follow(self, tracked: MonitoredPose, sample: Sample, doubtful: bool, flags: int,
+                ends: bool) -> int:
+        """Solve six lengths, and judge their branch; return all flags where that ends a sample."""
+        rates, motion, lengths, begin = (
+            tracked.rates, self._motion, sample.lengths, time.perf_counter())
+        moved = NO_RATES if motion is None else (
+            motion.moved if motion.latency is None else motion.rates)
+        status, flags = self._solve(
+            sample.stamp_ns, lengths, lengths if rates is None else rates, rates is not None,
+            self._leg_monitor.noise.deviation / self._length, doubtful, flags, moved, ends,
+            tracked.pose, tracked.values, tracked.margins, tracked.numbers)
         tracked.numbers[parts.SOLVE_TIME] = time.perf_counter() - begin
         if status == INVALID:
             raise self._follower.solver.why_refused(sample.lengths, self._follower.home)
         tracked.status = STATUSES[status]
+        return flags
 
     def _follow_redundant(
             self, monitor: BiasMonitor, before: TrackedPose | None, tracked: MonitoredPose,
@@ -365,7 +358,7 @@ class MonitoredTracker:
             if not solved.converged:  # without a leg
                 tracked.bias_fit = None
                 return 0
-        tracked.legs = _joined(tracked.legs, fit.legs)
+        tracked.legs = joined(tracked.legs, fit.legs)
         if doubtful:
             kernels.pass_over(self._branch_monitor.buffer, follower.numbers, sample.stamp_ns,
                               tracked.numbers)
@@ -381,31 +374,6 @@ class MonitoredTracker:
         elif not known or evidence.unsure or (begins and not fit.consistent):
             evidence.await_residual(known)  # the least residual from home may not be the least
         evidence.rest_on(BranchSource.SENSOR)
-
-    def _at_its_stamp(self, sample: Sample, latency: Array) -> Sample:
-        """Return a sample whose readings and rates have moved on by each leg's latency, s."""
-        motion, rates = self._motion, sample.rates
-        if motion is None:
-            return sample if rates is None else sample._replace(
-                lengths=sample.lengths + latency * rates)
-        self._motion = late = motion.compensated(latency)
-        moved, changed = late.latency_correction()
-        return sample._replace(lengths=sample.lengths + moved,
-                               rates=None if rates is None else rates + changed)
-
-    def _wrong_rates(
-            self, stamp_ns: int, rates: ArrayLike, faults: LegFaults, plausible: Array
-    ) -> tuple[int, ...]:
-        """Return the legs whose measured rates contradict the lengths."""
-        motion = self._motion
-        if motion is None:
-            return ()
-        outliers = 0
-        if faults.outliers or faults.jumped:
-            outliers = self._every_leg if faults.jumped else sum(
-                1 << leg for leg in faults.outliers)
-        return self._rate_monitor.contradicting(
-            stamp_ns, plausible, rates, motion.rates, self._leg_monitor.uncertainty(), outliers)
 
     def _return(self, sample: Sample) -> None:
         """
@@ -455,36 +423,24 @@ class MonitoredTracker:
             return 0
         if fit.leg is None:
             return Flag.SENSOR_DISAGREES.value
-        tracked.legs = _joined(tracked.legs, (fit.leg,))
+        tracked.legs = joined(tracked.legs, (fit.leg,))
         return Flag.SENSOR_DISAGREES.value | Flag.LEG_BIASED.value
 
-    def _report(self, tracked: MonitoredPose, flags: int, started: bool) -> None:
-        """Write the warnings of a pose; flags: of the legs."""
+    def _judge(self, tracked: MonitoredPose, flags: int, started: bool) -> int:
+        """Write the words about a pose; flags: of the legs. Return all flags."""
         rates = NO_RATES if self._motion is None else self._motion.rates
         if self._bias_monitor is not None and len(rates) and tracked.twist_span and (
                 tracked.smallest_singular_value > self.config.singularity_warning):
             tracked.numbers[parts.FOUND_TWIST:parts.TWIST_SPAN] = tracked.state.twist(rates)
             tracked.numbers[parts.TWIST_SPAN] = 0.0
-        tracked.flags = flag_of(self._write_report(
-            started, flags, rates, tracked.pose, tracked.values, tracked.margins,
-            tracked.numbers))
-        if not tracked.numbers[parts.FOUND_SOURCE]:
-            tracked.branch_reason = self._evidence.reason or (
-                NOISE_REASON if tracked.converged else '')
-
-    @property
-    def _relative_noise(self) -> float:
-        return self._leg_monitor.noise.deviation / self._length
+        found: int = self._write_report(
+            started, flags, rates, tracked.pose, tracked.values, tracked.margins, tracked.numbers)
+        return found
 
     def _forget(self) -> None:
         self._last = self._motion = self._trusted = None
         self._follower.numbers[parts.HAS_CROSSED:parts.FOLLOWED_LEGS] = 0.0
-        for stage in (self._branch_monitor, self._evidence, self._leg_monitor, self._rate_monitor,
-                      self._bias_monitor, self._sensor_monitor, self._two_branches):
+        for stage in (self._branch_monitor, self._evidence, self._examination, self._bias_monitor,
+                      self._sensor_monitor, self._two_branches):
             if stage is not None:
                 stage.reset()
-
-
-def _joined(legs: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
-    """Return all of two sets of legs, in order."""
-    return tuple(sorted({*legs, *others}))

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from enum import IntEnum
 import math
@@ -32,9 +31,12 @@ from liedyn_ros.stewart.platform.kernels import legs
 from liedyn_ros.stewart.platform.kernels.limits import bound_readings
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
+from liedyn_ros.stewart.solver.kernels.problem import INVALID
+from liedyn_ros.stewart.solver.kernels.solve import SOLVER_WORK
 from liedyn_ros.stewart.solver.pose_solver import (
     LevenbergMarquardt, PoseSolver, Status, STATUSES)
 from liedyn_ros.stewart.tracking.kernels import follower as parts
+from liedyn_ros.stewart.tracking.kernels.sample import solve_from_last
 
 
 class Sample(NamedTuple):
@@ -63,13 +65,14 @@ class SampleGate:
                            leg_lengths(geometry, home), limits.reshape(-1))
             geometry = replace(geometry, length_limits=limits)
         self._geometry = geometry
-        self._admit = BoundKernel(legs.admit, geometry.length_limits.copy())
+        self.limits = geometry.length_limits.copy()  # (n, 2), m or rad, bounds included
+        self._admit = BoundKernel(legs.admit, self.limits)
         self._shape = (len(geometry.leg_names),)
-        self._timeline = Timeline()
+        self.timeline = Timeline()
 
     def reset(self) -> None:
         """Forget the stamps: the next sample may have any."""
-        self._timeline.reset()
+        self.timeline.reset()
 
     def accept(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None) -> Sample:
@@ -94,7 +97,7 @@ class SampleGate:
                 raise
             measured = None if rates is None else checks.as_array(
                 'rates', rates, self._shape)
-        follows = self._timeline.follows(stamp_ns)
+        follows = self.timeline.follows(stamp_ns)
         return Sample(int(stamp_ns), given, measured, not follows)  # one type: nothing compiles
 
 
@@ -243,6 +246,10 @@ class PoseFollower:
         self.poses[parts.HOME_POSE] = self.home
         self.stamps = np.zeros(parts.FOLLOWED_STAMPS, dtype=np.int64)
         self.solver = PoseSolver(geometry, method)
+        scale = geometry.characteristic_length
+        self._solve_six = BoundKernel(
+            solve_from_last, geometry.table(scale), scale, method.as_tuple(), np.empty(0),
+            self.numbers, self.poses, self.stamps, np.empty(SOLVER_WORK))
         self.last: TrackedPose | None = None  # the last good pose
         self._meter = meter
 
@@ -251,19 +258,29 @@ class PoseFollower:
         """Return whether there is a good pose, from which the next solve starts."""
         return bool(self.numbers[parts.GOOD_POSES])
 
-    def solve_sample(
-            self, sample: Sample, may_restart: Callable[[], bool] = lambda: True) -> TrackedPose:
+    def solve_sample(self, sample: Sample, may_restart: bool = True) -> TrackedPose:
         """Return the pose of a sample; may_restart: whether a solve may be tried from home."""
-        tracked, begin = TrackedPose(self._meter, sample.stamp_ns, sample.lengths), (
-            time.perf_counter())
-        tracked.note(*self._solve(sample, tracked.values, may_restart), begin)
+        stamp_ns, lengths, rates, _ = sample
+        tracked, begin = TrackedPose(self._meter, stamp_ns, lengths), time.perf_counter()
+        measured = lengths if rates is None else np.array(rates, dtype=float)
+        if self.solver.least_squares is None:
+            status = self._solve_six.call(
+                not may_restart, stamp_ns, lengths, measured, rates is not None, tracked.pose,
+                tracked.values, tracked.numbers)
+            if status == INVALID:
+                raise self.solver.why_refused(lengths, self.home)
+            tracked.status = STATUSES[status]
+            tracked.numbers[parts.SOLVE_TIME] = time.perf_counter() - begin
+        else:
+            tracked.note(*self._solve(sample, tracked.values), begin)
+            if tracked.converged:
+                if rates is not None:
+                    tracked.numbers[parts.FOUND_TWIST:parts.TWIST_SPAN] = tracked.state.twist(
+                        measured)
+                parts.follow_pose(
+                    self.numbers, self.poses, self.stamps, stamp_ns, lengths, measured,
+                    rates is not None, tracked.pose, tracked.numbers)
         if tracked.converged:
-            rated, rates = sample.rates is not None, sample.lengths
-            if sample.rates is not None:
-                rates = np.array(sample.rates, dtype=float)
-                tracked.numbers[parts.FOUND_TWIST:parts.TWIST_SPAN] = tracked.state.twist(rates)
-            parts.follow_pose(self.numbers, self.poses, self.stamps, sample.stamp_ns,
-                              sample.lengths, rates, rated, tracked.pose, tracked.numbers)
             self.last = tracked
         return tracked
 
@@ -307,9 +324,8 @@ class PoseFollower:
             numbers[parts.HAS_TWIST], numbers[parts.POSE_SPAN] = twist is not None, last.twist_span
             numbers[parts.LAST_TWIST:parts.GUESS_TWIST] = 0.0 if twist is None else twist
 
-    def _solve(
-            self, sample: Sample, values: Array, may_restart: Callable[[], bool]
-    ) -> tuple[tuple[Array, Status, int, float, float], Start]:
+    def _solve(self, sample: Sample, values: Array
+               ) -> tuple[tuple[Array, Status, int, float, float], Start]:
         numbers, lengths = self.numbers, sample.lengths
         if self.started:
             seconds = parts.write_guess_twist(
@@ -317,7 +333,7 @@ class PoseFollower:
             solution = self.solver.solve_checked(
                 lengths, self.poses[parts.LAST_POSE], values,
                 numbers[parts.GUESS_TWIST:parts.GOOD_POSES], seconds)
-            if solution[1] is Status.CONVERGED or not may_restart():
+            if solution[1] is Status.CONVERGED:
                 return solution, Start.PREDICTED
         return self.solver.solve_checked(lengths, self.home, values), Start.HOME
 

@@ -98,7 +98,7 @@ class TwoBranchTracker:
         """Return the second pose of a sample, or None where no other is found."""
         sign = tracked.state.determinant_sign
         if self._other.started:
-            other = self._other.solve_sample(sample, may_restart=lambda: False)
+            other = self._other.solve_sample(sample, may_restart=False)
             if other.converged and other.state.determinant_sign != sign:
                 return other
             self.reset()

@@ -24,6 +24,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, leg_rates, load_geometry, MonitoredTracker, PoseTracker, Start, Status)
 from liedyn_ros.stewart.tracking.branch.kernels.guess import lead_to_lengths
+from liedyn_ros.stewart.tracking.kernels.follower import SOLVE_TIME
 
 
 def nanoseconds(seconds):
@@ -288,3 +289,30 @@ def test_a_copied_tracker_goes_on_as_the_first_or_is_refused(geometry, home, mot
 def turned(home, degrees):
     """Return a pose turned about the vertical from home: singular at 90."""
     return se3.compose(home, se3.exp([0.0, 0.0, np.radians(degrees), 0.0, 0.0, 0.0]))
+
+
+@pytest.mark.parametrize('rated', [False, True])
+def test_a_sample_of_one_kernel_is_the_one_of_all_stages(geometry, home, motion, rated):
+    quick, checked = MonitoredTracker(geometry, home), MonitoredTracker(geometry, home)
+    rng, flags = np.random.default_rng(3), Flag(0)
+    for k in range(700):
+        pose, stamp = motion.pose(2.0 + 1e-3 * k), nanoseconds(1e-3 * k)
+        lengths = leg_lengths(geometry, pose) + rng.normal(0.0, 1e-5, 6) + (
+            0.03 * np.eye(6)[k % 6] * (k % 150 == 149))
+        rates = leg_rates(geometry, pose, motion.twist(2.0 + 1e-3 * k)) + 0.5 * (k > 600)
+        # Lists are no arguments of the kernel.
+        first = quick.track(stamp, lengths, rates if rated else None)
+        second = checked.track(stamp, lengths.tolist(), rates.tolist() if rated else None)
+        first.numbers[SOLVE_TIME] = second.numbers[SOLVE_TIME]
+        assert_same_bits(first, second)
+        flags |= first.flags
+    assert Flag.LEG_OUTLIER in flags and (Flag.RATES_CONTRADICT in flags) == rated
+
+
+def assert_same_bits(first, second):
+    """Compare all numbers of two poses."""
+    for name in ('pose', 'values', 'numbers', 'lengths'):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+    assert (first.flags, first.legs, first.status) == (second.flags, second.legs, second.status)
+    if first.motion is not None:
+        np.testing.assert_array_equal(first.motion.moved, second.motion.moved)

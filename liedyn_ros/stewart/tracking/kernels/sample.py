@@ -55,9 +55,9 @@ def follow_sample(
     numbers, on = branch.monitor_of(judge).numbers, evidence.evidence_of(rests).numbers
     near = branch.is_branch_near(numbers, branch.KEPT_BRANCH)
     started, since = follower[GOOD_POSES] > 0.0, stamp_ns - stamps[LAST_GOOD]
-    solve_next(joints, scale, settings, travel, follower, poses, stamps, near, stamp_ns, lengths,
-               pose, values, work, found)
-    status, from_home = int(found[FOUND_STATUS]), found[FOUND_START] == HOME_START
+    status = solve_from_last(joints, scale, settings, travel, follower, poses, stamps, work, near,
+                             stamp_ns, lengths, rates, rated, pose, values, found)
+    from_home = found[FOUND_START] == HOME_START
     if status == problem.INVALID:
         return status
     if started and from_home:
@@ -65,9 +65,6 @@ def follow_sample(
     if status != problem.CONVERGED:
         judge_unsolved(legs, scale, unit, judge, stamp_ns, lengths, noise, doubtful, pose, found)
         return status
-    if rated:
-        state.twist(values, scale, rates, found[FOUND_TWIST:TWIST_SPAN])
-    follow_pose(follower, poses, stamps, stamp_ns, lengths, rates, rated, pose, found)
     if doubtful:
         pass_over(judge, follower, stamp_ns, found)
         return status
@@ -79,6 +76,49 @@ def follow_sample(
         sure = True
         evidence.confirm_evidence(on, evidence.PROVED_CODE)
     judge_motion(judge, on, follower, stamp_ns, noise, sure, found)
+    return status
+
+
+@kernel
+def track_sample(
+        joints: VECTOR, legs: VECTOR, scale: NUMBER, unit: NUMBER, settings: problem.Settings,
+        travel: VECTOR, judge: VECTOR, rests: VECTOR, follower: VECTOR, poses: CUBE,
+        stamps: INTEGERS, work: VECTOR, bounds: VECTOR, driven: TRUTH, warning: NUMBER,
+        warning_time: NUMBER, stamp_ns: WHOLE, lengths: VECTOR, rates: VECTOR, rated: TRUTH,
+        noise: NUMBER, doubtful: TRUTH, flags: WHOLE, moved: VECTOR, ends: TRUTH, pose: MATRIX,
+        values: VECTOR, margins: VECTOR, found: VECTOR):
+    """
+    Follow a sample as `follow_sample`, and report it where that ends it; return status and flags.
+
+    moved: begins with the rates of report_sample, whose other arguments are the same; or empty.
+    """
+    started = follower[GOOD_POSES] > 0.0
+    status = follow_sample(
+        joints, legs, scale, unit, settings, travel, judge, rests, follower, poses, stamps, work,
+        stamp_ns, lengths, rates, rated, noise, doubtful, pose, values, found)
+    if ends and status != problem.INVALID:
+        flags = report_sample(judge, rests, follower, legs, bounds, driven, scale, warning,
+                              warning_time, started, flags, moved[:6], pose, values, margins,
+                              found)
+    return status, flags
+
+
+@kernel
+def solve_from_last(
+        joints: VECTOR, scale: NUMBER, settings: problem.Settings, travel: VECTOR,
+        follower: VECTOR, poses: CUBE, stamps: INTEGERS, work: VECTOR, keeps: TRUTH,
+        stamp_ns: WHOLE, lengths: VECTOR, rates: VECTOR, rated: TRUTH, pose: MATRIX,
+        values: VECTOR, found: VECTOR) -> WHOLE:
+    """Solve six lengths from the last good pose, which a good one becomes; return the status."""
+    for k in range(len(found)):
+        found[k] = math.nan if FOUND_TWIST <= k < TWIST_SPAN else 0.0
+    solve_next(joints, scale, settings, travel, follower, poses, stamps, keeps, stamp_ns, lengths,
+               pose, values, work, found)
+    status = int(found[FOUND_STATUS])
+    if status == problem.CONVERGED:
+        if rated:
+            state.twist(values, scale, rates, found[FOUND_TWIST:TWIST_SPAN])
+        follow_pose(follower, poses, stamps, stamp_ns, lengths, rates, rated, pose, found)
     return status
 
 

@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.tracking.legs.monitor import legs_of
 from liedyn_ros.stewart.tracking.rates.kernels import rates as kernels
 
 MILLIMETRES = 800.0, 1250.0  # times a rate, which make it one in mm/s
@@ -38,35 +37,36 @@ class RateMonitor:
     def __init__(self, geometry: StewartGeometry) -> None:
         """Take a geometry."""
         n = len(geometry.leg_names)
-        self._buffer = kernels.LEG_RATES.pack(
+        self.buffer = kernels.LEG_RATES.pack(
             legs=np.zeros((n, kernels.RATE_LEG_WIDTH)), cross=np.zeros((n, n)),
             numbers=np.zeros(kernels.RATE_NUMBERS), scales=geometry.drive_scales.copy())
-        self._legs = kernels.LEG_RATES.array(self._buffer, 'legs')
-        self._rates = np.zeros(n)
-        self._judge = BoundKernel(kernels.judge_rates, self._buffer)
+        self._legs = kernels.LEG_RATES.array(self.buffer, 'legs')
+        self._rates, self.last_ns = np.zeros(n), np.zeros(1, dtype=np.int64)
+        self._judge = BoundKernel(kernels.judge_rates, self.buffer)
         zeros = np.zeros(n)  # compiled before the first sample
         self._judge(0.0, zeros, zeros, zeros, 0.0, 0.0, 0.0, 0.0, 0)
         self.reset()
 
     def reset(self) -> None:
         """Forget the motion and the faults."""
-        kernels.forget_rates(self._buffer)
-        self._last_ns = 0
+        kernels.forget_rates(self.buffer)
+        self.last_ns[0] = 0
 
     def contradicting(
             self, stamp_ns: int, lengths: Array, rates: ArrayLike, filtered: Array,
-            numbers: tuple[float, float, float, float], outliers: int) -> tuple[int, ...]:
+            numbers: tuple[float, float, float, float], outliers: int) -> int:
         """
-        Return the legs whose rates contradict their lengths in a sample of a time (ns), indices.
+        Return the legs whose rates contradict their lengths in a sample of a time (ns), as bits.
 
         lengths: (n,), m or rad. rates: (n,), measured. filtered: (n,), by the lengths. numbers:
         variance of these (m^2/s^2), noise of a length (m), spread of the stamps (s), bound of the
         acceleration (m/s^2), at the drives' ends. outliers: legs as bits, whose lengths are none.
         """
         self._rates[:] = rates
-        seconds, self._last_ns = 1e-9 * (stamp_ns - self._last_ns), stamp_ns
-        return legs_of(self._judge.call(
-            seconds, lengths, self._rates, filtered, *numbers, outliers))
+        seconds, self.last_ns[0] = 1e-9 * (stamp_ns - int(self.last_ns[0])), stamp_ns
+        found: int = self._judge.call(
+            seconds, lengths, self._rates, filtered, *numbers, outliers)
+        return found
 
     def describe(self, names: Sequence[str]) -> list[str]:
         """Return the lasting faults, to be read, of legs with these names."""
