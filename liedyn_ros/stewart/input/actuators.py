@@ -185,7 +185,6 @@ class LegActuators:
     beside: Array = field(default_factory=lambda: NO_READINGS)
     fixed: Array = field(default_factory=lambda: NO_READINGS)
     _order: NameOrder = field(init=False, repr=False, compare=False)
-    _kernel: BoundKernel = field(init=False, repr=False, compare=False)
     _parallel: bool = field(init=False, repr=False, compare=False)
     _rods: set[str] = field(init=False, repr=False, compare=False)  # of fixed length
 
@@ -216,7 +215,6 @@ class LegActuators:
         object.__setattr__(self, '_parallel', bool(beside.any()))
         object.__setattr__(self, '_order', NameOrder(
             'actuator names', self.names, ignore_others=self.ignore_others))
-        object.__setattr__(self, '_kernel', BoundKernel(kernels.of_positions, scales))
 
     @property
     def driven_names(self) -> tuple[str, ...]:
@@ -250,6 +248,22 @@ class LegActuators:
         if self._rods:
             rates[~np.isnan(self.fixed)] = 0.0
         return rates * self._slope(lengths) if self._parallel else rates
+
+    def reader(self, names: Sequence[str], tables: Sequence[Any], first: int,
+               velocities: int | None) -> tuple[BoundKernel, Array, Array] | None:
+        """
+        Return legs.read_message for messages of these names, and its lengths and rates, (n,).
+
+        tables, first, velocities: its own; None for messages without velocities. None where more
+        than a scale and an offset is between a position and a length. Raises NameSetError.
+        """
+        if self._parallel or self._rods:
+            return None
+        n, rated = len(self.names), velocities is not None
+        lengths, rates = np.empty(n), np.empty(n)
+        return BoundKernel(
+            kernels.read_message, self.scales, self.offsets, np.zeros(n), self._order.of(names),
+            *tables, first, rated, velocities or 0, lengths, rates), lengths, rates
 
     def positions(self, lengths: Array) -> Array:
         """
@@ -299,18 +313,12 @@ class LegActuators:
         if self._rods and (missing := self._rods - {*names}):
             values = np.append(np.asarray(values, dtype=float), np.zeros(len(missing)))
             names = [*names, *sorted(missing)]
-        numbers, legs = np.asarray(values, dtype=float), np.empty(len(self.names))
+        numbers = np.asarray(values, dtype=float)
         if numbers.shape != (len(names),):
             checks.as_array(f'actuator {what} (one for each of {checks.listed(names)})', values,
                             (len(names),))
-        order = self._order.of(names)
-        if len(self.names) != 6:  # of which the kernel is
-            legs[:] = checks.require_finite(f'actuator {what} in leg order', numbers[order])
-            return offsets + self.scales * legs
-        if not (self._kernel.attempt(offsets, order, len(names), numbers, legs)
-                or self._kernel(offsets, order, len(names), numbers.copy(), legs)):
-            checks.require_finite(f'actuator {what} in leg order', numbers[order])
-        return legs
+        return offsets + self.scales * checks.require_finite(
+            f'actuator {what} in leg order', numbers[self._order.of(names)])
 
 
 def actuators_of(

@@ -22,7 +22,7 @@ from liedyn_ros.nodes.stewart.parameters import (
     FLOAT64_ARRAY, FLOAT64_TOPICS, JOINT_STATE_INPUT, UNSTAMPED)
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES
 from liedyn_ros.ros.messages.conversions import nanoseconds
-from liedyn_ros.ros.messages.packed import JointStateReader
+from liedyn_ros.ros.messages.packed import JointStateReader, PackedJointState
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import Stream
@@ -55,6 +55,7 @@ class LegInput:
         self._single = form in (JOINT_STATE_INPUT, FLOAT64_ARRAY)
         self._reader = JointStateReader(
             node.resolve_topic_name(LEG_STATES), actuators.driven_names)
+        self._kind: PackedJointState | None = None  # of messages that one kernel reads
         if self._single:
             callbacks: dict[str, Callable[..., None]] = {
                 LEG_STATES: self._take_array if floats else self._take_joint_state}
@@ -100,6 +101,12 @@ class LegInput:
         return '; '.join(reasons) or 'the publisher is silent'
 
     def _take_joint_state(self, raw: bytes) -> None:
+        kind = self._kind
+        if kind is not None and kind.take(raw):  # most messages are as the one before
+            stamp_ns, usable = self._read()
+            if usable:
+                self._on_set(stamp_ns, self._lengths, self._rates)
+                return
         stamp_ns, rates = self._node.now_ns(), None  # bytes that are no message have no stamp
         try:
             stamp_ns, names, positions, velocities, _ = self._reader.read(raw)
@@ -109,7 +116,22 @@ class LegInput:
         except LiedynError as error:
             self._on_fault(stamp_ns, error)
             return
+        if self._reader.newest is not self._kind:
+            self._bind(self._reader.newest)
         self._on_set(stamp_ns, lengths, rates)
+
+    def _bind(self, kind: PackedJointState | None) -> None:
+        """Read messages of a kind, of which one was read, by one kernel where that is possible."""
+        self._kind = None
+        if kind is None:
+            return
+        first, velocities, _ = kind.places
+        rated = self._use_rates and kind.counts[1] > 0
+        bound = self._actuators.reader(
+            kind.names, kind.tables, first, velocities if rated else None)
+        if bound is not None:
+            read, self._lengths, rates = bound
+            self._kind, self._read, self._rates = kind, read.call, rates if rated else None
 
     def _take_array(self, message: Float64MultiArray, sent_ns: int) -> None:
         stamp_ns = self._node.time_of_sending(sent_ns)

@@ -16,8 +16,9 @@ The joints are a table of `leg_rows`: base joints a_i (base frame), then platfor
 import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR, WHOLE
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, TRUTH, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import mat3, vec3
+from liedyn_ros.lie.kernels.words import is_like, stamp_of
 from liedyn_ros.stewart.platform.kernels.leg_rows import count_legs
 
 BY_BODY_TWIST = 0  # T <- T exp(s), twist in the platform frame
@@ -94,21 +95,37 @@ def length_jacobian(joints, r, p, trivialization, out):
 
 
 @kernel
-def of_positions(
-        scales: VECTOR, offsets: VECTOR, order: INTEGERS, count: WHOLE, positions: VECTOR,
-        lengths: VECTOR):
+def of_positions(scales, offsets, order, positions, lengths):
     """
-    Write the lengths of n actuators; return whether there are as many positions as said.
+    Write the lengths of n actuators; return whether their positions are finite.
 
-    order: where the position of each leg's actuator stands. Theirs have to be finite too.
+    order: where the position of each leg's actuator stands.
     """
-    usable = len(positions) == count
-    if usable:
-        for i in range(len(order)):
-            position = positions[order[i]]
-            usable &= np.isfinite(position)
-            lengths[i] = offsets[i] + scales[i] * position
+    usable = True
+    for i in range(len(order)):
+        position = positions[order[i]]
+        usable &= np.isfinite(position)
+        lengths[i] = offsets[i] + scales[i] * position
     return usable
+
+
+@kernel
+def read_message(
+        scales: VECTOR, offsets: VECTOR, still: VECTOR, order: INTEGERS, words: INTEGERS,
+        like: INTEGERS, mask: INTEGERS, numbers: VECTOR, first: WHOLE, rated: TRUTH,
+        velocities: WHOLE, lengths: VECTOR, rates: VECTOR):
+    """
+    Write lengths and rates of n actuators from a message; return its stamp, ns, and its use.
+
+    words, like, mask: of `is_like`; numbers: those of the message, of which `first` begins the
+    positions and, where it is rated, `velocities` begins these. still: (n,) zeros. A message is of
+    no use if it is of another kind, or has a number that is not finite.
+    """
+    usable = is_like(words, like, mask) and of_positions(
+        scales, offsets, order, numbers[first:], lengths)
+    if usable and rated:
+        usable = of_positions(scales, still, order, numbers[velocities:], rates)
+    return stamp_of(words), usable
 
 
 @kernel

@@ -11,9 +11,13 @@
 import numpy as np
 import pytest
 from rclpy.qos import ReliabilityPolicy
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
 from support.bench.pose_bench import FAR, GEOMETRY, LEGS, matrix, NEAR, PoseBench, rates_at
 
+from liedyn_ros.ros.messages.packed import PackedJointState
 from liedyn_ros.stewart import leg_lengths
+from liedyn_ros.stewart.input.actuators import LegActuators
 
 pytestmark = pytest.mark.ros
 TWIST = np.array([0.1, -0.2, 0.15, 0.02, 0.03, -0.01])
@@ -70,3 +74,27 @@ def test_the_subscription_takes_what_sensors_offer(tracking):
     topic = f'{node.node.get_namespace()}/leg_states'
     profile = node.node.get_subscriptions_info_by_topic(topic)[0].qos_profile
     assert profile.reliability is ReliabilityPolicy.BEST_EFFORT
+
+
+def test_one_kernel_reads_what_names_and_numbers_say():
+    names, order = ['x', *'fbdaec'], [4, 2, 6, 3, 5, 1]
+    actuators = LegActuators(tuple('abcdef'), SCALES, OFFSETS, ignore_others=True)
+    rng, position = np.random.default_rng(0), np.arange(7.0)
+
+    def message(names=names, position=position):
+        sent = JointState(name=names, position=position.tolist(), velocity=rng.normal(size=7))
+        sent.header.stamp.sec, sent.header.stamp.nanosec = -3, 999_999_999
+        return sent, serialize_message(sent)
+
+    kind = PackedJointState.of(message()[1])
+    kernel, lengths, rates = actuators.reader(kind.names, kind.tables, *kind.places[:2])
+    for _ in range(3):
+        sent, raw = message(position=rng.normal(size=7))
+        assert kind.take(raw) and kernel() == (-3_000_000_000 + 999_999_999, True)
+        np.testing.assert_array_equal(lengths, actuators.lengths(sent.name, sent.position))
+        np.testing.assert_array_equal(rates, actuators.rates(sent.name, sent.velocity, lengths))
+        np.testing.assert_array_equal(lengths, OFFSETS + SCALES * np.array(sent.position)[order])
+    unread = np.where(np.arange(7) == 2, np.nan, position)
+    for _, raw in (message(names=['x', *'fbdaeg']), message(position=unread)):
+        assert kind.take(raw) and not kernel()[1]
+    assert not kind.take(raw[:-1])
