@@ -88,7 +88,7 @@ class AgeGate(ClockMonitor):
     def look(self) -> int:
         """Return the time; where the clock has just started or was set, silence starts again."""
         before_ns, now_ns = self.now_ns, super().look()
-        if self.was_set or before_ns == 0:
+        if self.cause or before_ns == 0:
             self._accepted_ns = now_ns
         return now_ns
 

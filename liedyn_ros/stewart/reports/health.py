@@ -33,7 +33,6 @@ from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredTracker
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
 WITHOUT_POSE = 'no pose'
-MAX_MARGINS = 1000  # poses; then only the least margins are kept
 SINGULARITY = {
     Flag.BRANCH_WRONG: (
         'the pose is not the one that the motion leads to; call ~/confirm if it is right'),
@@ -176,7 +175,7 @@ class Period:
     last: MonitoredPose | None = None  # with a pose
     flags: Flag = field(default_factory=lambda: Flag(0))
     legs: Counter[int] = field(default_factory=Counter)
-    margins: list[Array] = field(default_factory=list)  # of the platform's limits
+    margins: Array | None = None  # least ones of the platform's limits
     legs_counted: int = 6  # of the platform
     solved: int = 0
     failed: int = 0
@@ -193,11 +192,6 @@ class Period:
     def flag_values(self, flags: Iterable[Flag]) -> dict[str, object]:
         """Return 1 for each of the flags that a sample had, else 0, to be plotted."""
         return {(flag.name or '').lower(): int(flag in self.flags) for flag in flags}
-
-    @property
-    def least(self) -> LimitMargins:
-        """Return the least value of each margin since the last report."""
-        return LimitMargins(np.min(self.margins, axis=0), self.legs_counted)
 
 
 class PoseHealth:
@@ -224,18 +218,12 @@ class PoseHealth:
         if monitored.legs:
             now.legs.update(monitored.legs)
         if monitored.converged:
-            self._note_limits(monitored)
+            now.margins = monitored.margins if now.margins is None else np.minimum(
+                now.margins, monitored.margins)
             now.last = monitored
             now.solved += 1
         else:
             now.failed += 1
-
-    def _note_limits(self, monitored: MonitoredPose) -> None:
-        """Note how far a pose is from its limits."""
-        now = self._now
-        now.margins.append(monitored.margins)
-        if len(now.margins) == MAX_MARGINS:
-            now.margins = [now.least.values]
 
     def refuse(self, reason: str) -> None:
         """Note input that was refused."""
@@ -372,10 +360,10 @@ class PoseHealth:
 
     def _limits(self, period: Period) -> PartHealth:
         """Return the least margin of each limit since the last report."""
-        if not period.margins:
+        if period.margins is None:
             return PartHealth('limits', Level.ERROR if period.failed else Level.STALE,
                               WITHOUT_POSE, {})
-        least = period.least
+        least = LimitMargins(period.margins, period.legs_counted)
         exceeded = least.exceeded(self._geometry.leg_names)
         return PartHealth(
             'limits', Level.ERROR if exceeded else Level.OK,

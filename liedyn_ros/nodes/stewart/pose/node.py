@@ -194,7 +194,7 @@ class StewartPoseNode(ManagedNode):
     def _look_at_clock(self) -> None:
         """Forget the redundant sensor's readings where the clock was set back."""
         self._gate.look()
-        if self._gate.was_set and self._sensor is not None:
+        if self._sensor is not None and self._gate.was_set:
             self._sensor.clear()
 
     def _look_for_silence(self) -> None:
