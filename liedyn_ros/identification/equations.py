@@ -369,16 +369,22 @@ def _drag(terms: tuple[Term, ...], motion: Motion, window: slice, loads: Array |
     slow = np.maximum(_MIN_SIGN_RATIO * motion.noise[1], np.sqrt(np.finfo(float).tiny))
     drag = np.empty((len(v), len(terms)))
     for column, each in enumerate(terms):
-        i = each.row
+        i, j = each.row, each.other
+        rate, least = v[:, i], slow[i]
+        if j >= 0:
+            rate, least = rate + each.factor * v[:, j], max(least, slow[j])
         drag[:, column] = each.column(
-            q[:, each.qi], v[:, i], slow[i], None if loads is None else loads[:, i])
+            q[:, each.qi], rate, least, None if loads is None else loads[:, i])
     return drag
 
 
 def _spread(terms: tuple[Term, ...], nv: int, columns: Array) -> Array:
-    """Return columns (n, nv, e), each in the row of its joint, of those of terms (n, e)."""
+    """Return columns (n, nv, e), each in the rows of its joints, of those of terms (n, e)."""
     result = np.zeros((len(columns), nv, len(terms)))
     result[:, [each.row for each in terms], range(len(terms))] = columns
+    for k, each in enumerate(terms):
+        if each.other >= 0:
+            result[:, each.other, k] = each.factor * columns[:, k]
     return result
 
 

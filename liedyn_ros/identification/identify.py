@@ -27,7 +27,7 @@ from liedyn_ros.identification.estimate import (
 from liedyn_ros.identification.held_out import (
     CUTOFFS, FOLDS, HeldOutForces, parts_of, PRIORS, Trial)
 from liedyn_ros.identification.joints import (
-    FRICTION_TERMS, LOAD, MORE_TERMS, OFFSET_TERM, SCALE_TERM, SPRING, STRIBECK, TILT)
+    COUPLED, FRICTION_TERMS, LOAD, MORE_TERMS, OFFSET_TERM, SCALE_TERM, SPRING, STRIBECK, TILT)
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.joints.scales import scaled, with_scales
 from liedyn_ros.identification.missing_terms import missing_terms
@@ -110,6 +110,12 @@ class Identification:
     def springs(self) -> dict[str, float]:
         """Return the stiffness of joints in addition to the model's, N m/rad or N/m."""
         return self._extra(SPRING)
+
+    @property
+    def coupled(self) -> dict[str, float]:
+        """Return friction, N m, and damping, N m s, of motors that turn with two joints."""
+        return {each.name(self.given): float(value) for each, value in zip(
+            self.equations.extra, self.estimate.extra) if each.kind == COUPLED}
 
     @property
     def tilt(self) -> Array:

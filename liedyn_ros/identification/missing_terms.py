@@ -16,10 +16,12 @@ import numpy as np
 
 from liedyn_ros.common.errors import ConvergenceError, LimitError, ShapeError
 from liedyn_ros.identification.held_out import HeldOutForces, Trial
-from liedyn_ros.identification.joints import MORE_TERMS, SCALE_TERM, SPRING, TILT
+from liedyn_ros.identification.joints import COUPLED, MORE_TERMS, SCALE_TERM, SPRING, TILT
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.verdict import MAX_CONSISTENCY_COST
+
+WHAT = {TILT: 'a tilt of the base', SPRING: 'springs', COUPLED: 'friction of coupled motors'}
 
 
 def missing_terms(motion: Motion, trial: Trial, friction: tuple[str, ...], weight: float,
@@ -42,7 +44,7 @@ def missing_terms(motion: Motion, trial: Trial, friction: tuple[str, ...], weigh
             trial.equations.joints, times)) if both.is_better(kind, 'consistent', k)
             and f'{each:.2g}' != '1'}
         if helped and both.is_better(kind, 'consistent'):
-            what = {TILT: 'a tilt of the base', SPRING: 'springs'}.get(kind, f'friction {kind!r}')
+            what = WHAT.get(kind, f'friction {kind!r}')
             gains = ', '.join(f'{name} {each:.2g}' for name, each in helped.items())
             texts[kind] = (f'a term is missing: with {what} errors on held-out parts are smaller, '
                            f'times {gains}' + (

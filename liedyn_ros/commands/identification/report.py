@@ -176,6 +176,7 @@ def _bodies(page: ReportPage, result: Identification) -> None:
                  joint: speed for joint, (_, speed) in result.stribeck.items()}),
              ('friction by load', result.load_friction),
              ('spring, N m/rad or N/m', result.springs),
+             ('coupled motor, N m or N m s', result.coupled),
              ('tilt of the base, degrees', {
                  f'about {axis}': each for axis, each in zip(
                      ('x', 'y'), np.degrees(result.tilt))})]

@@ -9,8 +9,8 @@
 """Terms of joints besides inertia: columns of friction, offsets and scales (16.10)."""
 
 from liedyn_ros.identification.joints.terms import (
-    FRICTION_TERMS, LOAD, MORE_TERMS, OFFSET_TERM, SCALE_TERM, SPRING, STRIBECK, Term, terms_of,
-    TILT)
+    COUPLED, FRICTION_TERMS, LOAD, MORE_TERMS, OFFSET_TERM, SCALE_TERM, SPRING, STRIBECK, Term,
+    terms_of, TILT)
 
-__all__ = ['FRICTION_TERMS', 'LOAD', 'MORE_TERMS', 'OFFSET_TERM', 'SCALE_TERM', 'SPRING',
-           'STRIBECK', 'TILT', 'Term', 'terms_of']
+__all__ = ['COUPLED', 'FRICTION_TERMS', 'LOAD', 'MORE_TERMS', 'OFFSET_TERM', 'SCALE_TERM',
+           'SPRING', 'STRIBECK', 'TILT', 'Term', 'terms_of']

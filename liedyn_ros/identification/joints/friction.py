@@ -16,7 +16,8 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.identification.equations import Equations, with_terms
-from liedyn_ros.identification.joints.terms import LOAD, SPRING, STRIBECK, Term, terms_of, TILT
+from liedyn_ros.identification.joints.terms import (
+    COUPLED, LOAD, SPRING, STRIBECK, Term, terms_of, TILT)
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.robust_fit import reduced, robust_fit
 from liedyn_ros.model import Model
@@ -33,13 +34,13 @@ _MAX_SPEED_SHARE = 0.5  # of the greatest rate
 def with_friction(model: Model, motion: Motion, equations: Equations, kinds: tuple[str, ...],
                   speeds: Mapping[str, float]) -> Equations:
     """
-    Return equations with Stribeck friction, that by load, tilt and springs, as kinds say.
+    Return equations with Stribeck friction, that by load and of coupled motors, tilt, springs.
 
     speeds are those of Stribeck terms that were found before, by coordinate, rad/s or m/s; others
     are found. A joint that was too slow for one has no such term. Raises LimitError, ShapeError.
     """
     plain, loaded = equations, terms_of(model, tuple(
-        kind for kind in kinds if kind in (LOAD, TILT, SPRING)))
+        kind for kind in kinds if kind in (LOAD, TILT, SPRING, COUPLED)))
     if loaded:
         equations = _with_load(model, motion, plain, loaded)
     if STRIBECK not in kinds:

@@ -203,3 +203,23 @@ def test_springs_of_joints_are_tried_named_and_found():
         time, q, tau + springs * (q - 0.3), friction=(*FRICTION, 'spring'), **FIXED_SETTINGS)
     np.testing.assert_allclose(list(result.springs.values()), springs, rtol=0.02)
     assert (result.held_out['consistent'] < blind.held_out['consistent']).all()
+
+
+@pytest.mark.parametrize(('side', 'damping'), ((1, 0.7), (-1, 0.0)), ids=('sum', 'difference'))
+def test_friction_of_motors_that_turn_with_two_joints_is_tried_named_and_found(side, damping):
+    """As in hollow wrists, where one motor turns as a sum of joints, and in differentials."""
+    time, q, v, tau, _ = motion()
+    turns = v[:, 1] + side * v[:, 2]
+    drag = damping * turns + 1.5 * np.sign(turns)
+    tau = tau + np.column_stack([np.zeros(len(v)), drag, side * drag])
+    blind = found(time, q, tau, **FIXED_SETTINGS)
+    assert blind.missing[0] == 'coupled' and not blind.coupled
+    result = found(time, q, tau, friction=(*FRICTION, 'coupled'), **FIXED_SETTINGS)
+    assert 'coupled' not in result.missing
+    others, pair = result.coupled, f'{NAMES[1]} {"+" if side > 0 else "-"} {NAMES[2]}'
+    assert others.pop(f'{pair}/friction') == pytest.approx(1.5, rel=0.05)
+    assert others.pop(f'{NAMES[1]} + {NAMES[2]}/damping') == pytest.approx(
+        damping, rel=0.05, abs=0.05)
+    assert len(others) == 4 and max(map(abs, others.values())) < 0.05
+    assert_dissipates_as_the_arm(result)
+    assert (result.held_out['consistent'] < blind.held_out['consistent'])[1:].all()
