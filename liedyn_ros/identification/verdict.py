@@ -138,9 +138,11 @@ def with_held(verdict: Verdict, held: Sequence[str], whole: Model, model: Model,
         equations.joints, times, effect, held_out['consistent'], before)
         if each > MISSING_TERM_RATIO and most > max(error, old - error)]
     if suspect:
+        terms = [each[each.index('--friction'):] for each in verdict.remarks
+                 if '--friction' in each][:1]
         advice = '' if sure else (
-            '. The given model stays: record the held joints too, or confirm that they stood '
-            'still (--sure)')
+            f'. The given model stays: {"".join(f"add the term ({each}), " for each in terms)}'
+            'record the held joints too, or confirm that they stood still (--sure)')
         reasons.append('errors are far above the noise of the efforts (times it: '
                        f'{", ".join(suspect)}): a held joint may have moved, or a term is '
                        f'missing{advice}')
