@@ -32,7 +32,8 @@ from liedyn_ros.layers import allowed
 PACKAGE = Path(__file__).parents[1]
 BUILD = (  # what else decides on the code of a kernel
     'build/bundles.py', 'build/compiler.py', 'build/kinds.py', 'build/lanes.py',
-    'build/lowering.py', 'build/objects.py', 'build/words.py', 'jit/decorators.py')
+    'build/lowering.py', 'build/objects.py', 'build/rows.py', 'build/words.py',
+    'jit/decorators.py')
 C_BUILD = 'build/c_entries.py', 'build/pointer_calls.py'  # the same, of functions in C
 FUNCTIONS_FOLDER = 'export/functions'  # modules whose functions are those of the C library
 _COMMENT = re.compile(r'#[^\n]*')

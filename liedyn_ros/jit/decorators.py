@@ -50,6 +50,7 @@ ir, types, errors = Module('llvmlite.ir'), Module('numba.core.types'), Module('n
 cgutils, arrays = Module('numba.core.cgutils'), Module('numba.np.arrayobj')
 build = Module('liedyn_ros.build.compiler')
 lane_types, bundle_types = Module('liedyn_ros.build.lanes'), Module('liedyn_ros.build.bundles')
+row_types = Module('liedyn_ros.build.rows')
 
 
 class Intrinsic:

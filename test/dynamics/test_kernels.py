@@ -148,9 +148,9 @@ def test_rotations_of_quaternions_do_not_depend_on_the_norm() -> None:
 @pytest.mark.parametrize('kind, size', [(kinds.SPHERICAL, 3), (kinds.FREE, 6)])
 def test_exponential_rate_moves_the_exponential(kind: int, size: int) -> None:
     """exp(x + dt dx) = exp(x) exp(dt v) to second order in dt."""
-    model = np.zeros((2, tables.MODEL_WIDTH))
-    model.view(np.int64)[0, tables.LINKS] = 2
-    model.view(np.int64)[1, tables.KIND] = kind
+    model = tables.Link.table(2)
+    tables.Tree.of(model, 'links')[0] = 2
+    tables.Link.of(model, 'kind')[1] = kind
     x, v, dx, dt = RNG.normal(size=size), RNG.normal(size=size), np.empty(size), 1e-5
     exponential_rate(model, x, v, dx)
     group = so3 if size == 3 else se3
@@ -168,7 +168,7 @@ def test_no_kernel_can_allocate_or_keep_a_reference() -> None:
                 if hasattr(value, 'dispatcher') and value.__module__ == module.__name__]
     assert len(compiled) > 500
     assert not any(each.dispatcher.targetoptions['_nrt'] for each in compiled)
-    model, data = np.zeros((2, tables.MODEL_WIDTH)), np.zeros((2, tables.DATA_WIDTH))
+    model, data = tables.Link.table(2), tables.State.table(2)
     q, out = np.zeros(1), np.zeros((1, 1))
     before = [sys.getrefcount(array) for array in (model, data, q, out)]
     for _ in range(10):

@@ -64,8 +64,8 @@ def test_constants_with_an_index_out_of_place_are_no_tree(floating):
     assert is_tree(table, *sizes)
     links = model.link_table.N + 1
     places = [(i, column) for i in range(1, links) for column in (
-        tables.KIND, tables.QI, tables.VI)] + [
-            (links + k, tables.POSITION_AT) for k in range(model.nv)]
+        tables.Link.column(name) for name in ('kind', 'qi', 'vi'))] + [
+            (links + k, tables.Coordinate.column('position_at')) for k in range(model.nv)]
     for place in places:
         for wrong in (-1, 1 << 40):
             right, whole[place] = whole[place], wrong

@@ -29,6 +29,8 @@ ACCESSES = {  # with the first index that is wrong
     'put quad': ('put_quad(table, {}, 0, quad_of(1.0))', 3),
     'array': ('table[{}, 0]', 3), 'bundle': ('view(flat).x[{}]', 3),
     'rows': ('rows_of(flat, 0, {}, 1)[0, 0]', 25),
+    'row': ('ROW(table, {}).x', 3), 'row below': ('ROW(table, -{}).x', 1),
+    'row of another width': ('ROW(rows_of(flat, 0, 1, 9 - {}), 0).x', 1),
     'too wide': ('get(of_width(table, {}), 0, 0)', 10),
     'too narrow': ('get(of_width(table, 17 - {}), 0, 0)', 9)}
 
@@ -39,13 +41,15 @@ import numba
 import numpy as np
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import CHECKED
-from liedyn_ros.jit.kinds import VECTOR
+from liedyn_ros.jit.kinds import NUMBER, VECTOR
 from liedyn_ros.jit.pointers import rows_of
+from liedyn_ros.jit.rows import Row
 from liedyn_ros.jit.simd import (
     get, get_int, get_lane, get_lanes, get_quad, of_width, put, put_quad, quad_of)
 
 kernel = numba.njit(boundscheck=CHECKED, _nrt=False)
 pair, table, states = Bundle('Pair', x=VECTOR, y=VECTOR), np.zeros((3, 9)), np.zeros((3, 9, 8))
+ROW = Row('Row', 9, x=NUMBER)
 flat = pair.pack(x=np.zeros(3), y=np.zeros(3))
 view, found = pair.view, {{}}
 for name, (access, wrong) in {ACCESSES}.items():

@@ -32,10 +32,10 @@ from liedyn_ros.dynamics.algorithms.inverse import Inverse
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.kernels.variational import (
-    discrete_momenta, STEP_WIDTH, write_tangent)
+    discrete_momenta, LinkStep, write_tangent)
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import refuse
-from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, STIFFNESS, STOP_STIFFNESS
+from liedyn_ros.dynamics.tree.kernels.tables import Coordinate, State
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
@@ -74,8 +74,9 @@ def _without_springs(dynamics: Dynamics) -> Dynamics | None:
     if not (links.stiffness.any() or links.stops.any()):
         return None
     inert = Dynamics(dynamics.model, dissipation=dynamics.dissipation)
-    first, end = inert.constants.links, inert.constants.rows
-    inert.constants.table[first:end, [STIFFNESS, STOP_STIFFNESS]] = 0.0
+    coordinates = inert.constants.table[inert.constants.links:inert.constants.rows]
+    Coordinate.of(coordinates, 'stiffness')[:] = 0.0
+    Coordinate.of(coordinates, 'stop')[:, 0] = 0.0
     return inert
 
 
@@ -83,7 +84,7 @@ def _without_springs(dynamics: Dynamics) -> Dynamics | None:
 def _weightless(dynamics: Dynamics) -> Data:
     """Return data whose ground does not accelerate upwards: calls with it know no gravity."""
     data = Data(dynamics.constants)
-    data.table[0, ACCELERATION:ACCELERATION + 6] = 0.0
+    State.of(data.table[0], 'acceleration')[:] = 0.0
     return data
 
 
@@ -101,7 +102,7 @@ def _momenta(dynamics: Dynamics) -> BoundKernel:
     """Return the kernel of discrete momenta; a call writes its tables before it reads them."""
     constants = dynamics.constants
     return BoundKernel(discrete_momenta, constants.table, _weightless(dynamics).table,
-                       np.zeros((constants.links, STEP_WIDTH)))
+                       LinkStep.table(constants.links))
 
 
 class Flow:

@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators.kernels.variational import (
-    discrete_momenta, STEP_DISPLACEMENT, STEP_WIDTH, STEP_WRENCH)
+    discrete_momenta, LinkStep)
 from liedyn_ros.dynamics.tree.constants import homogeneous
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.kernels.tables import ROTATION
+from liedyn_ros.dynamics.tree.kernels.tables import State
 from liedyn_ros.dynamics.tree.screw_tree import inertia_matrices, link_screws
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
@@ -142,12 +142,12 @@ class DiscreteMomenta:
         self._of = np.repeat(np.arange(table.N), [len(each) for each in screws])
         self._screws = np.vstack([np.zeros((0, 6)), *screws])
         self.start, self.end = np.empty((2, len(rate)))
-        data, steps = Data(tree.constants), np.zeros((tree.constants.links, STEP_WIDTH))
+        data, steps = Data(tree.constants), LinkStep.table(tree.constants.links)
         discrete_momenta(tree.constants.table, data.table, steps, q, rate, dt, self.start,
                          self.end)
-        poses = _homogeneous(data.table[1:tree.constants.links], ROTATION)
-        moves = _homogeneous(steps[1:], STEP_DISPLACEMENT)
-        wrench = steps[1:, STEP_WRENCH:STEP_WRENCH + 6]
+        poses = _homogeneous(State.of(data.table[1:tree.constants.links], 'pose'))
+        moves = _homogeneous(LinkStep.of(steps[1:], 'displacement'))
+        wrench = LinkStep.of(steps[1:], 'wrench')
         tangents, free = dt * self._twists(rate), np.asarray(table.kind) == kinds.FREE
         own, self._by_rate = se3.exp(tangents), dt * se3.right_jacobian(tangents)
         own[free] = se3.from_rotation_translation(
@@ -191,9 +191,9 @@ class DiscreteMomenta:
         return np.asarray(np.einsum('cj,cjk->ck', self._screws, wrenches[self._of]))
 
 
-def _homogeneous(rows: Array, column: int) -> Array:
-    """Return the poses (N, 4, 4) in twelve columns of rows: rotation row by row, translation."""
-    return np.array([homogeneous(row, column) for row in rows]).reshape(-1, 4, 4)
+def _homogeneous(poses: Array) -> Array:
+    """Return the matrices (N, 4, 4) of poses (N, 12): rotation row by row, translation."""
+    return np.array([homogeneous(pose) for pose in poses]).reshape(-1, 4, 4)
 
 
 def _wrenches(parameters: Array, moves: Array, dt: float) -> Array:

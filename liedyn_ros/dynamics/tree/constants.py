@@ -16,8 +16,8 @@ from liedyn_ros.common.checks import Array, output, require_own_memory
 from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.dynamics.tree.inputs import kernel_array, known, raise_refusal, time_derivatives_of
-from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.dynamics.tree.kernels.kinematics import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
+from liedyn_ros.dynamics.tree.kernels.tables import Body, Coordinate, FAR, Link, Tree
 from liedyn_ros.model import Frame, Model
 from liedyn_ros.model.configuration import with_unit_quaternions
 
@@ -38,50 +38,46 @@ class Constants:
     def __init__(self, model: Model, dissipation: bool = True, mass_unit: float = 1.0) -> None:
         """Lay out the table of a model."""
         self.model, self.dissipation, self._mass_unit = model, dissipation, mass_unit
-        links, bodies = model.link_table, len(model.bodies)
+        links, bodies_count = model.link_table, len(model.bodies)
         self.links, self.rows = links.N + 1, links.N + 1 + links.nv  # rows of data
-        self.table = np.zeros((self.rows + len(model.frames), tables.MODEL_WIDTH))
-        whole = self.table.view(np.int64)
-        whole[0, [tables.LINKS, tables.NQ, tables.NV, tables.BODIES]] = (
-            self.links, links.nq, links.nv, bodies)
-        self.table[0, tables.GRAVITY:tables.GRAVITY + 3] = links.gravity
-        link, body = slice(1, self.links), slice(self.rows, self.rows + bodies)
-        whole[link, tables.KIND] = links.kind
-        whole[link, tables.PARENT] = links.parent + 1
-        whole[link, tables.QI] = links.qi
-        whole[link, tables.VI] = links.vi
-        self.table[link, tables.PLACEMENT:tables.PLACEMENT + 12] = links.placement
-        self.table[link, tables.INERTIA:tables.INERTIA + 10] = mass_unit * links.inertia
-        self.table[link, tables.PITCH] = links.pitch
-        if dissipation:
-            self.table[self.links:self.rows, tables.DAMPING] = mass_unit * links.damping
-            self.table[self.links:self.rows, tables.FRICTION] = mass_unit * links.friction
-        coordinate = slice(self.links, self.rows)
-        self.table[coordinate, tables.STIFFNESS] = mass_unit * links.stiffness
-        self.table[coordinate, tables.REST] = links.rest
-        self.table[coordinate, tables.ARMATURE] = mass_unit * links.armature
-        stops = np.clip(links.stops, -tables.FAR, tables.FAR)
+        self.table = Link.table(self.rows + len(model.frames))
+        ground, rows = self.table[0], self.table[1:self.links]
+        coordinates, bodies = self.table[self.links:self.rows], self.table[self.rows:]
+        for name, number in ('links', self.links), ('nq', links.nq), ('nv', links.nv), (
+                'bodies', bodies_count), ('loaded_joints', (
+                    links.stiffness.any() or links.armature.any() or links.stops.any())):
+            Tree.of(ground, name)[...] = number
+        Tree.of(ground, 'gravity')[:] = links.gravity
+        for name, values in (
+                ('kind', links.kind), ('parent', links.parent + 1), ('qi', links.qi),
+                ('vi', links.vi), ('pitch', links.pitch), ('placement', links.placement),
+                ('inertia', mass_unit * links.inertia)):
+            Link.of(rows, name)[:] = values
+        stops = np.clip(links.stops, -FAR, FAR)
         stops[:, 0] *= mass_unit
-        self.table[coordinate, tables.STOP_STIFFNESS:tables.STOP_UPPER + 1] = stops
-        whole[coordinate, tables.POSITION_AT] = links.position_at
-        whole[0, tables.LOADED_JOINTS] = (
-            links.stiffness.any() or links.armature.any() or links.stops.any())
-        whole[body, tables.CARRIER] = links.body_link + 1
-        self.table[body, tables.PLACEMENT:tables.PLACEMENT + 12] = links.body_placement
-        for row, frame in enumerate(model.frame_list, self.rows + bodies):
+        for name, values in (
+                ('stiffness', mass_unit * links.stiffness), ('rest', links.rest),
+                ('armature', mass_unit * links.armature), ('stop', stops),
+                ('position_at', links.position_at)):
+            Coordinate.of(coordinates, name)[:] = values
+        if dissipation:
+            Coordinate.of(coordinates, 'damping')[:] = mass_unit * links.damping
+            Coordinate.of(coordinates, 'friction')[:] = mass_unit * links.friction
+        Body.of(bodies, 'carrier')[:bodies_count] = links.body_link + 1
+        Body.of(bodies, 'placement')[:bodies_count] = links.body_placement
+        for row, frame in zip(bodies[bodies_count:], model.frame_list):
             self._place_frame(row, frame)
         self.view = self.table.view()
         self.view.setflags(write=False)
 
-    def _place_frame(self, row: int, frame: Frame) -> None:
+    def _place_frame(self, row: Array, frame: Frame) -> None:
         """Write the row of a frame that is not a body's."""
-        placement = frame.placement
+        placement, to = frame.placement, Body.of(row, 'placement')
         if frame.body is not None:
-            whole, body = self.table.view(np.int64), self.rows + self.model.body_index(frame.body)
-            whole[row, tables.CARRIER] = whole[body, tables.CARRIER]
-            placement = homogeneous(self.table[body], tables.PLACEMENT) @ placement
-        self.table[row, tables.PLACEMENT:tables.PLACEMENT + 9] = placement[:3, :3].ravel()
-        self.table[row, tables.PLACEMENT + 9:tables.PLACEMENT + 12] = placement[:3, 3]
+            body = self.table[self.rows + self.model.body_index(frame.body)]
+            Body.of(row, 'carrier')[...] = Body.of(body, 'carrier')
+            placement = homogeneous(Body.of(body, 'placement')) @ placement
+        to[:9], to[9:] = placement[:3, :3].ravel(), placement[:3, 3]
 
     def __reduce__(self) -> tuple[type['Constants'], tuple[Model, bool, float]]:
         """Copy, or pickle, by laying them out again."""
@@ -90,19 +86,18 @@ class Constants:
     @property
     def damping(self) -> Array:
         """Return the damping of the velocity coordinates (nv,), N m s/rad or N s/m."""
-        return self.view[self.links:self.rows, tables.DAMPING]
+        return Coordinate.of(self.view[self.links:self.rows], 'damping')
 
     @property
     def friction(self) -> Array:
         """Return the Coulomb friction of the velocity coordinates (nv,), N m or N."""
-        return self.view[self.links:self.rows, tables.FRICTION]
+        return Coordinate.of(self.view[self.links:self.rows], 'friction')
 
 
-def homogeneous(row: Array, column: int) -> Array:
-    """Return the pose (4, 4) in twelve columns of a row: rotation row by row, translation."""
+def homogeneous(numbers: Array) -> Array:
+    """Return the pose (4, 4) of twelve numbers: rotation row by row, translation."""
     pose = np.eye(4)
-    pose[:3, :3] = row[column:column + 9].reshape(3, 3)
-    pose[:3, 3] = row[column + 9:column + 12]
+    pose[:3, :3], pose[:3, 3] = numbers[:9].reshape(3, 3), numbers[9:]
     return pose
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.time_derivatives.kernels import series
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.dynamics.tree.kernels import tables
+from liedyn_ros.dynamics.tree.kernels.tables import State, Tree
 
 
 class Data:
@@ -22,13 +22,12 @@ class Data:
     def __init__(self, constants: Constants) -> None:
         """Allocate the tables."""
         self.constants = constants
-        self.table = np.zeros((constants.rows, tables.DATA_WIDTH))
+        self.table = State.table(constants.rows)
         self.series: Array = np.zeros((0, series.SERIES_TABLE_WIDTH))
         # An upward acceleration of the ground stands for gravity. (3.0)
-        gravity = constants.table[0, tables.GRAVITY:tables.GRAVITY + 3]
-        self.table[0, tables.ACCELERATION + 3:tables.ACCELERATION + 6] = -gravity
-        self.table[0, [tables.ROTATION, tables.ROTATION + 4, tables.ROTATION + 8]] = 1.0
-        self.table[0, [tables.GROUND_POSE, tables.GROUND_POSE + 4, tables.GROUND_POSE + 8]] = 1.0
+        ground, gravity = self.table[0], Tree.of(constants.table[0], 'gravity')
+        State.of(ground, 'acceleration')[3:] = -gravity
+        State.of(ground, 'pose')[[0, 4, 8]] = State.of(ground, 'ground_pose')[[0, 4, 8]] = 1.0
 
     def series_buffer(self, order: int) -> Array:
         """Return a scratch buffer for time derivatives to an order: rows of links and orders."""

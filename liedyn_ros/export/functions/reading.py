@@ -14,10 +14,11 @@ constants are those of a model, work is a work area (kernels/work.py).
 
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.tree.kernels import tables
+from liedyn_ros.dynamics.tree.kernels.tables import Link, State, Tree
 from liedyn_ros.export.kernels import work as area
 from liedyn_ros.export.kernels.arrays import is_tree
 from liedyn_ros.jit.pointers import after, COUNT, NUMBERS, table, vector, WHOLES
-from liedyn_ros.jit.simd import get, get_int
+from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.configuration import is_unit
 from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, SPHERICAL
 
@@ -33,10 +34,11 @@ def prepare(constants: NUMBERS, work: NUMBERS) -> COUNT:
     model = table(constants, 1, tables.MODEL_WIDTH)
     data = table(work, area.data_rows(model), tables.DATA_WIDTH)
     data[:] = 0.0
-    for axis in range(3):
-        # An upward acceleration of the ground stands for gravity. (3.0)
-        data[0, tables.ACCELERATION + 3 + axis] = -get(model, 0, tables.GRAVITY + axis)
-        data[0, tables.ROTATION + 4 * axis] = data[0, tables.GROUND_POSE + 4 * axis] = 1.0
+    ground = State(data, 0)
+    # An upward acceleration of the ground stands for gravity. (3.0)
+    ground.acceleration = vec3.ZERO, vec3.neg(Tree(model, 0).gravity)
+    ground.pose = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), vec3.ZERO
+    ground.ground_pose = ground.pose
     vector(after(work, area.zeros_at(model)), area.nv(model))[:] = 0.0
     return DONE
 
@@ -54,9 +56,8 @@ def accepts(constants: NUMBERS, count: COUNT, rows: COUNT, links: WHOLES, links_
         return 1
     of = table(links, 3, number)
     for i in range(number):
-        if not (of[0, i] == get_int(model, i + 1, tables.KIND)
-                and of[1, i] == get_int(model, i + 1, tables.QI)
-                and of[2, i] == get_int(model, i + 1, tables.VI)):
+        link = Link(model, i + 1)
+        if not (of[0, i] == link.kind and of[1, i] == link.qi and of[2, i] == link.vi):
             return 1
     return 0
 
@@ -66,7 +67,8 @@ def not_unit(constants: NUMBERS, q: NUMBERS) -> COUNT:
     model = table(constants, 1, tables.MODEL_WIDTH)
     configuration = vector(q, area.nq(model))
     for i in range(1, area.links(model)):
-        kind, at = get_int(model, i, tables.KIND), get_int(model, i, tables.QI)
+        link = Link(model, i)
+        kind, at = link.kind, link.qi
         if not is_unit(kind, configuration, at):
             return at + NQ_OF_KIND[kind] - 4
     return -1
@@ -78,7 +80,8 @@ def neutral(constants: NUMBERS, q: NUMBERS) -> COUNT:
     configuration = vector(q, area.nq(model))
     configuration[:] = 0.0
     for i in range(1, area.links(model)):
-        kind, at = get_int(model, i, tables.KIND), get_int(model, i, tables.QI)
+        link = Link(model, i)
+        kind, at = link.kind, link.qi
         if kind >= SPHERICAL:
             configuration[at + NQ_OF_KIND[kind] - 1] = 1.0
     return 0

@@ -18,11 +18,11 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     FREE_MOTIONS, MACHINE, MOTION, SCRATCH, TASK, WORKSPACE)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import PRODUCT
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import TRACKER, TRACKING_STATE
-from liedyn_ros.dynamics.tree.kernels import tables
+from liedyn_ros.dynamics.tree.kernels.tables import Body, Coordinate, Link, Tree
 from liedyn_ros.export.kernels.loops import LOOPS
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.pointers import after, as_wholes, LINE, vector
-from liedyn_ros.jit.simd import get_int, LANES
+from liedyn_ros.jit.simd import LANES
 from liedyn_ros.linear_algebra.kernels.orthogonal import QR
 from liedyn_ros.model.kernels.kinds import FREE, NQ_OF_KIND, NV_OF_KIND
 
@@ -165,24 +165,25 @@ def padded(size):
 @kernel
 def is_tree(model, rows, nv, frames):
     """Return whether a table of constants is that of a tree of these sizes."""
-    links, bodies = get_int(model, 0, tables.LINKS), get_int(model, 0, tables.BODIES)
-    if not (1 <= links <= rows and get_int(model, 0, tables.NV) == nv and 0 <= bodies <= frames
+    tree = Tree(model, 0)
+    links, bodies = tree.links, tree.bodies
+    if not (1 <= links <= rows and tree.nv == nv and 0 <= bodies <= frames
             and 0 <= nv <= rows and frames <= rows and rows == links + nv + frames):
         return False
     qi, vi = 0, 0
     for i in range(1, links):
-        kind, parent = get_int(model, i, tables.KIND), get_int(model, i, tables.PARENT)
-        if not (0 <= kind <= FREE and 0 <= parent < i and get_int(model, i, tables.QI) == qi
-                and get_int(model, i, tables.VI) == vi):
+        link = Link(model, i)
+        kind, parent = link.kind, link.parent
+        if not (0 <= kind <= FREE and 0 <= parent < i and link.qi == qi and link.vi == vi):
             return False
         for k in range(NV_OF_KIND[kind]):
             at = qi if NV_OF_KIND[kind] == 1 else 0
-            if vi + k >= nv or get_int(model, links + vi + k, tables.POSITION_AT) != at:
+            if vi + k >= nv or Coordinate(model, links + vi + k).position_at != at:
                 return False
         qi, vi = qi + NQ_OF_KIND[kind], vi + NV_OF_KIND[kind]
-    if qi != get_int(model, 0, tables.NQ) or vi != nv:
+    if qi != tree.nq or vi != nv:
         return False
     for row in range(links + nv, rows):
-        if not 0 <= get_int(model, row, tables.CARRIER) < links:
+        if not 0 <= Body(model, row).carrier < links:
             return False
     return True

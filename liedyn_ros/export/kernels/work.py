@@ -23,9 +23,10 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PRODUCT_W
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import SECOND_WIDTH
 from liedyn_ros.dynamics.time_derivatives.kernels.series import SERIES_TABLE_WIDTH
 from liedyn_ros.dynamics.tree.kernels import tables
+from liedyn_ros.dynamics.tree.kernels.tables import Link, Tree
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.pointers import LINE
-from liedyn_ros.jit.simd import get_int, LANES
+from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model.kernels.kinds import NV_OF_KIND
 
 
@@ -38,25 +39,25 @@ def rounded(size):
 @inlined
 def nq(model):
     """Return the number of configuration coordinates."""
-    return get_int(model, 0, tables.NQ)
+    return Tree(model, 0).nq
 
 
 @inlined
 def nv(model):
     """Return the number of velocity coordinates."""
-    return get_int(model, 0, tables.NV)
+    return Tree(model, 0).nv
 
 
 @inlined
 def bodies(model):
     """Return the number of named bodies."""
-    return get_int(model, 0, tables.BODIES)
+    return Tree(model, 0).bodies
 
 
 @inlined
 def links(model):
     """Return the number of links, the ground among them."""
-    return get_int(model, 0, tables.LINKS)
+    return Tree(model, 0).links
 
 
 @inlined
@@ -233,11 +234,12 @@ def keep_ground(changes):
 def write_before(model, before):
     """Write the coordinate before each on its path, -1 for none."""
     for i in range(1, links(model)):
-        at, parent = get_int(model, i, tables.VI), get_int(model, i, tables.PARENT)
-        for k in range(NV_OF_KIND[get_int(model, i, tables.KIND)]):
+        link = Link(model, i)
+        at, parent = link.vi, link.parent
+        for k in range(NV_OF_KIND[link.kind]):
             before[at + k] = at + k - 1
         if parent == 0:
             before[at] = -1
         else:
-            before[at] = (get_int(model, parent, tables.VI)
-                          + NV_OF_KIND[get_int(model, parent, tables.KIND)] - 1)
+            parent_link = Link(model, parent)
+            before[at] = (parent_link.vi + NV_OF_KIND[parent_link.kind] - 1)

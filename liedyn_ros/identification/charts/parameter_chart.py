@@ -32,8 +32,7 @@ from liedyn_ros.model.parts.body import stacked_parameters
 
 CHART_PARTS = 'inertia', 'damping', 'friction', 'rotor_inertia', 'placement'
 _FIELDS = {'damping': 'damping', 'friction': 'friction', 'rotor_inertia': 'armature'}
-_COLUMNS = {'damping': tables.DAMPING, 'friction': tables.FRICTION,
-            'rotor_inertia': tables.ARMATURE}
+_ENTRIES = {'damping': 'damping', 'friction': 'friction', 'rotor_inertia': 'armature'}
 
 
 class ParameterChart:
@@ -194,9 +193,10 @@ class ParameterChart:
                 elif part == 'placement':
                     self._set_placements(x[place].reshape(-1, 6))
                 elif part == 'rotor_inertia' or self._tree.dissipation:
-                    table[links:links + self.model.nv, _COLUMNS[part]] = x[place]
+                    coordinates = table[links:links + self.model.nv]
+                    tables.Coordinate.of(coordinates, _ENTRIES[part])[:] = x[place]
         if 'rotor_inertia' in self._places:
-            table.view(np.int64)[0, tables.LOADED_JOINTS] = 1
+            tables.Tree.of(table, 'loaded_joints')[0] = 1
         if isinstance(self.dynamics, ConstrainedDynamics):
             self.dynamics.follow_tree()
         self._x = np.array(x)
@@ -212,16 +212,16 @@ class ParameterChart:
         own = (self._into @ self._point.parameters[:, :, None])[:, :, 0]
         sums = np.zeros((self._tree.constants.links, 10))
         np.add.at(sums, self._links + 1, own)
-        table[1:len(sums), tables.INERTIA:tables.INERTIA + 10] = sums[1:]
+        tables.Link.of(table, 'inertia')[1:len(sums)] = sums[1:]
         at = columns.OWN_INERTIA
         for bodies in self._tables:
             bodies[at:at + 10, self._bodies] = own.T
 
     def _set_placements(self, x: Array) -> None:
-        moved, table = self._frames @ se3.exp(x), self._tree.constants.table
-        table[self._first, tables.PLACEMENT:tables.PLACEMENT + 9] = (
-            moved[:, :3, :3] @ self._axes).reshape(-1, 9)
-        table[self._first, tables.PLACEMENT + 9:tables.PLACEMENT + 12] = moved[:, :3, 3]
+        moved = self._frames @ se3.exp(x)
+        placements = tables.Link.of(self._tree.constants.table, 'placement')
+        placements[self._first, :9] = (moved[:, :3, :3] @ self._axes).reshape(-1, 9)
+        placements[self._first, 9:] = moved[:, :3, 3]
         at = columns.JOINT_POSE
         for bodies in self._tables:
             bodies[at:at + 9, self._joints] = moved[:, :3, :3].reshape(-1, 9).T

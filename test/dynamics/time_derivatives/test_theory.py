@@ -21,7 +21,7 @@ from sympy.core.function import AppliedUndef
 from sympy.polys.rings import PolyRing
 
 from liedyn_ros.dynamics.time_derivatives.kernels import joints, motion, series
-from liedyn_ros.dynamics.tree.kernels.tables import GRAVITY, INERTIA, MODEL_WIDTH, PLACEMENT
+from liedyn_ros.dynamics.tree.kernels.tables import Link, Tree
 from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 pytestmark = pytest.mark.full
@@ -189,9 +189,9 @@ def test_the_kernel_of_a_free_joint(k: int) -> None:  # (7.32)
 
 def test_the_kernel_of_gravity() -> None:  # (7.33)
     w, gravity = sympy.Matrix([1, -2, 3]), sympy.Matrix([4, 5, -9])
-    rows, model = table(VELOCITY=w), np.zeros((2, MODEL_WIDTH))
-    model[0, GRAVITY:GRAVITY + 3] = [float(number) for number in gravity]
-    model[1, PLACEMENT:PLACEMENT + 9] = np.eye(3).ravel()
+    rows, model = table(VELOCITY=w), Link.table(2)
+    Tree.of(model, 'gravity')[0] = [float(number) for number in gravity]
+    Link.of(model, 'placement')[1, :9] = np.eye(3).ravel()
     rows[0, series.SERIES_ROTATION:series.SERIES_ROTATION + 9] = np.eye(3).ravel()
     for k in ORDERS:  # of R^T (-g), R = exp([w] t)
         wanted = (-hat(w))**k * -gravity / sympy.factorial(k)
@@ -207,8 +207,8 @@ def test_the_kernel_of_newton_and_euler(k: int) -> None:  # (7.35), (7.36)
     tensor = hat(w.diff(t)) + hat(w)**2
     moment = hat(h) * s + j * w.diff(t) + hat(w) * j * w
     wanted = sympy.Matrix([*moment, *(mass * s + tensor * h)])
-    model = np.zeros((2, MODEL_WIDTH))
-    model[0, INERTIA:INERTIA + 10] = [mass, *h, *upper(j)]
+    model = Link.table(2)
+    Link.of(model, 'inertia')[0] = [mass, *h, *upper(j)]
     for loaded in (False, True):
         rows = table(VELOCITY=w, SPECIFIC_ACCELERATION=s, VELOCITY_SQUARE=upper(hat(w)**2),
                      SERIES_EXTERNAL=load)

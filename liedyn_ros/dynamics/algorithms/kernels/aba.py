@@ -20,14 +20,11 @@ from liedyn_ros.dynamics.algorithms.kernels import articulated, floating_base
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, symmetric
 from liedyn_ros.dynamics.tree.kernels.motion import fits_bodies, subtract_external
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, ACCELERATIONS, add3, ARMATURE, ARTICULATED_INERTIAS, BIAS_WRENCH, COMPUTED,
-    coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, LOADED_JOINTS, NV,
-    of_known_width, PARENT, PITCH, PIVOT_MARGIN, POSES, POSITION, RESIDUAL, ROTATION, store3,
-    TWISTS, VI, WRENCHES)
+    Coordinate, coordinate_of, coordinate_row,
+    Link, Pivot, State, Tree)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTHS, VECTOR, WHOLE
 from liedyn_ros.jit.pointers import overlap
-from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE
@@ -62,25 +59,21 @@ def hybrid(
 @inlined
 def articulated_body(model, data, q, v, prescribed, a, tau, external):
     """Solve hybrid dynamics, as hybrid does; prescribed may be None."""
-    model, data = of_known_width(model, data)
-    put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and inputs_are_finite(model, prescribed, a, tau) and fits_bodies(model, external)):
         return REFUSED
-    links = get_int(model, 0, LINKS)
-    joints.store_angles(model, data, q)
+    links = Tree(model, 0).links
+    joints.store_angles(model, State, data, q)
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
         free_motion(model, data, i, v)
-    subtract_external(model, data, external, BIAS_WRENCH)
+    subtract_external(model, data, external, True)
     for i in range(links - 1, 0, -1):
         singular = reduce(model, data, i, q, v, prescribed, a, tau)
         if singular > 0:
             return singular
     for i in range(1, links):
         accelerate(model, data, i, q, v, prescribed, a, tau)
-    put(data, 0, COMPUTED,
-        float(POSES + TWISTS + ACCELERATIONS + WRENCHES + ARTICULATED_INERTIAS))
     return DONE if finite(a) and finite(tau) else REFUSED
 
 
@@ -95,9 +88,10 @@ def is_prescribed(prescribed, k):
 @inlined
 def is_floating_base(model, prescribed, i):
     """Return whether link i is free against the ground, all of its accelerations unknown."""
-    if get_int(model, i, KIND) != FREE or get_int(model, i, PARENT) > 0:
+    link = Link(model, i)
+    if link.kind != FREE or link.parent > 0:
         return False
-    held, vi = False, get_int(model, i, VI)
+    held, vi = False, link.vi
     for k in range(vi, vi + 6):
         held = held or is_prescribed(prescribed, k)
     return not held
@@ -106,7 +100,7 @@ def is_floating_base(model, prescribed, i):
 @inlined
 def inputs_are_finite(model, prescribed, a, tau):
     """Return whether all prescribed accelerations and given forces are there and finite."""
-    nv = get_int(model, 0, NV)
+    nv = Tree(model, 0).nv
     if len(a) != nv or len(tau) != nv:
         return False
     count = 0
@@ -119,19 +113,20 @@ def inputs_are_finite(model, prescribed, a, tau):
 def free_motion(model, data, i, v):
     """Write twist, inertia and bias wrench of link i alone, its parent's twist being known."""
     w, u = motion.store_twist(model, data, i, v)  # (3.1)
-    body = rigid.load(model, i, INERTIA)
+    body = Link(model, i).inertia
     articulated.store(data, i, articulated.of_rigid(body))
     m, f = rigid.bias(body, w, u)
-    store3(data, i, BIAS_WRENCH, m)
-    store3(data, i, BIAS_WRENCH + 3, f)
+    State(data, i).bias_wrench = m, f
 
 
 @inlined
 def reduce(model, data, i, q, v, prescribed, a, tau):
     """Eliminate the coordinates of link i and add inertia and bias to those of its parent."""
-    kind, parent, pitch = get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH)
+    link = Link(model, i)
+    kind, parent, pitch = link.kind, link.parent, link.pitch
     body = articulated.load(data, i)  # (3.7)
-    m, f = load3(data, i, BIAS_WRENCH), load3(data, i, BIAS_WRENCH + 3)  # (3.8)
+    state = State(data, i)
+    m, f = state.bias_wrench  # (3.8)
     smallest = articulated.MIN_PIVOT * pivot_scale(kind, pitch, body)
     if is_floating_base(model, prescribed, i) and reduce_base(
             model, data, i, v, tau, body, m, f, smallest):
@@ -139,7 +134,7 @@ def reduce(model, data, i, q, v, prescribed, a, tau):
     if is_plain_turn(model, prescribed, i):
         return reduce_turn(model, data, i, q, v, tau, body, m, f, smallest)
     for k in range(joints.degrees(kind) - 1, -1, -1):
-        j = get_int(model, i, VI) + k
+        j = link.vi + k
         gm, gf = gain(kind, pitch, k, body)
         along = joints.along(kind, pitch, k, m, f)
         if is_prescribed(prescribed, j):
@@ -147,8 +142,7 @@ def reduce(model, data, i, q, v, prescribed, a, tau):
             store_gain(data, coordinate_row(model, j), gm, gf, along)  # (3.9)
         else:
             # S^T Ihat S and the armature (3.20)
-            pivot = joints.along(kind, pitch, k, gm, gf) + get(
-                model, coordinate_row(model, j), ARMATURE)
+            pivot = joints.along(kind, pitch, k, gm, gf) + coordinate_of(model, j).armature
             if articulated.is_lost(model, data, i, k, pivot, smallest, gm, gf):
                 return j + 1
             inverse_pivot = 1.0 / pivot
@@ -157,7 +151,7 @@ def reduce(model, data, i, q, v, prescribed, a, tau):
             body = articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
         m, f = vec3.axpy(step, gm, m), vec3.axpy(step, gf, f)
     if parent > 0:
-        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        r, p = state.pose
         ew, eu = motion.velocity_bias(model, data, i, v)
         em, ef = articulated.apply(body, ew, eu)
         add_articulated_to_parent(
@@ -169,22 +163,24 @@ def reduce(model, data, i, q, v, prescribed, a, tau):
 @inlined
 def is_plain_turn(model, prescribed, i):
     """Return whether link i has a revolute joint of unknown acceleration, without armature."""
-    j = get_int(model, i, VI)
-    return (get_int(model, i, KIND) == REVOLUTE and not is_prescribed(prescribed, j)
-            and get(model, coordinate_row(model, j), ARMATURE) == 0.0)
+    link = Link(model, i)
+    j = link.vi
+    return (link.kind == REVOLUTE and not is_prescribed(prescribed, j)
+            and coordinate_of(model, j).armature == 0.0)
 
 
 @inlined
 def reduce_turn(model, data, i, q, v, tau, body, m, f, smallest):
     """Reduce such a link, as reduce does: no moment about its axis is left to its parent."""
-    j, parent = get_int(model, i, VI), get_int(model, i, PARENT)
+    link = Link(model, i)
+    j, parent = link.vi, link.parent
     gm, gf = gain(REVOLUTE, 0.0, 0, body)
     if articulated.is_lost(model, data, i, 0, gm[2], smallest, gm, gf):
         return j + 1
     inverse_pivot = 1.0 / gm[2]
     step = eliminate_coordinate(model, data, j, q, v, tau, inverse_pivot, m[2], gm, gf)
     if parent > 0:
-        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        r, p = State(data, i).pose
         rest = articulated.eliminate_turn(body, inverse_pivot)
         ew, eu = motion.velocity_bias(model, data, i, v)
         em, ef = articulated.apply_without_turn(rest, ew, eu)
@@ -198,9 +194,9 @@ def reduce_turn(model, data, i, q, v, tau, body, m, f, smallest):
 def eliminate_coordinate(model, data, j, q, v, tau, inverse_pivot, along, gm, gf):
     """Write pivot, gain and residual of a coordinate; return the step along its gain."""
     residual = tau[j] - motion.dissipation(model, j, v[j]) - along
-    if get_int(model, 0, LOADED_JOINTS):
+    if Tree(model, 0).loaded_joints:
         residual -= motion.spring(model, j, q)
-    put(data, coordinate_row(model, j), INVERSE_PIVOT, inverse_pivot)
+    Pivot(data, coordinate_row(model, j)).inverse = inverse_pivot
     store_gain(data, coordinate_row(model, j), gm, gf, residual)
     return inverse_pivot * residual
 
@@ -208,20 +204,21 @@ def eliminate_coordinate(model, data, j, q, v, tau, inverse_pivot, along, gm, gf
 @inlined
 def store_gain(data, row, gm, gf, residual):
     """Write the gain of a coordinate, and its residual."""
-    put(data, row, RESIDUAL, residual)
-    store3(data, row, GAIN, gm)
-    store3(data, row, GAIN + 3, gf)
+    pivot = Pivot(data, row)
+    pivot.residual = residual
+    pivot.gain = gm, gf
 
 
 @inlined
 def reduce_base(model, data, i, v, tau, body, m, f, smallest):
     """Eliminate the coordinates of a floating base; return whether no pivot is too small."""
-    vi, good = get_int(model, i, VI), True
+    vi, good = Link(model, i).vi, True
     row = coordinate_row(model, vi)
     floating_base.factor(data, row, body, smallest)
     for k in range(6):
-        good = good and get(data, row + k, PIVOT_MARGIN) > 0.0
-        put(data, row + k, RESIDUAL, tau[vi + k] - motion.dissipation(model, vi + k, v[vi + k]))
+        pivot = Pivot(data, row + k)
+        good = good and pivot.margin > 0.0
+        pivot.residual = tau[vi + k] - motion.dissipation(model, vi + k, v[vi + k])
     floating_base.reduce_residuals(data, row, m, f)
     return good
 
@@ -247,48 +244,48 @@ def gain(kind, pitch, k, body):
 @inlined
 def add_articulated_to_parent(data, i, parent, inertia, m, f):
     """Add an inertia, seen by the parent, and the bias (m, f) of link i to those of its parent."""
-    r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+    r, p = State(data, i).pose
     m, f = se3.adjoint_inverse_dual(r, p, m, f)
-    add3(data, parent, BIAS_WRENCH, m)
-    add3(data, parent, BIAS_WRENCH + 3, f)
+    State(data, parent).plus.bias_wrench = m, f
     articulated.store(data, parent, articulated.add(articulated.load(data, parent), inertia))
 
 
 @inlined
 def accelerate(model, data, i, q, v, prescribed, a, tau):
     """Solve for the coordinates of link i, the acceleration of its parent being known."""
-    parent, r, p = get_int(model, i, PARENT), load9(data, i, ROTATION), load3(data, i, POSITION)
-    dw, du = se3.adjoint_inverse(
-        r, p, load3(data, parent, ACCELERATION), load3(data, parent, ACCELERATION + 3))
+    state = State(data, i)
+    link = Link(model, i)
+    parent, (r, p) = link.parent, state.pose
+    dw, du = se3.adjoint_inverse(r, p, *State(data, parent).acceleration)
     ew, eu = motion.velocity_bias(model, data, i, v)
     dw, du = vec3.add(dw, ew), vec3.add(du, eu)
     if is_floating_base(model, prescribed, i):
-        vi = get_int(model, i, VI)
+        vi = link.vi
         yw, yu = floating_base.solve(data, coordinate_row(model, vi), dw, du)
         vec3.store(a, vi, yw)
         vec3.store(a, vi + 3, yu)
         dw, du = vec3.add(dw, yw), vec3.add(du, yu)
     else:
         dw, du = accelerate_joint(model, data, i, q, v, prescribed, a, tau, dw, du)
-    store3(data, i, ACCELERATION, dw)
-    store3(data, i, ACCELERATION + 3, du)
+    state.acceleration = dw, du
 
 
 @inlined
 def accelerate_joint(model, data, i, q, v, prescribed, a, tau, dw, du):
     """Solve for the coordinates of link i, one after the other; return its acceleration."""
-    kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
+    link = Link(model, i)
+    kind, pitch = link.kind, link.pitch
     for k in range(joints.degrees(kind)):
-        j = get_int(model, i, VI) + k
+        j = link.vi + k
         row = coordinate_row(model, j)
-        gm, gf = load3(data, row, GAIN), load3(data, row, GAIN + 3)
-        residual = get(data, row, RESIDUAL)
+        pivot = Pivot(data, row)
+        gm, gf = pivot.gain
+        residual = pivot.residual
         if not is_prescribed(prescribed, j):
-            a[j] = (residual - vec3.dot(gm, dw) - vec3.dot(gf, du)) * get(
-                data, row, INVERSE_PIVOT)  # (3.12)
+            a[j] = (residual - vec3.dot(gm, dw) - vec3.dot(gf, du)) * pivot.inverse  # (3.12)
         dw, du = joints.add_along(kind, pitch, k, a[j], dw, du)  # (3.13)
         if is_prescribed(prescribed, j):
             tau[j] = (vec3.dot(gm, dw) + vec3.dot(gf, du) + residual + motion.dissipation(
                 model, j, v[j]) + motion.spring(model, j, q)
-                + get(model, row, ARMATURE) * a[j])  # (3.14)
+                + Coordinate(model, row).armature * a[j])  # (3.14)
     return dw, du

@@ -15,11 +15,8 @@ A and C are symmetric (symmetric.py), B is a general 3 by 3 matrix (mat3.py): 21
 import math
 
 from liedyn_ros.dynamics.tree.kernels import joints, symmetric
-from liedyn_ros.dynamics.tree.kernels.tables import (
-    ARTICULATED, GAIN, INVERSE_PIVOT, KIND, LINKS, load3, load6, load9, PARENT, PITCH,
-    PIVOT_MARGIN, POSITION, ROTATION, SEEN_SCREW, store3, store6, store9)
+from liedyn_ros.dynamics.tree.kernels.tables import Link, Pivot, State, Tree
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 
 
@@ -33,16 +30,13 @@ def of_rigid(body):
 @inlined
 def load(data, i):
     """Return the articulated inertia of link i."""
-    return (load6(data, i, ARTICULATED), load9(data, i, ARTICULATED + 6),
-            load6(data, i, ARTICULATED + 15))
+    return State(data, i).articulated
 
 
 @inlined
 def store(data, i, inertia):
     """Write the articulated inertia of link i."""
-    store6(data, i, ARTICULATED, inertia[0])
-    store9(data, i, ARTICULATED + 6, inertia[1])
-    store6(data, i, ARTICULATED + 15, inertia[2])
+    State(data, i).articulated = inertia
 
 
 @inlined
@@ -168,10 +162,10 @@ MIN_PIVOT = 1e-13  # relative to the inertia of the subtree: below is rounding
 def store_factor(data, row, pivot, smallest, gm, gf):
     """Write gain, inverse pivot and margin of a coordinate; return the inverse pivot."""
     inverse_pivot = 1.0 / pivot
-    put(data, row, PIVOT_MARGIN, pivot - smallest)
-    put(data, row, INVERSE_PIVOT, inverse_pivot)
-    store3(data, row, GAIN, gm)
-    store3(data, row, GAIN + 3, gf)
+    pivot_row = Pivot(data, row)
+    pivot_row.margin = pivot - smallest
+    pivot_row.inverse = inverse_pivot
+    pivot_row.gain = gm, gf
     return inverse_pivot
 
 
@@ -204,16 +198,15 @@ def exceeds_rounding(model, data, i, k, pivot):
     The inertia is the sum of |S|^T |Ihat| |S| over link i and all that it carries. S is the screw
     of coordinate k, seen from each link. This bounds the rounding of sums (Higham, 3.1).
     """
-    w, v = joints.screw(get_int(model, i, KIND), get(model, i, PITCH), k)
+    link = Link(model, i)
+    w, v = joints.screw(link.kind, link.pitch, k)
     total = magnitude(data, i, w, v)
-    for j in range(i + 1, get_int(model, 0, LINKS)):
-        parent = get_int(model, j, PARENT)
+    for j in range(i + 1, Tree(model, 0).links):
+        parent = Link(model, j).parent
         if parent < i:
             w, v = vec3.ZERO, vec3.ZERO  # link i does not carry it
         else:
-            w, v = se3.adjoint_inverse(
-                load9(data, j, ROTATION), load3(data, j, POSITION),
-                load3(data, parent, SEEN_SCREW), load3(data, parent, SEEN_SCREW + 3))
+            w, v = se3.adjoint_inverse(*State(data, j).pose, *State(data, parent).seen_screw)
         total += magnitude(data, j, w, v)
     return pivot > MIN_PIVOT * total
 
@@ -221,8 +214,7 @@ def exceeds_rounding(model, data, i, k, pivot):
 @inlined
 def magnitude(data, j, w, v):
     """Keep the screw (w, v) of link j; return a bound of |S|^T |Ihat| |S|."""
-    store3(data, j, SEEN_SCREW, w)
-    store3(data, j, SEEN_SCREW + 3, v)
+    State(data, j).seen_screw = w, v
     a, _, c = load(data, j)  # no entry exceeds the root of two diagonal ones
     size = (abs(w[0]) * root(a[0]) + abs(w[1]) * root(a[3]) + abs(w[2]) * root(a[5])
             + abs(v[0]) * root(c[0]) + abs(v[1]) * root(c[3]) + abs(v[2]) * root(c[5]))

@@ -16,13 +16,11 @@ is a wrench to these kernels: m angular, f linear.
 from liedyn_ros.dynamics.algorithms.kernels import coriolis, crba, rnea
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, add3, ARMATURE, COMPOSITE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3,
-    load9, NV, of_known_width, PARENT, PITCH, POSES, POSITION, POSITION_AT, REST, ROTATION,
-    STIFFNESS, store3, TWIST, TWISTS, VI, WRENCH)
+    coordinate_of, Link, State, Tree)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, NUMBER, TRUTH, VECTOR
 from liedyn_ros.jit.pointers import overlap
-from liedyn_ros.jit.simd import get, get_int, joined, of_width, parts, put
+from liedyn_ros.jit.simd import joined, of_width, parts, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
@@ -31,46 +29,41 @@ from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 @kernel
 def center_of_mass(model: MATRIX, data: MATRIX, q: VECTOR, out: VECTOR) -> TRUTH:
     """Write the centre of mass (3,) in the ground; return whether all is good."""
-    model, data = of_known_width(model, data)
-    put(data, 0, COMPUTED, 0.0)
     if not joints.acceptable(model, q) or len(out) != 3 or overlap(out, q):
         return False
     mass, moment = moment_of_all(model, data, q)
     vec3.store(out, 0, vec3.scale(1.0 / mass, moment))
-    put(data, 0, COMPUTED, float(POSES))
     return finite(out)
 
 
 @kernel
 def potential_energy(model: MATRIX, data: MATRIX, q: VECTOR, out: VECTOR):
     """Write the energy (1,) of gravity, springs and stops; return whether all is good."""
-    model, data = of_known_width(model, data)
-    put(data, 0, COMPUTED, 0.0)
+    ground = State(data, 0)
     if not joints.acceptable(model, q):
         return False
     _, moment = moment_of_all(model, data, q)
-    energy = vec3.dot(moment, load3(data, 0, ACCELERATION + 3))  # -a_g . m c (3.0)
-    for k in range(get_int(model, 0, NV)):  # (3.19)
-        row = coordinate_row(model, k)
-        stretch = q[get_int(model, row, POSITION_AT)] - get(model, row, REST)
-        energy += 0.5 * get(model, row, STIFFNESS) * stretch * stretch + stops.of_coordinate(
+    energy = vec3.dot(moment, ground.acceleration[1])  # -a_g . m c (3.0)
+    for k in range(Tree(model, 0).nv):  # (3.19)
+        coordinate = coordinate_of(model, k)
+        stretch = q[coordinate.position_at] - coordinate.rest
+        energy += 0.5 * coordinate.stiffness * stretch * stretch + stops.of_coordinate(
             model, k, stops.energy, q)  # (3.21)
     out[0] = energy
-    put(data, 0, COMPUTED, float(POSES))
     return finite(out)
 
 
 @inlined
 def moment_of_all(model, data, q):
     """Return the mass of all that moves, and its moment m c in the ground."""
-    links = get_int(model, 0, LINKS)
-    joints.store_angles(model, data, q)
+    links = Tree(model, 0).links
+    joints.store_angles(model, State, data, q)
     for i in range(1, links):
         place_mass(model, data, i, q)
     mass, moment = 0.0, vec3.ZERO
     for i in range(links - 1, 0, -1):
         m, h = carry_mass(model, data, i)
-        if get_int(model, i, PARENT) == 0:
+        if Link(model, i).parent == 0:
             mass, moment = mass + m, vec3.add(moment, h)
     return mass, moment
 
@@ -79,19 +72,19 @@ def moment_of_all(model, data, q):
 def place_mass(model, data, i, q):
     """Write the pose of link i in its parent, its own mass and its moment."""
     motion.store_pose(model, data, i, q)
-    put(data, i, COMPOSITE, get(model, i, INERTIA))
-    store3(data, i, COMPOSITE + 1, load3(model, i, INERTIA + 1))
+    m, h, _ = Link(model, i).inertia
+    State(data, i).carried = m, h
 
 
 @inlined
 def carry_mass(model, data, i):
     """Return the mass of link i and all after it, and its moment in the parent; add them there."""
-    m, h = get(data, i, COMPOSITE), load3(data, i, COMPOSITE + 1)
-    h = vec3.axpy(m, load3(data, i, POSITION), mat3.apply(load9(data, i, ROTATION), h))
-    parent = get_int(model, i, PARENT)
+    state = State(data, i)
+    m, h = state.carried
+    h = vec3.axpy(m, state.pose[1], mat3.apply(state.pose[0], h))
+    parent = Link(model, i).parent
     if parent > 0:
-        put(data, parent, COMPOSITE, get(data, parent, COMPOSITE) + m)
-        add3(data, parent, COMPOSITE + 1, h)
+        State(data, parent).plus.carried = m, h
     return m, h
 
 
@@ -103,79 +96,70 @@ def gravity_forces(model: MATRIX, data: MATRIX, q: VECTOR, out: VECTOR) -> TRUTH
     The weight of a link and all after it is a force through their centre of mass. Inverse
     dynamics at rest has no other wrench.
     """
-    model, data = of_known_width(model, data)
-    put(data, 0, COMPUTED, 0.0)
-    if not joints.acceptable(model, q) or len(out) != get_int(model, 0, NV) or overlap(out, q):
+    tree = Tree(model, 0)
+    if not joints.acceptable(model, q) or len(out) != tree.nv or overlap(out, q):
         return False
-    links = get_int(model, 0, LINKS)
-    joints.store_angles(model, data, q)
+    links = tree.links
+    joints.store_angles(model, State, data, q)
     for i in range(1, links):
         place_mass(model, data, i, q)
-        lift = load3(data, get_int(model, i, PARENT), ACCELERATION + 3)  # -a_g (3.0)
-        store3(data, i, ACCELERATION + 3, mat3.apply_t(load9(data, i, ROTATION), lift))
+        lift = State(data, Link(model, i).parent).acceleration[1]  # -a_g (3.0)
+        state = State(data, i)
+        state.acceleration = state.acceleration[0], mat3.apply_t(state.pose[0], lift)
     for i in range(links - 1, 0, -1):
-        kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
-        m, h, lift = get(data, i, COMPOSITE), load3(data, i, COMPOSITE + 1), load3(
-            data, i, ACCELERATION + 3)
+        link = Link(model, i)
+        kind, pitch = link.kind, link.pitch
+        state = State(data, i)
+        (m, h), (_, lift) = state.carried, state.acceleration
         moment, force = vec3.cross(h, lift), vec3.scale(m, lift)  # (1.17)
         for k in range(joints.degrees(kind)):
-            out[get_int(model, i, VI) + k] = joints.along(kind, pitch, k, moment, force)
+            out[link.vi + k] = joints.along(kind, pitch, k, moment, force)
         carry_mass(model, data, i)
-    put(data, 0, COMPUTED, float(POSES))
     return finite(out)
 
 
 @kernel
 def kinetic_energy(model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, out: VECTOR):
     """Write the kinetic energy (1,); return whether all is good."""
-    model, data = of_known_width(model, data)
-    put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)):
         return False
     energy = 0.0
-    joints.store_angles(model, data, q)
-    for i in range(1, get_int(model, 0, LINKS)):
+    joints.store_angles(model, State, data, q)
+    for i in range(1, Tree(model, 0).links):
         motion.store_pose(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
-        m, f = rigid.apply(rigid.load(model, i, INERTIA), w, u)  # (1.18)
+        m, f = rigid.apply(Link(model, i).inertia, w, u)  # (1.18)
         energy += 0.5 * (vec3.dot(w, m) + vec3.dot(u, f))
     for k in range(len(v)):  # (3.20)
-        energy += 0.5 * get(model, coordinate_row(model, k), ARMATURE) * v[k] * v[k]
+        energy += 0.5 * coordinate_of(model, k).armature * v[k] * v[k]
     out[0] = energy
-    put(data, 0, COMPUTED, float(POSES + TWISTS))
     return finite(out)
 
 
 @kernel
 def momentum(model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, out: VECTOR) -> TRUTH:
     """Write angular momentum about the ground's origin, then linear (6,); return if good."""
-    model, data = of_known_width(model, data)
-    put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and len(out) == 6) or overlap(out, q) or overlap(out, v):
         return False
-    links = get_int(model, 0, LINKS)
-    joints.store_angles(model, data, q)
+    links = Tree(model, 0).links
+    joints.store_angles(model, State, data, q)
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
-        m, f = rigid.apply(rigid.load(model, i, INERTIA), w, u)  # (1.18)
-        store3(data, i, WRENCH, m)
-        store3(data, i, WRENCH + 3, f)
+        m, f = rigid.apply(Link(model, i).inertia, w, u)  # (1.18)
+        State(data, i).wrench = m, f
     angular, linear = vec3.ZERO, vec3.ZERO
     for i in range(links - 1, 0, -1):
-        m, f = se3.adjoint_inverse_dual(
-            load9(data, i, ROTATION), load3(data, i, POSITION), load3(data, i, WRENCH),
-            load3(data, i, WRENCH + 3))
-        parent = get_int(model, i, PARENT)
+        state = State(data, i)
+        m, f = se3.adjoint_inverse_dual(*state.pose, *state.wrench)
+        parent = Link(model, i).parent
         if parent > 0:
-            add3(data, parent, WRENCH, m)
-            add3(data, parent, WRENCH + 3, f)
+            State(data, parent).plus.wrench = m, f
         else:
             angular, linear = vec3.add(angular, m), vec3.add(linear, f)
     vec3.store(out, 0, angular)
     vec3.store(out, 3, linear)
-    put(data, 0, COMPUTED, float(POSES + TWISTS))
     return finite(out)
 
 
@@ -183,19 +167,18 @@ def momentum(model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, out: VECTOR) -> 
 def center_of_mass_motion(
         model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, a: VECTOR, out: MATRIX):
     """Write the centre of mass, velocity and acceleration (3, 3); return whether all is good."""
-    model, data = of_known_width(model, data)
-    put(data, 0, COMPUTED, 0.0)
+    ground = State(data, 0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_velocity(model, a)):
         return False
     mass, moment, linear, force = 0.0, vec3.ZERO, vec3.ZERO, vec3.ZERO
-    joints.store_angles(model, data, q)
-    for i in range(1, get_int(model, 0, LINKS)):
+    joints.store_angles(model, State, data, q)
+    for i in range(1, Tree(model, 0).links):
         motion.store_ground_pose(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
         dw, du = motion.store_acceleration(model, data, i, v, a)
         r, _ = motion.load_ground_pose(data, i)
-        body = rigid.load(model, i, INERTIA)
+        body = Link(model, i).inertia
         m, h = moment_of(model, data, i)
         mass, moment = mass + m, vec3.add(moment, h)
         linear = vec3.add(linear, mat3.apply(r, rigid.apply(body, w, u)[1]))
@@ -204,9 +187,8 @@ def center_of_mass_motion(
     out[0, 0], out[0, 1], out[0, 2] = vec3.scale(1.0 / mass, moment)
     out[1, 0], out[1, 1], out[1, 2] = vec3.scale(1.0 / mass, linear)
     # Accelerations are less gravity, and so is the force (3.0).
-    lift = load3(data, 0, ACCELERATION + 3)
+    lift = ground.acceleration[1]
     out[2, 0], out[2, 1], out[2, 2] = vec3.sub(vec3.scale(1.0 / mass, force), lift)
-    put(data, 0, COMPUTED, float(POSES + TWISTS))
     return finite(out)
 
 
@@ -214,15 +196,16 @@ def center_of_mass_motion(
 def place_body(model, data, i, q):
     """Write the pose of link i in its parent and in the ground, and its own inertia."""
     motion.store_ground_pose(model, data, i, q)
-    rigid.store(data, i, COMPOSITE, rigid.load(model, i, INERTIA))
+    State(data, i).composite = Link(model, i).inertia
 
 
 @inlined
 def moment_of(model, data, i):
     """Return the mass of link i, and its moment in the ground."""
     r, p = motion.load_ground_pose(data, i)
-    m = get(model, i, INERTIA)
-    return m, vec3.axpy(m, p, mat3.apply(r, load3(model, i, INERTIA + 1)))
+    link = Link(model, i)
+    m = link.inertia[0]
+    return m, vec3.axpy(m, p, mat3.apply(r, link.inertia[1]))
 
 
 @inlined
@@ -234,34 +217,32 @@ def wrench_about_center_of_mass(center, r, p, m, f):
 @kernel
 def centroidal_map(model: MATRIX, data: MATRIX, q: VECTOR, out: MATRIX):
     """Write A (6, nv), A v being the momentum about the centre of mass; return if all is good."""
-    model, data = of_known_width(model, data)
-    put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_matrix(model, out, 6)
             and not overlap(out, q)):
         return False
-    links, mass, moment = get_int(model, 0, LINKS), 0.0, vec3.ZERO
-    joints.store_angles(model, data, q)
+    links, mass, moment = Tree(model, 0).links, 0.0, vec3.ZERO
+    joints.store_angles(model, State, data, q)
     for i in range(1, links):
         place_body(model, data, i, q)
         m, h = moment_of(model, data, i)
         mass, moment = mass + m, vec3.add(moment, h)
     center = vec3.scale(1.0 / mass, moment)
     for i in range(links - 1, 0, -1):
-        body = rigid.load(data, i, COMPOSITE)
+        body = State(data, i).composite
         write_momenta(model, data, i, body, center, out)
         crba.add_composite_to_parent(model, data, i, body)
-    put(data, 0, COMPUTED, float(POSES))
     return finite(out)
 
 
 @inlined
 def write_momenta(model, data, i, body, center, out):
     """Write the columns of link i, those of three axes side by side."""
-    kind, column = get_int(model, i, KIND), get_int(model, i, VI)
+    link = Link(model, i)
+    kind, column = link.kind, link.vi
     r, p = motion.load_ground_pose(data, i)
     if kind < SPHERICAL:
         m, f = wrench_about_center_of_mass(center, r, p,
-                                           *rigid.of_screw(body, kind, get(model, i, PITCH), 0))
+                                           *rigid.of_screw(body, kind, link.pitch, 0))
         store_column(out, column, m, f)
         return
     mass, (x, y, z), j = body
@@ -303,18 +284,17 @@ def centroidal_map_rate(
     I and B over all links after it are those of the Coriolis matrix, whose scratch buffer blocks
     (N + 1, BLOCKS) is.
     """
-    (model, data), blocks = of_known_width(model, data), of_width(blocks, coriolis.BLOCK_WIDTH)
-    put(data, 0, COMPUTED, 0.0)
+    blocks = of_width(blocks, coriolis.BLOCK_WIDTH)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_matrix(model, out, 6) and not overlap(out, q)
             and not overlap(out, v)):
         return False
-    links, mass, moment, linear = get_int(model, 0, LINKS), 0.0, vec3.ZERO, vec3.ZERO
-    joints.store_angles(model, data, q)
+    links, mass, moment, linear = Tree(model, 0).links, 0.0, vec3.ZERO, vec3.ZERO
+    joints.store_angles(model, State, data, q)
     for i in range(1, links):
         place_body(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
-        body = rigid.load(model, i, INERTIA)
+        body = Link(model, i).inertia
         coriolis.store_rate(blocks, i, body, w, u)
         m, h = moment_of(model, data, i)
         mass, moment = mass + m, vec3.add(moment, h)
@@ -322,22 +302,24 @@ def centroidal_map_rate(
         linear = vec3.add(linear, mat3.apply(r, rigid.apply(body, w, u)[1]))
     center, speed = vec3.scale(1.0 / mass, moment), vec3.scale(1.0 / mass, linear)
     for i in range(links - 1, 0, -1):
-        for k in range(joints.degrees(get_int(model, i, KIND))):
+        link = Link(model, i)
+        for k in range(joints.degrees(link.kind)):
             m, f = rate_column(model, data, blocks, i, k, center, speed)
-            store_column(out, get_int(model, i, VI) + k, m, f)
+            store_column(out, link.vi + k, m, f)
         coriolis.add_to_parent(model, data, blocks, i)
-    put(data, 0, COMPUTED, float(POSES + TWISTS))
     return finite(out)
 
 
 @inlined
 def rate_column(model, data, blocks, i, k, center, speed):
     """Return the derivative of the column of coordinate k of link i."""
-    w, u = joints.screw(get_int(model, i, KIND), get(model, i, PITCH), k)
-    body = rigid.load(data, i, COMPOSITE)
+    link = Link(model, i)
+    w, u = joints.screw(link.kind, link.pitch, k)
+    state = State(data, i)
+    body = state.composite
     r, p = motion.load_ground_pose(data, i)
-    own = rigid.of_screw(body, get_int(model, i, KIND), get(model, i, PITCH), k)
-    ew, eu = se3.ad(load3(data, i, TWIST), load3(data, i, TWIST + 3), w, u)
+    own = rigid.of_screw(body, link.kind, link.pitch, k)
+    ew, eu = se3.ad(*state.twist, w, u)
     m, f = rigid.apply(body, ew, eu)
     bm, bf = coriolis.apply(blocks, i, w, u)
     tm, tf = coriolis.apply_t(blocks, i, w, u)

@@ -19,13 +19,11 @@ and n: of one link c = -[w][h], u = m v and n = m w. Rows of three stand in four
 from liedyn_ros.dynamics.algorithms.kernels import crba
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, INERTIA, KIND, LINKS, load3, load9, of_known_width,
-    PARENT, PITCH, POSES, POSITION, ROTATION, TWIST, TWISTS, VI)
+    Link, load3, State, Tree)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.pointers import overlap
-from liedyn_ros.jit.simd import (
-    get, get_int, get_quad, joined, of_width, parts, put, put_quad, rolled)
+from liedyn_ros.jit.simd import get, get_quad, joined, of_width, parts, put, put_quad, rolled
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 
@@ -37,36 +35,35 @@ BLOCK_WIDTH = 32  # numbers of them all
 def coriolis_matrix(
         model: MATRIX, data: MATRIX, blocks: MATRIX, q: VECTOR, v: VECTOR, out: MATRIX) -> TRUTH:
     """Write C (nv, nv); blocks (N + 1, BLOCK_WIDTH) is scratch. Return whether all is finite."""
-    (model, data), blocks = of_known_width(model, data), of_width(blocks, BLOCK_WIDTH)
-    put(data, 0, COMPUTED, 0.0)
+    blocks = of_width(blocks, BLOCK_WIDTH)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_matrix(model, out, len(v)) and not overlap(out, q)
             and not overlap(out, v)):
         return False
     out[:] = 0.0
-    links, excess = get_int(model, 0, LINKS), 0.0
-    joints.store_angles(model, data, q)
+    links, excess = Tree(model, 0).links, 0.0
+    joints.store_angles(model, State, data, q)
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
-        body = rigid.load(model, i, INERTIA)
-        rigid.store(data, i, COMPOSITE, body)
+        body = Link(model, i).inertia
+        State(data, i).composite = body
         store_rate(blocks, i, body, w, u)
     for i in range(links - 1, 0, -1):
-        for k in range(joints.degrees(get_int(model, i, KIND))):
+        for k in range(joints.degrees(Link(model, i).kind)):
             excess += fill_coriolis(model, data, blocks, i, k, out)
         add_to_parent(model, data, blocks, i)
-    put(data, 0, COMPUTED, float(POSES + TWISTS + COMPOSITE_INERTIAS))
     return excess == 0.0
 
 
 @inlined
 def add_to_parent(model, data, blocks, i):
     """Add the composite inertia of link i and its B to those of its parent."""
-    crba.add_composite_to_parent(model, data, i, rigid.load(data, i, COMPOSITE))
-    parent = get_int(model, i, PARENT)
+    state = State(data, i)
+    crba.add_composite_to_parent(model, data, i, state.composite)
+    parent = Link(model, i).parent
     if parent > 0:
-        add_transported(load9(data, i, ROTATION), load3(data, i, POSITION), blocks, i, parent)
+        add_transported(*state.pose, blocks, i, parent)
 
 
 @inlined
@@ -78,11 +75,12 @@ def fill_coriolis(model, data, blocks, i, k, out):
     a joint meet, and I ad_V S + B S for the column. Returns zero, or NaN where an entry is not
     finite.
     """
-    own, excess = get_int(model, i, VI) + k, 0.0
+    own, excess = Link(model, i).vi + k, 0.0
     m, f = wrenches(model, data, blocks, i, k)
     while True:
-        kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
-        w, v = load3(data, i, TWIST), load3(data, i, TWIST + 3)
+        link = Link(model, i)
+        kind, pitch, vi = link.kind, link.pitch, link.vi
+        w, v = State(data, i).twist
         if kind < SPHERICAL:
             excess += put_pair(out, own, vi, joints.along_bracket(kind, pitch, 0, w, v, m, f),
                                joints.along(kind, pitch, 0, m, f))
@@ -91,22 +89,21 @@ def fill_coriolis(model, data, blocks, i, k, out):
             excess += put_pairs(out, own, vi, em, m)
             if kind == FREE:
                 excess += put_pairs(out, own, vi + 3, ef, f)
-        parent = get_int(model, i, PARENT)
+        parent = link.parent
         if parent == 0:
             return excess
-        m, f = se3.adjoint_inverse_dual(
-            load9(data, i, ROTATION), load3(data, i, POSITION), m, f)
+        m, f = se3.adjoint_inverse_dual(*State(data, i).pose, m, f)
         i = parent
 
 
 @inlined
 def wrenches(model, data, blocks, i, k):
     """Return I S, B^T S and I ad_V S + B S of coordinate k of link i, side by side."""
-    kind, pitch, body = get_int(model, i, KIND), get(model, i, PITCH), rigid.load(
-        data, i, COMPOSITE)
+    link = Link(model, i)
+    state = State(data, i)
+    kind, pitch, body = link.kind, link.pitch, state.composite
     w, v = joints.screw(kind, pitch, k)
-    em, ef = rigid.apply(body, *se3.ad(
-        load3(data, i, TWIST), load3(data, i, TWIST + 3), w, v))
+    em, ef = rigid.apply(body, *se3.ad(*state.twist, w, v))
     m, f = rigid.of_screw(body, kind, pitch, k)
     if kind == REVOLUTE:  # S picks a row and a column
         a, c, u = load_matrix(blocks, i, A), load_matrix(blocks, i, C), load3(blocks, i, U)

@@ -10,12 +10,11 @@
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ARMATURE, COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3,
-    load9, LOADED_JOINTS, NV, of_known_width, PARENT, PITCH, POSES, POSITION, ROTATION, VI)
+    coordinate_of, Link, State, Tree)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.pointers import overlap
-from liedyn_ros.jit.simd import filled, get, get_int, parts, put, QUAD, quad_of
+from liedyn_ros.jit.simd import filled, get, parts, put, QUAD, quad_of
 from liedyn_ros.lie.kernels import se3
 from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
@@ -23,40 +22,39 @@ from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 @kernel
 def crba(model: MATRIX, data: MATRIX, q: VECTOR, out: MATRIX) -> TRUTH:
     """Write M (nv, nv); return whether q is acceptable and M is finite."""
-    model, data = of_known_width(model, data)
-    put(data, 0, COMPUTED, 0.0)
-    if not (joints.acceptable(model, q) and joints.is_matrix(model, out, get_int(model, 0, NV))
+    tree = Tree(model, 0)
+    if not (joints.acceptable(model, q) and joints.is_matrix(model, out, tree.nv)
             and not overlap(out, q)):
         return False
     out[:] = 0.0
-    links, excess = get_int(model, 0, LINKS), 0.0
-    joints.store_angles(model, data, q)
+    links, excess = tree.links, 0.0
+    joints.store_angles(model, State, data, q)
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
-        rigid.store(data, i, COMPOSITE, rigid.load(model, i, INERTIA))
+        State(data, i).composite = Link(model, i).inertia
     for i in range(links - 1, 0, -1):
-        add_composite_to_parent(model, data, i, rigid.load(data, i, COMPOSITE))
+        add_composite_to_parent(model, data, i, State(data, i).composite)
     for i in range(links - 1, 0, -1):
-        vi = get_int(model, i, VI)
-        for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
+        link = Link(model, i)
+        vi = link.vi
+        for k in range(vi, vi + joints.degrees(link.kind)):
             if get(out, k, k) == 0.0:  # it has no column yet
                 excess += fill_columns(model, data, i, out)
-    if get_int(model, 0, LOADED_JOINTS):
+    if tree.loaded_joints:
         for k in range(len(out)):  # (3.20)
-            out[k, k] += get(model, coordinate_row(model, k), ARMATURE)
+            out[k, k] += coordinate_of(model, k).armature
             excess += out[k, k] - out[k, k]
-    put(data, 0, COMPUTED, float(POSES + COMPOSITE_INERTIAS))
     return excess == 0.0
 
 
 @inlined
 def add_composite_to_parent(model, data, i, body):
     """Add the composite inertia of link i to that of its parent (13.10)."""
-    parent = get_int(model, i, PARENT)
+    parent = Link(model, i).parent
     if parent > 0:
-        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
-        rigid.store(data, parent, COMPOSITE, rigid.add(
-            rigid.load(data, parent, COMPOSITE), rigid.transport(r, p, body)))
+        r, p = State(data, i).pose
+        parent_state = State(data, parent)
+        parent_state.composite = rigid.add(parent_state.composite, rigid.transport(r, p, body))
 
 
 @inlined
@@ -70,11 +68,11 @@ def fill_columns(model, data, i, out):
     taken, columns, zero = 0, (0, 0, 0, 0), quad_of(0.0)
     m, f, excess = (zero, zero, zero), (zero, zero, zero), zero
     while True:
-        kind, vi, pitch = get_int(model, i, KIND), get_int(model, i, VI), get(model, i, PITCH)
+        link, state = Link(model, i), State(data, i)
+        kind, vi, pitch = link.kind, link.vi, link.pitch
         for k in range(joints.degrees(kind)):
             if taken < QUAD and get(out, vi + k, vi + k) == 0.0:
-                moment, force = rigid.of_screw(
-                    rigid.load(data, i, COMPOSITE), kind, pitch, k)
+                moment, force = rigid.of_screw(state.composite, kind, pitch, k)
                 m, f = filled3(m, taken, moment), filled3(f, taken, force)
                 columns = (vi + k if taken == 0 else columns[0],
                            vi + k if taken <= 1 else columns[1],
@@ -87,11 +85,11 @@ def fill_columns(model, data, i, out):
             excess = excess + put_vector(out, vi, columns, m)
             if kind == FREE:
                 excess = excess + put_vector(out, vi + 3, columns, f)
-        parent = get_int(model, i, PARENT)
+        parent = link.parent
         if parent == 0:
             e = parts(excess)
             return e[0] + e[1] + e[2] + e[3]
-        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        r, p = state.pose
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
         i = parent
 

@@ -15,9 +15,9 @@ Coordinates are the six rows of data from at on. All of them are unknown.
 """
 
 from liedyn_ros.dynamics.algorithms.kernels import articulated
-from liedyn_ros.dynamics.tree.kernels.tables import GAIN, INVERSE_PIVOT, load6, RESIDUAL
+from liedyn_ros.dynamics.tree.kernels.tables import Pivot
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, put, zero_like
+from liedyn_ros.jit.simd import zero_like
 
 
 @inlined
@@ -59,8 +59,8 @@ def base_column(body, k, zero):
 @inlined
 def reduce_residuals(data, at, m, f):
     """Make residuals of the forces in their column, the wrench (m, f) being that of the joint."""
-    g1, g2, g3 = load6(data, at + 1, GAIN), load6(data, at + 2, GAIN), load6(data, at + 3, GAIN)
-    g4, g5 = load6(data, at + 4, GAIN), load6(data, at + 5, GAIN)
+    g1, g2, g3 = Pivot(data, at + 1).gains, Pivot(data, at + 2).gains, Pivot(data, at + 3).gains
+    g4, g5 = Pivot(data, at + 4).gains, Pivot(data, at + 5).gains
     x5 = subtract(data, at + 5, f[2])
     x4 = subtract(data, at + 4, f[1] + x5 * g5[4])
     x3 = subtract(data, at + 3, f[0] + x5 * g5[3] + x4 * g4[3])
@@ -72,17 +72,18 @@ def reduce_residuals(data, at, m, f):
 @inlined
 def subtract(data, row, force):
     """Subtract a force from the residual of a coordinate; return it times the inverse pivot."""
-    residual = get(data, row, RESIDUAL) - force
-    put(data, row, RESIDUAL, residual)
-    return get(data, row, INVERSE_PIVOT) * residual
+    pivot = Pivot(data, row)
+    residual = pivot.residual - force
+    pivot.residual = residual
+    return pivot.inverse * residual
 
 
 @inlined
 def solve(data, at, w, u):
     """Return the rates of all coordinates by which a motion (w, u) of the link grows (3.12)."""
-    g1, g2, g3 = load6(data, at + 1, GAIN), load6(data, at + 2, GAIN), load6(data, at + 3, GAIN)
-    g4, g5 = load6(data, at + 4, GAIN), load6(data, at + 5, GAIN)
-    y0 = base_rate(data, at, get(data, at, GAIN) * w[0])
+    g1, g2, g3 = Pivot(data, at + 1).gains, Pivot(data, at + 2).gains, Pivot(data, at + 3).gains
+    g4, g5 = Pivot(data, at + 4).gains, Pivot(data, at + 5).gains
+    y0 = base_rate(data, at, Pivot(data, at).gain[0][0] * w[0])
     x0 = w[0] + y0
     y1 = base_rate(data, at + 1, g1[1] * w[1] + g1[0] * x0)
     x1 = w[1] + y1
@@ -100,4 +101,5 @@ def solve(data, at, w, u):
 @inlined
 def base_rate(data, row, along):
     """Return the rate of a coordinate, its gain along the motion so far being known."""
-    return get(data, row, INVERSE_PIVOT) * (get(data, row, RESIDUAL) - along)
+    pivot = Pivot(data, row)
+    return pivot.inverse * (pivot.residual - along)

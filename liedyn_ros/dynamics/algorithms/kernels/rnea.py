@@ -15,13 +15,10 @@ The forces of springs and end stops by themselves (3.19), (3.21).
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.motion import fits_bodies, subtract_external
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATIONS, add3, ARMATURE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3, load9,
-    LOADED_JOINTS, NV, of_known_width, PARENT, PITCH, POSES, POSITION, ROTATION, store3, TWISTS,
-    VI, WRENCH, WRENCHES)
+    coordinate_of, Link, State, Tree)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.pointers import overlap
-from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3
 from liedyn_ros.model.kernels.configuration import finite
 
@@ -35,28 +32,25 @@ def rnea(
 
     Returns whether the input is acceptable, the forces are finite, and tau has its own memory.
     """
-    model, data = of_known_width(model, data)
-    put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_velocity(model, a) and fits_bodies(model, external)):
         return False
     if overlap(tau, q) or overlap(tau, v) or overlap(tau, a) or overlap(tau, external):
         return False
-    links = get_int(model, 0, LINKS)
-    joints.store_angles(model, data, q)
+    tree = Tree(model, 0)
+    links = tree.links
+    joints.store_angles(model, State, data, q)
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
         move_link(model, data, i, v, a)
-    subtract_external(model, data, external, WRENCH)
+    subtract_external(model, data, external, False)
     for i in range(links - 1, 0, -1):
         balance_link(model, data, i, tau)
     for k in range(len(tau)):
         tau[k] += motion.dissipation(model, k, v[k])
-    if get_int(model, 0, LOADED_JOINTS):
+    if tree.loaded_joints:
         for k in range(len(tau)):  # (3.19), (3.20)
-            tau[k] += motion.spring(model, k, q) + get(
-                model, coordinate_row(model, k), ARMATURE) * a[k]
-    put(data, 0, COMPUTED, float(POSES + TWISTS + ACCELERATIONS + WRENCHES))
+            tau[k] += motion.spring(model, k, q) + coordinate_of(model, k).armature * a[k]
     return finite(tau)
 
 
@@ -65,30 +59,30 @@ def move_link(model, data, i, v, a):
     """Write twist, acceleration and net wrench of link i, its parent's motion being known."""
     w, u = motion.store_twist(model, data, i, v)  # (3.1)
     dw, du = motion.store_acceleration(model, data, i, v, a)
-    body = rigid.load(model, i, INERTIA)
+    body = Link(model, i).inertia
     m, f = rigid.net_wrench(body, w, u, dw, du)
-    store3(data, i, WRENCH, m)
-    store3(data, i, WRENCH + 3, f)
+    State(data, i).wrench = m, f
 
 
 @inlined
 def balance_link(model, data, i, tau):
     """Write the forces of the joint of link i and add its wrench to the parent's."""
-    kind, parent, pitch = get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH)
-    m, f = load3(data, i, WRENCH), load3(data, i, WRENCH + 3)
+    link = Link(model, i)
+    kind, parent, pitch = link.kind, link.parent, link.pitch
+    state = State(data, i)
+    m, f = state.wrench
     for k in range(joints.degrees(kind)):
-        tau[get_int(model, i, VI) + k] = joints.along(kind, pitch, k, m, f)  # (3.5)
+        tau[link.vi + k] = joints.along(kind, pitch, k, m, f)  # (3.5)
     if parent > 0:
-        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        r, p = state.pose
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
-        add3(data, parent, WRENCH, m)  # (3.4)
-        add3(data, parent, WRENCH + 3, f)
+        State(data, parent).plus.wrench = m, f  # (3.4)
 
 
 @kernel
 def spring_forces(model: MATRIX, q: VECTOR, out: VECTOR):
     """Write the joint forces (nv,) that hold springs and stops; return whether all is good."""
-    count = get_int(model, 0, NV)
+    count = Tree(model, 0).nv
     if not joints.acceptable(model, q) or len(out) != count or overlap(out, q):
         return False
     for k in range(count):

@@ -34,8 +34,7 @@ from liedyn_ros.dynamics.constrained.constraints.sparsity import hull, padded, s
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     FREE_MOTIONS, MACHINE, MOTION, REPORT_WIDTH, SCRATCH, WORKSPACE)
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.dynamics.tree.kernels import tables as tree_tables
-from liedyn_ros.dynamics.tree.kernels.tables import FAR
+from liedyn_ros.dynamics.tree.kernels.tables import Coordinate, FAR, Link
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.linear_algebra.kernels.orthogonal import QR
 from liedyn_ros.model import Model
@@ -194,8 +193,6 @@ def exclusive(method: Method) -> Method:
 
 
 NO_INERTIA = np.zeros(0)
-_OF_COORDINATES = {'armature': tree_tables.ARMATURE, 'damping': tree_tables.DAMPING,
-                   'friction': tree_tables.FRICTION}
 
 
 def machine(model: Model, dissipation: bool, sizes: Array, typical_inertia: Array,
@@ -356,16 +353,16 @@ class ConstrainedData:
 
     def follow(self, tree: Constants) -> None:
         """Take the entries that a ParameterChart changes from the table of the tree."""
-        inertia, placement = (tree.table[1:tree.links, at:at + width] for at, width in (
-            (tree_tables.INERTIA, 10), (tree_tables.PLACEMENT, 12)))
+        inertia, placement = (
+            Link.of(tree.table[1:tree.links], name) for name in ('inertia', 'placement'))
         of = tree.table[tree.links:tree.rows]
         constant, links = partial(MACHINE.array, self._machine), self._sizes.heavy
         constant('inertia')[:], constant('placement')[:] = inertia, placement
         heavy = constant('heavy_inertia')
         heavy[:, :links] = inertia[constant('heavy_link')[:links]].T
         constant('mass')[:] = heavy[:1]
-        for name, column in _OF_COORDINATES.items():
-            constant(name)[:self._sizes.nv] = of[:, column]
+        for name in ('armature', 'damping', 'friction'):
+            constant(name)[:self._sizes.nv] = Coordinate.of(of, name)
         WORKSPACE.array(self.workspace, 'machine')[:] = self._machine
 
     def twin(self) -> ConstrainedData:

@@ -13,11 +13,11 @@ from liedyn_ros.dynamics.frames.kernels.motion import (
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.kinematics import (
     are_axes, expressed, LOCAL, LOCAL_WORLD_ALIGNED)
-from liedyn_ros.dynamics.tree.kernels.tables import KIND, MODEL_WIDTH, PARENT, VI
+from liedyn_ros.dynamics.tree.kernels.tables import Link
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, TRUTH, VECTOR, WHOLE
 from liedyn_ros.jit.pointers import overlap
-from liedyn_ros.jit.simd import get, get_int, of_width, put
+from liedyn_ros.jit.simd import get, put
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.configuration import finite
 
@@ -25,7 +25,6 @@ from liedyn_ros.model.kernels.configuration import finite
 @kernel
 def frame_jacobian(model: MATRIX, q: VECTOR, frame: WHOLE, axes: WHOLE, out: MATRIX) -> TRUTH:
     """Write J (6, nv) with J v the twist of a frame; return whether all is good."""
-    model = of_width(model, MODEL_WIDTH)
     if not (joints.acceptable(model, q) and are_axes(axes) and joints.is_matrix(model, out, 6)
             and not overlap(out, q)):
         return False
@@ -36,7 +35,6 @@ def frame_jacobian(model: MATRIX, q: VECTOR, frame: WHOLE, axes: WHOLE, out: MAT
 @kernel
 def frame_jacobians(model: MATRIX, q: VECTOR, frames: INTEGERS, axes: WHOLE, out: CUBE):
     """Write the Jacobians (F, 6, nv) of frames (F,); return whether all is good."""
-    model = of_width(model, MODEL_WIDTH)
     if not (joints.acceptable(model, q) and are_axes(axes) and not overlap(out, q)):
         return False
     for k in range(len(frames)):
@@ -47,7 +45,6 @@ def frame_jacobians(model: MATRIX, q: VECTOR, frames: INTEGERS, axes: WHOLE, out
 @long_kernel
 def jacobians_of_states(model: MATRIX, q: MATRIX, frame: WHOLE, axes: WHOLE, out: CUBE):
     """Write the Jacobians (K, 6, nv) of a frame; return the first state refused, K if none."""
-    model = of_width(model, MODEL_WIDTH)
     for s in range(len(q)):
         if not joints.acceptable(model, q[s]):
             return s
@@ -66,7 +63,6 @@ def frame_jacobian_rates(
 
     jacobian (6, nv) is a scratch buffer.
     """
-    model = of_width(model, MODEL_WIDTH)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v) and are_axes(axes)):
         return False
     for k in range(len(frames)):
@@ -81,10 +77,10 @@ def write_frame_jacobian(model, q, frame, axes, out):
     first, rows = frame_on_link(model, frame)
     i = first
     while i > 0:
-        for k in range(joints.degrees(get_int(model, i, KIND))):
+        for k in range(joints.degrees(Link(model, i).kind)):
             w, u = screw_in_frame(model, i, k, rows)
-            put_screw(out, get_int(model, i, VI) + k, w, u)
-        parent = get_int(model, i, PARENT)
+            put_screw(out, Link(model, i).vi + k, w, u)
+        parent = Link(model, i).parent
         if parent > 0 or axes != LOCAL:
             rows = pose_in_parent(model, i, q, rows)
         i = parent
@@ -92,11 +88,11 @@ def write_frame_jacobian(model, q, frame, axes, out):
         return
     i, (r, p) = first, as_pose(rows)
     while i > 0:
-        vi = get_int(model, i, VI)
-        for column in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
+        vi = Link(model, i).vi
+        for column in range(vi, vi + joints.degrees(Link(model, i).kind)):
             w, u = screw_at(out, column)
             put_screw(out, column, *expressed(axes, r, p, w, u))
-        i = get_int(model, i, PARENT)
+        i = Link(model, i).parent
 
 
 @inlined
@@ -112,28 +108,28 @@ def write_frame_jacobian_rate(model, q, v, frame, axes, jacobian, out):
     first, rows = frame_on_link(model, frame)
     i, w, u = first, vec3.ZERO, vec3.ZERO
     while i > 0:
-        for k in range(joints.degrees(get_int(model, i, KIND))):
+        for k in range(joints.degrees(Link(model, i).kind)):
             sw, su = screw_in_frame(model, i, k, rows)
-            put_screw(jacobian, get_int(model, i, VI) + k, sw, su)
-            put_screw(out, get_int(model, i, VI) + k, *se3.ad(sw, su, w, u))
+            put_screw(jacobian, Link(model, i).vi + k, sw, su)
+            put_screw(out, Link(model, i).vi + k, *se3.ad(sw, su, w, u))
         jw, ju = relative_joint_twist(model, i, v, rows)
         w, u = vec3.add(w, jw), vec3.add(u, ju)
         rows = pose_in_parent(model, i, q, rows)
-        i = get_int(model, i, PARENT)
+        i = Link(model, i).parent
     if axes == LOCAL:
         return
     if axes == LOCAL_WORLD_ALIGNED:  # ad_(w, 0) turns both halves
         u = vec3.ZERO
     i, (r, p) = first, as_pose(rows)
     while i > 0:
-        vi = get_int(model, i, VI)
-        for column in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
+        vi = Link(model, i).vi
+        for column in range(vi, vi + joints.degrees(Link(model, i).kind)):
             sw, su = screw_at(jacobian, column)
             dw, du = se3.ad(w, u, sw, su)
             sw, su = screw_at(out, column)
             put_screw(out, column, *expressed(
                 axes, r, p, vec3.add(sw, dw), vec3.add(su, du)))
-        i = get_int(model, i, PARENT)
+        i = Link(model, i).parent
 
 
 @inlined

@@ -17,15 +17,18 @@ from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.joints import sine_cosine
 from liedyn_ros.dynamics.tree.kernels.kinematics import are_axes, expressed
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    body_row, CARRIER, KIND, LINKS, load12, MODEL_WIDTH, PARENT, PITCH, PLACEMENT, QI, VI)
+    Body, body_row, Link, Tree)
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.kinds import ARRAY4, CUBE, INTEGERS, MATRIX, TRUTH, VECTOR, WHOLE
 from liedyn_ros.jit.pointers import overlap
+from liedyn_ros.jit.rows import Row, SINE_COSINE
 from liedyn_ros.jit.simd import (
-    filled, get, get_int, get_quad, joined, of_width, parts, put_quad, quad_of, swapped)
+    filled, get, get_quad, joined, of_width, parts, put_quad, quad_of, swapped)
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.model.kernels.kinds import REVOLUTE
+
+PLACEMENT = Body.column('placement')
 
 
 @inlined
@@ -45,9 +48,10 @@ def as_pose(rows):
 @inlined
 def placement_rows(model, row):
     """Return the placement of a link or frame in what carries it."""
-    return (filled(get_quad(model, row, PLACEMENT), 3, get(model, row, PLACEMENT + 9)),
-            filled(get_quad(model, row, PLACEMENT + 3), 3, get(model, row, PLACEMENT + 10)),
-            filled(get_quad(model, row, PLACEMENT + 6), 3, get(model, row, PLACEMENT + 11)))
+    _, p = Body(model, row).placement
+    return (filled(get_quad(model, row, PLACEMENT), 3, p[0]),
+            filled(get_quad(model, row, PLACEMENT + 3), 3, p[1]),
+            filled(get_quad(model, row, PLACEMENT + 6), 3, p[2]))
 
 
 @inlined
@@ -91,15 +95,16 @@ def are_zeros(quad):
 def frame_on_link(model, frame):
     """Return the link that carries a frame, and the pose of the frame in it."""
     row = body_row(model, frame)
-    return get_int(model, row, CARRIER), placement_rows(model, row)
+    return Body(model, row).carrier, placement_rows(model, row)
 
 
 @inlined
 def pose_in_parent(model, i, q, rows):
     """Return the pose of the frame in the parent of link i."""
-    if get_int(model, i, KIND) == REVOLUTE:
-        s, c = sine_cosine(q[get_int(model, i, QI)])
-        r, p = load12(model, i, PLACEMENT)
+    link = Link(model, i)
+    if link.kind == REVOLUTE:
+        s, c = sine_cosine(q[link.qi])
+        r, p = link.placement
         return seen_from_parent(r, p, (
             c * rows[0] - s * rows[1], s * rows[0] + c * rows[1], rows[2]))
     r, p = joints.joint_pose(model, i, q)
@@ -109,21 +114,22 @@ def pose_in_parent(model, i, q, rows):
 @inlined
 def screw_in_frame(model, i, k, rows):
     """Return Ad_{T^-1} S of coordinate k of link i."""
-    kind = get_int(model, i, KIND)
+    link = Link(model, i)
+    kind = link.kind
     if kind == REVOLUTE:  # w = R^T z and u = -R^T (p x z), without the products by zero
         w = parts(rows[2])
         u = parts(parts(rows[0])[3] * rows[1] - parts(rows[1])[3] * rows[0])
         return w[0:3], u[0:3]
     r, p = as_pose(rows)
-    return se3.adjoint_inverse(r, p, *joints.screw(kind, get(model, i, PITCH), k))
+    return se3.adjoint_inverse(r, p, *joints.screw(kind, link.pitch, k))
 
 
 @inlined
 def relative_joint_twist(model, i, rates, rows):
     """Return the twist of link i against its parent, at the rates of its joint, in the frame."""
     r, p = as_pose(rows)
-    w, v = joints.relative_twist(get_int(model, i, KIND), get(model, i, PITCH), rates,
-                                 get_int(model, i, VI))
+    link = Link(model, i)
+    w, v = joints.relative_twist(link.kind, link.pitch, rates, link.vi)
     return se3.adjoint_inverse(r, p, w, v)  # (0.5)
 
 
@@ -133,7 +139,7 @@ def pose_of(model, q, frame):
     i, rows = frame_on_link(model, frame)
     while i > 0:
         rows = pose_in_parent(model, i, q, rows)
-        i = get_int(model, i, PARENT)
+        i = Link(model, i).parent
     return rows
 
 
@@ -146,7 +152,7 @@ def twist_of(model, q, v, frame):
         jw, ju = relative_joint_twist(model, i, v, rows)
         w, u = vec3.add(w, jw), vec3.add(u, ju)
         rows = pose_in_parent(model, i, q, rows)
-        i = get_int(model, i, PARENT)
+        i = Link(model, i).parent
     r, p = as_pose(rows)
     return r, p, w, u
 
@@ -164,7 +170,7 @@ def acceleration_of(model, q, v, a, frame):
         dw, du = vec3.add(dw, vec3.add(aw, bw)), vec3.add(du, vec3.add(au, bu))
         w, u = vec3.add(w, jw), vec3.add(u, ju)
         rows = pose_in_parent(model, i, q, rows)
-        i = get_int(model, i, PARENT)
+        i = Link(model, i).parent
     r, p = as_pose(rows)
     return r, p, w, u, dw, du
 
@@ -218,6 +224,7 @@ def store_twist_of(out, k, w, v):
 
 
 POSE_WIDTH = 12  # of the scratch buffer: the pose of a link in the ground, row by row
+GroundPose = Row('GroundPose', POSE_WIDTH, angle=SINE_COSINE)
 
 
 @kernel
@@ -245,13 +252,12 @@ def poses_of_states(model: MATRIX, links: MATRIX, q: MATRIX, out: ARRAY4):
 @inlined
 def write_all_poses(model, links, q, out):
     """Write the pose of each frame; return whether all is good."""
-    model, links = of_width(model, MODEL_WIDTH), of_width(links, POSE_WIDTH)
+    links = of_width(links, POSE_WIDTH)
     if not joints.acceptable(model, q):
         return False
-    joints.store_angles(model, links, q)
-    for i in range(1, get_int(model, 0, LINKS)):
-        put_pose(links, i, on_parent(
-            links, get_int(model, i, PARENT), joint_rows(model, links, i, q)))
+    joints.store_angles(model, GroundPose, links, q)
+    for i in range(1, Tree(model, 0).links):
+        put_pose(links, i, on_parent(links, Link(model, i).parent, joint_rows(model, links, i, q)))
     poses, excess = out.reshape((len(out), 16)), quad_of(0.0)
     for k in range(len(poses)):
         i, rows = frame_on_link(model, k)
@@ -262,8 +268,8 @@ def write_all_poses(model, links, q, out):
 @inlined
 def joint_rows(model, links, i, q):
     """Return the pose of link i in its parent (2.1)."""
-    if get_int(model, i, KIND) == REVOLUTE:
-        s, c = get(links, i, 0), get(links, i, 1)
+    if Link(model, i).kind == REVOLUTE:
+        s, c = GroundPose(links, i).angle
         x, y, z = placement_rows(model, i)
         cosines, sines = joined(c, c, 1.0, 1.0), joined(s, -s, 0.0, 0.0)
         return (cosines * x + sines * swapped(x), cosines * y + sines * swapped(y),

@@ -24,21 +24,19 @@ the link at q1. (3.18) So the total momentum is computed once, and each step onl
 Computed twice, it would drift: no rotation of a placement is orthogonal to the last bit.
 """
 
-from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, symmetric
-from liedyn_ros.dynamics.tree.kernels.tables import (
-    ARMATURE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load12, load3, load9, PARENT, PITCH,
-    POSITION, ROTATION, store12, store3, VI)
+from liedyn_ros.dynamics.tree.kernels import joints, motion, symmetric
+from liedyn_ros.dynamics.tree.kernels.tables import coordinate_of, Link, State, Tree
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, NUMBER, VECTOR
-from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.jit.rows import RIGID_POSE, Row, TWO_VECTORS
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
 from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.model.kernels.kinds import FREE
 
-# Columns of steps, a row for each link.
-STEP_DISPLACEMENT = 0  # T_ground_link(q0)^-1 T_ground_link(q1)
-STEP_WRENCH = 12  # at q0, of a link and all after it
-STEP_WIDTH = 18
+LinkStep = Row(
+    'LinkStep',
+    displacement=RIGID_POSE,  # T_ground_link(q0)^-1 T_ground_link(q1)
+    wrench=TWO_VECTORS)  # at q0, of a link and all after it
 
 
 @kernel
@@ -46,11 +44,10 @@ def discrete_momenta(
         model: MATRIX, data: MATRIX, steps: MATRIX, q0: VECTOR, rate: VECTOR, step: NUMBER,
         start: VECTOR, end: VECTOR):
     """Write minus the derivative by q0, and that by q1; return whether all are good."""
-    put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q0) and joints.is_velocity(model, rate)):
         return False
-    links = get_int(model, 0, LINKS)
-    joints.store_angles(model, data, q0)
+    links = Tree(model, 0).links
+    joints.store_angles(model, State, data, q0)
     for i in range(1, links):
         write_displacement(model, data, steps, i, q0, rate, step)
         store_momenta(model, steps, i, step)
@@ -64,10 +61,11 @@ def write_tangent(model: MATRIX, rate: VECTOR, step: NUMBER, tangent: VECTOR):
     """Write the tangent (nv,) at q0 that leads to the end of a step (3.16)."""
     for k in range(len(rate)):
         tangent[k] = step * rate[k]
-    for i in range(1, get_int(model, 0, LINKS)):
-        if get_int(model, i, KIND) == FREE:
+    for i in range(1, Tree(model, 0).links):
+        link = Link(model, i)
+        if link.kind == FREE:
             w, v = se3.log(*joint_displacement(model, i, rate, step))
-            vi = get_int(model, i, VI)
+            vi = link.vi
             vec3.store(tangent, vi, w)
             vec3.store(tangent, vi + 3, v)
 
@@ -76,24 +74,25 @@ def write_tangent(model: MATRIX, rate: VECTOR, step: NUMBER, tangent: VECTOR):
 def write_displacement(model, data, steps, i, q0, rate, step):
     """Write the displacement of link i in its own frame, its parent's being known."""
     motion.store_pose(model, data, i, q0)
-    r0, p0 = load9(data, i, ROTATION), load3(data, i, POSITION)
+    r0, p0 = State(data, i).pose
     r, p = joint_displacement(model, i, rate, step)
-    parent = get_int(model, i, PARENT)
+    parent = Link(model, i).parent
     if parent > 0:
-        rp, pp = load12(steps, parent, STEP_DISPLACEMENT)
+        rp, pp = LinkStep(steps, parent).displacement
         # R0^T (p_p + (R_p - 1) p0 + R_p R0 p), R0^T R_p R0 R (3.16)
         moved = vec3.add(pp, vec3.sub(mat3.apply(rp, p0), p0))
         moved = vec3.add(moved, mat3.apply(rp, mat3.apply(r0, p)))
         p = mat3.apply_t(r0, moved)
         r = mat3.mul(mat3.transpose(r0), mat3.mul(rp, mat3.mul(r0, r)))
-    store12(steps, i, STEP_DISPLACEMENT, r, p)
+    LinkStep(steps, i).displacement = r, p
 
 
 @inlined
 def joint_displacement(model, i, rate, step):
     """Return the pose after a step, in that before, of the joint of link i."""
-    kind, vi = get_int(model, i, KIND), get_int(model, i, VI)
-    w, v = joints.relative_twist(kind, get(model, i, PITCH), rate, vi)
+    link = Link(model, i)
+    kind, vi = link.kind, link.vi
+    w, v = joints.relative_twist(kind, link.pitch, rate, vi)
     w, v = vec3.scale(step, w), vec3.scale(step, v)
     if kind == FREE:
         return so3.exp(w), v
@@ -103,8 +102,9 @@ def joint_displacement(model, i, rate, step):
 @inlined
 def store_momenta(model, steps, i, step):
     """Write the momentum of link i about its origin at q0, in its frame there (3.17)."""
-    r, p = load12(steps, i, STEP_DISPLACEMENT)
-    mass, h, inertia = rigid.load(model, i, INERTIA)
+    moved = LinkStep(steps, i)
+    r, p = moved.displacement
+    mass, h, inertia = Link(model, i).inertia
     c = vec3.scale(1.0 / mass, h) if mass > 0.0 else vec3.ZERO
     f = vec3.scale(1.0 / step, vec3.axpy(mass, p, vec3.sub(mat3.apply(r, h), h)))
     x = so3.log(r)
@@ -112,24 +112,24 @@ def store_momenta(model, steps, i, step):
     # J about the centre of mass: J w + m c x (c x w)
     m = vec3.add(symmetric.apply(inertia, w), vec3.cross(h, vec3.cross(c, w)))
     m = mat3.apply_t(so3.left_jacobian_inverse(x), m)
-    store3(steps, i, STEP_WRENCH, vec3.add(m, vec3.cross(c, f)))
-    store3(steps, i, STEP_WRENCH + 3, f)
+    moved.wrench = vec3.add(m, vec3.cross(c, f)), f
 
 
 @inlined
 def gather_momenta(model, data, steps, i, rate, start, end):
     """Write the momenta of the joint of link i, and add the wrench to that of the parent."""
-    kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
-    vi, parent = get_int(model, i, VI), get_int(model, i, PARENT)
-    m, f = load3(steps, i, STEP_WRENCH), load3(steps, i, STEP_WRENCH + 3)
-    r, p = load12(steps, i, STEP_DISPLACEMENT)
+    link = Link(model, i)
+    kind, pitch = link.kind, link.pitch
+    vi, parent = link.vi, link.parent
+    moved = LinkStep(steps, i)
+    m, f = moved.wrench
+    r, p = moved.displacement
     m1, f1 = se3.adjoint_dual(r, p, m, f)  # (3.18)
     for k in range(joints.degrees(kind)):
-        rotor = get(model, coordinate_row(model, vi + k), ARMATURE) * rate[vi + k]  # (3.20)
+        rotor = coordinate_of(model, vi + k).armature * rate[vi + k]  # (3.20)
         start[vi + k] = joints.along(kind, pitch, k, m, f) + rotor
         end[vi + k] = joints.along(kind, pitch, k, m1, f1) + rotor
     if parent > 0:
-        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        r, p = State(data, i).pose
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
-        store3(steps, parent, STEP_WRENCH, vec3.add(m, load3(steps, parent, STEP_WRENCH)))
-        store3(steps, parent, STEP_WRENCH + 3, vec3.add(f, load3(steps, parent, STEP_WRENCH + 3)))
+        LinkStep(steps, parent).plus.wrench = m, f

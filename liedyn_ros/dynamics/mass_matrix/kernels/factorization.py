@@ -16,12 +16,10 @@ import math
 
 from liedyn_ros.dynamics.algorithms.kernels import aba, crba
 from liedyn_ros.dynamics.tree.kernels import joints
-from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, coordinate_row, GAIN, INVERSE_PIVOT, KIND, LINKS, load3, load9, ORDER_CHANGE,
-    ORDER_WRENCH, PARENT, PITCH, POSITION, ROTATION, store3, VI)
+from liedyn_ros.dynamics.tree.kernels.tables import coordinate_row, Link, Pivot, State, Tree
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR
-from liedyn_ros.jit.simd import get, get_int, get_lanes, LANES, put, put_lanes
+from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.configuration import finite
 
@@ -231,12 +229,10 @@ def inverse_mass_matrix(
 @kernel
 def solve_mass(model, data, y, x):
     """Write x = M^-1 y (nv,), data being that of a call of forward; x may be y."""
-    count = get_int(model, 0, LINKS)
+    count = Tree(model, 0).links
     for i in range(1, count):
-        store3(data, i, ORDER_WRENCH, vec3.ZERO)
-        store3(data, i, ORDER_WRENCH + 3, vec3.ZERO)
-    store3(data, 0, ORDER_CHANGE, vec3.ZERO)
-    store3(data, 0, ORDER_CHANGE + 3, vec3.ZERO)
+        State(data, i).order_wrench = vec3.ZERO, vec3.ZERO
+    State(data, 0).order_change = vec3.ZERO, vec3.ZERO
     for i in range(count - 1, 0, -1):
         eliminate_joint(model, data, i, y, x)
     for i in range(1, count):
@@ -246,33 +242,34 @@ def solve_mass(model, data, y, x):
 @inlined
 def eliminate_joint(model, data, i, y, x):
     """Write t = Psi (y - S^T p) of link i, and add its bias wrench to its parent's."""
-    kind, pitch, parent = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, PARENT)
-    m, f = load3(data, i, ORDER_WRENCH), load3(data, i, ORDER_WRENCH + 3)
+    link = Link(model, i)
+    kind, pitch, parent = link.kind, link.pitch, link.parent
+    state = State(data, i)
+    m, f = state.order_wrench
     for k in range(joints.degrees(kind) - 1, -1, -1):
-        j = get_int(model, i, VI) + k
+        j = link.vi + k
         row = coordinate_row(model, j)
-        x[j] = (y[j] - joints.along(kind, pitch, k, m, f)) * get(data, row, INVERSE_PIVOT)
-        m = vec3.axpy(x[j], load3(data, row, GAIN), m)
-        f = vec3.axpy(x[j], load3(data, row, GAIN + 3), f)
+        pivot = Pivot(data, row)
+        x[j] = (y[j] - joints.along(kind, pitch, k, m, f)) * pivot.inverse
+        m = vec3.axpy(x[j], pivot.gain[0], m)
+        f = vec3.axpy(x[j], pivot.gain[1], f)
     if parent > 0:
-        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        r, p = state.pose
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
-        add3(data, parent, ORDER_WRENCH, m)
-        add3(data, parent, ORDER_WRENCH + 3, f)
+        State(data, parent).plus.order_wrench = m, f
 
 
 @inlined
 def substitute(model, data, i, x):
     """Write x = t - Psi U^T b of link i, b being the acceleration of its parent."""
-    kind, pitch, parent = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, PARENT)
-    w, u = se3.adjoint_inverse(
-        load9(data, i, ROTATION), load3(data, i, POSITION),
-        load3(data, parent, ORDER_CHANGE), load3(data, parent, ORDER_CHANGE + 3))
+    link = Link(model, i)
+    kind, pitch, parent = link.kind, link.pitch, link.parent
+    state = State(data, i)
+    w, u = se3.adjoint_inverse(*state.pose, *State(data, parent).order_change)
     for k in range(joints.degrees(kind)):
-        j = get_int(model, i, VI) + k
+        j = link.vi + k
         row = coordinate_row(model, j)
-        x[j] -= get(data, row, INVERSE_PIVOT) * (
-            vec3.dot(load3(data, row, GAIN), w) + vec3.dot(load3(data, row, GAIN + 3), u))
+        pivot = Pivot(data, row)
+        x[j] -= pivot.inverse * (vec3.dot(pivot.gain[0], w) + vec3.dot(pivot.gain[1], u))
         w, u = joints.add_along(kind, pitch, k, x[j], w, u)
-    store3(data, i, ORDER_CHANGE, w)
-    store3(data, i, ORDER_CHANGE + 3, u)
+    state.order_change = w, u

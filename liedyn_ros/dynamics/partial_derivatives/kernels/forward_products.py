@@ -10,13 +10,11 @@
 
 from liedyn_ros.dynamics.algorithms.kernels import aba, articulated
 from liedyn_ros.dynamics.mass_matrix.kernels.factorization import solve_mass
-from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    load_pair, store_pair, sum_of)
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import sum_of
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import multiply, multiply_transposed
-from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, BIAS_WRENCH, LINKS, WRENCH
+from liedyn_ros.dynamics.tree.kernels.tables import State, Tree
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, VECTOR, WHOLE
-from liedyn_ros.jit.simd import get_int
 from liedyn_ros.model.kernels.configuration import finite
 
 
@@ -70,7 +68,8 @@ def forward_product_transposed(
 @inlined
 def store_wrenches(model, data):
     """Write the wrenches from the parents, F = Ihat V' + Bhat (3.13), after a call of forward."""
-    for i in range(1, get_int(model, 0, LINKS)):
-        own = articulated.apply(articulated.load(data, i), *load_pair(data, i, ACCELERATION))
-        m, f = sum_of(own, load_pair(data, i, BIAS_WRENCH))
-        store_pair(data, i, WRENCH, m, f)
+    for i in range(1, Tree(model, 0).links):
+        state = State(data, i)
+        own = articulated.apply(articulated.load(data, i), *state.acceleration)
+        m, f = sum_of(own, state.bias_wrench)
+        state.wrench = m, f

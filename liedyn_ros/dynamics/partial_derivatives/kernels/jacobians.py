@@ -11,18 +11,17 @@
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import compute_motion
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    INERTIA_CHANGE, LINK_FORCE, LINK_INERTIA, LINK_WIDTH, load_derivative, load_derivatives,
-    load_pair, P, Q, R, S, sum_of)
+    LINK_WIDTH, load_derivative, load_derivatives, P, Q, R, S, SharedLink, sum_of)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.motion import spring_rate
-from liedyn_ros.dynamics.tree.kernels.tables import (
-    ARMATURE, coordinate_row, DAMPING, KIND, LINKS, load12, PARENT, store3, VI)
+from liedyn_ros.dynamics.tree.kernels.tables import coordinate_of, Link, store3, Tree
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.pointers import overlap, rows_of
-from liedyn_ros.jit.simd import (
-    get, get_int, get_lanes, joined, LANES, parts, put, put_lanes, quad_of)
+from liedyn_ros.jit.simd import get, get_lanes, joined, LANES, parts, put, put_lanes, quad_of
 from liedyn_ros.lie.kernels import se3, vec3
+
+INERTIA_AT = SharedLink.column('inertia')
 
 
 @kernel
@@ -63,18 +62,18 @@ def write_jacobians(model, data, links, columns, q, v, a, external, by_q, by_v, 
     if not compute_motion(model, data, links, columns, q, v, a, external):
         return False
     excess = 0.0
-    for i in range(get_int(model, 0, LINKS) - 1, 0, -1):
-        for k in range(joints.degrees(get_int(model, i, KIND))):
-            excess += fill_jacobians(model, links, columns, i, get_int(model, i, VI) + k,
+    for i in range(Tree(model, 0).links - 1, 0, -1):
+        link = Link(model, i)
+        for k in range(joints.degrees(link.kind)):
+            excess += fill_jacobians(model, links, columns, i, link.vi + k,
                                      by_q, by_v, by_a, by_gravity, at_v, at_gravity)
-        parent = get_int(model, i, PARENT)
+        parent = link.parent
         if parent > 0:  # (13.10)
             add_carried(links, parent, i)
     for k in range(len(v)):  # (13.13), (3.19), (3.20)
-        row = coordinate_row(model, k)
         x, y, z = (get(by_q, k, k) + spring_rate(model, k, q),
-                   get(by_v, k, at_v + k) + get(model, row, DAMPING),
-                   get(by_a, k, k) + get(model, row, ARMATURE))
+                   get(by_v, k, at_v + k) + coordinate_of(model, k).damping,
+                   get(by_a, k, k) + coordinate_of(model, k).armature)
         put(by_q, k, k, x)
         put(by_v, k, at_v + k, y)
         put(by_a, k, k, z)
@@ -85,9 +84,9 @@ def write_jacobians(model, data, links, columns, q, v, a, external, by_q, by_v, 
 @inlined
 def add_carried(links, parent, i):
     """Add inertia and B of link i to those of its parent: 22 neighbours."""
-    for c in (LINK_INERTIA, LINK_INERTIA + LANES):
+    for c in (INERTIA_AT, INERTIA_AT + LANES):
         put_lanes(links, parent, c, get_lanes(links, parent, c) + get_lanes(links, i, c))
-    for c in range(LINK_INERTIA + 2 * LANES, LINK_WIDTH):
+    for c in range(INERTIA_AT + 2 * LANES, LINK_WIDTH):
         put(links, parent, c, get(links, parent, c) + get(links, i, c))
 
 
@@ -118,30 +117,31 @@ def fill_jacobians(model, links, columns, i, k, by_q, by_v, by_a, by_gravity, at
 
     U, Z, I P and G are side by side. Returns zero, or NaN where an entry is not finite.
     """
-    body, (t, b) = rigid.load(links, i, LINK_INERTIA), load12(links, i, INERTIA_CHANGE)
+    link = SharedLink(links, i)
+    body, (t, b) = link.inertia, link.change
     x, y = load_derivatives(columns, k)
     m, f = sum_of(rigid.apply(body, x, y), change.apply(t, b, upper3(x)))
     (sw, sv), excess = load_derivative(columns, k, S), quad_of(0.0)
     gm, gf, km = lane3(m, S), lane3(f, S), change.apply_t(t, b, sw, sv)
     store3(by_gravity, k, at_gravity, vec3.neg(gf))  # (13.29)
-    first = get_int(model, i, VI)
-    for j in range(first, first + joints.degrees(get_int(model, i, KIND))):
+    first = Link(model, i).vi
+    for j in range(first, first + joints.degrees(Link(model, i).kind)):
         ahead = power_along(columns, j, m, f)
         put_entries(by_q, by_v, by_a, j, k, at_v, parts(ahead))
         excess = excess + (ahead - ahead)
-    xm, xf = se3.ad_dual(sw, sv, *load_pair(links, i, LINK_FORCE))  # N(F) S
+    xm, xf = se3.ad_dual(sw, sv, *link.force)  # N(F) S
     m, f = vec3.sub(m, alone3(xm)), vec3.sub(f, alone3(xf))
-    i = get_int(model, i, PARENT)
+    i = Link(model, i).parent
     while i > 0:
-        first = get_int(model, i, VI)
-        for j in range(first, first + joints.degrees(get_int(model, i, KIND))):
+        first = Link(model, i).vi
+        for j in range(first, first + joints.degrees(Link(model, i).kind)):
             x, y = load_derivatives(columns, j)
             ahead, back = power_along(columns, j, m, f), vec3.dot(gm, x) + vec3.dot(gf, y)
             back = back + upper(vec3.dot(km, x))
             put_entries(by_q, by_v, by_a, j, k, at_v, parts(ahead))
             put_entries(by_q, by_v, by_a, k, j, at_v, parts(back))
             excess = excess + (ahead - ahead) + (back - back)
-        i = get_int(model, i, PARENT)
+        i = Link(model, i).parent
     e = parts(excess)
     return e[Q] + e[R] + e[S]
 

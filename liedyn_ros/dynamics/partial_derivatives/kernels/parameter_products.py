@@ -31,12 +31,11 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     D_LINK_WRENCH, move_links, multiply, multiply_transposed, propagate_twists)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ARMATURE, BODIES, coordinate_row, DATA_WIDTH, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3,
-    load9, MODEL_WIDTH, NV, ORDER_CHANGE, PARENT, PITCH, POSITION, ROTATION, VI)
+    coordinate_of, coordinate_row, DATA_WIDTH, Link, MODEL_WIDTH, Pivot, State, Tree)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTHS, VECTOR, WHOLE
 from liedyn_ros.jit.pointers import rows_of
-from liedyn_ros.jit.simd import get, get_int, LANES, of_width, put
+from liedyn_ros.jit.simd import LANES, of_width
 from liedyn_ros.lie.kernels import se3
 from liedyn_ros.linear_algebra.kernels.rows import copy_scaled
 from liedyn_ros.model.kernels.configuration import finite
@@ -49,7 +48,7 @@ def inverse_parameter_product(
     """Write the JVP of products.inverse_product, with changes of the parameters."""
     model, (_, _, data, _) = of_width(model, MODEL_WIDTH), tables_of(model, scratch)
     if shares_memory(out, q, v, a, external) or not (
-            len(xq) == len(xv) == len(xa) == get_int(model, 0, NV)
+            len(xq) == len(xv) == len(xa) == Tree(model, 0).nv
             and move_links(model, data, q, v, a, external, None)):
         return False
     return jvp_inverse(
@@ -63,7 +62,7 @@ def inverse_parameter_product_transposed(
     """Write the VJP by q, v and a into by (3, nv), that by parameters into vector."""
     model, (_, _, data, _) = of_width(model, MODEL_WIDTH), tables_of(model, scratch)
     if shares_memory(by, q, v, a, external) or not (
-            len(y) == get_int(model, 0, NV) and move_links(model, data, q, v, a, external, y)):
+            len(y) == Tree(model, 0).nv and move_links(model, data, q, v, a, external, y)):
         return False
     return vjp_link_motions(
         model, scratch, True, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
@@ -169,19 +168,20 @@ def vjp_accelerations(model, scratch, q, v, external, y, by, vector):
 @inlined
 def tables_of(model, scratch):
     """Return the tables of bodies, products and dynamics, and 1 if damping counts."""
-    links, count = get_int(model, 0, LINKS), get_int(model, 0, BODIES)
+    tree = Tree(model, 0)
+    links, count = tree.links, tree.bodies
     width = (max(count, 1) + LANES - 1) // LANES * LANES
     first = TABLE_ROWS * width
     second = first + PRODUCT_WIDTH * links
     return (rows_of(scratch, 0, TABLE_ROWS, width), rows_of(scratch, first, links, PRODUCT_WIDTH),
-            rows_of(scratch, second, links + get_int(model, 0, NV), DATA_WIDTH),
-            scratch[len(scratch) - 1])
+            rows_of(scratch, second, links + tree.nv, DATA_WIDTH), scratch[len(scratch) - 1])
 
 
 @inlined
 def parts_of(model, vector):
     """Return the parts of gravity, coordinates, bodies and closures."""
-    n, count = get_int(model, 0, NV), get_int(model, 0, BODIES)
+    tree = Tree(model, 0)
+    n, count = tree.nv, tree.bodies
     first = 3 + COORDINATE_WIDTH * n
     end = first + BODY_WIDTH * count
     return (rows_of(vector, 0, 1, 3), rows_of(vector, 3, n, COORDINATE_WIDTH),
@@ -324,7 +324,7 @@ def factor_hybrid(model, data, q, v, prescribed, a, tau, external):
     if code == aba.DONE:
         for k in range(len(v)):
             if prescribed[k]:  # solve_mass leaves it at rest
-                put(data, coordinate_row(model, k), INVERSE_PIVOT, 0.0)
+                Pivot(data, coordinate_row(model, k)).inverse = 0.0
         store_wrenches(model, data)
     return code
 
@@ -332,16 +332,17 @@ def factor_hybrid(model, data, q, v, prescribed, a, tau, external):
 @inlined
 def add_mass(model, data, table, x, out):
     """Add M x to out (nv,), ORDER_CHANGE of data being the twists of links at the rates x."""
-    count = get_int(model, 0, LINKS)
+    count = Tree(model, 0).links
     for i in range(1, count):
         store_pair(table, i, D_LINK_WRENCH, *rigid.apply(
-            rigid.load(model, i, INERTIA), *load_pair(data, i, ORDER_CHANGE)))
+            Link(model, i).inertia, *State(data, i).order_change))
     for i in range(count - 1, 0, -1):
-        kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
-        parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_LINK_WRENCH)
+        link = Link(model, i)
+        kind, pitch, vi = link.kind, link.pitch, link.vi
+        parent, (m, f) = link.parent, load_pair(table, i, D_LINK_WRENCH)
         for k in range(joints.degrees(kind)):
-            armature = get(model, coordinate_row(model, vi + k), ARMATURE)
+            armature = coordinate_of(model, vi + k).armature
             out[vi + k] += joints.along(kind, pitch, k, m, f) + armature * x[vi + k]
         if parent > 0:
-            add_pair(table, parent, D_LINK_WRENCH, *se3.adjoint_inverse_dual(
-                load9(data, i, ROTATION), load3(data, i, POSITION), m, f))
+            add_pair(table, parent, D_LINK_WRENCH,
+                     *se3.adjoint_inverse_dual(*State(data, i).pose, m, f))

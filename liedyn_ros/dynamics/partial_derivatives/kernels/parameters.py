@@ -23,7 +23,7 @@ has nine entries besides the mass: h, and J as six that stand for a symmetric ma
 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import sum_of
 from liedyn_ros.dynamics.tree.kernels import rigid, symmetric
-from liedyn_ros.dynamics.tree.kernels.tables import DATA_WIDTH, load3, ORDER_CHANGE, store3, TWIST
+from liedyn_ros.dynamics.tree.kernels.tables import DATA_WIDTH, load3, State, store3
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.pointers import rows_of
 from liedyn_ros.jit.simd import (
@@ -31,6 +31,7 @@ from liedyn_ros.jit.simd import (
     transposed)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.configuration import finite
+MOTION_AT, RATES_AT = State.column('twist'), State.column('order_change')
 
 
 @inlined
@@ -176,7 +177,7 @@ def vjp_shifts(data, bodies, external, sign, of_bodies):
     """
     Write sign times the derivatives by inertias and wrenches, and into BODY_SHIFT those by shifts.
 
-    data has the motion, and in ORDER_CHANGE the twists at the rates y. Further derivatives by
+    data has the motion, and as order_change the twists at the rates y. Further derivatives by
     shifts may be added before from_links. Returns whether the derivatives are finite.
     """
     align_stack()
@@ -220,7 +221,7 @@ def vjp_bodies(data, bodies, b, loaded, sign, of_bodies):
     """Write derivatives of eight bodies by inertias, wrenches and shifts; return zero_of them."""
     r, p = body_poses(bodies, BODY_POSE, b)
     (w, u), (dw, du) = motion_of(data, bodies, b)
-    y = gather_columns(data, bodies, LINK, b, ORDER_CHANGE)
+    y = gather_columns(data, bodies, LINK, b, RATES_AT)
     yw, yu = y[0:3], y[3:6]
     xw, xu = se3.ad(w, u, yw, yu)  # y . (I V' - ad_V^T I V) is to be differentiated (6.22)
     mass, h, j = rigid.add(
@@ -282,8 +283,8 @@ def on_links(bodies, b):
 @inlined
 def motion_of(data, bodies, b):
     """Return twists and accelerations of the links that carry eight bodies."""
-    x, y = gather_columns(data, bodies, LINK, b, TWIST), gather_columns(data, bodies, LINK, b,
-                                                                        TWIST + 8)
+    x, y = gather_columns(data, bodies, LINK, b, MOTION_AT), gather_columns(
+        data, bodies, LINK, b, MOTION_AT + 8)
     return (x[0:3], x[3:6]), ((x[6], x[7], y[0]), y[1:4])
 
 

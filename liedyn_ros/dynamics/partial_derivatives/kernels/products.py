@@ -24,13 +24,11 @@ from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.motion import (
     fits_bodies, spring_rate, store_pose, subtract_external)
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, add3, ARMATURE, COMPUTED, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3,
-    load9, LOADED_JOINTS, NV, of_known_width, ORDER_CHANGE, PARENT, PITCH, POSITION, QI, ROTATION,
-    store3, TWIST, VI, WRENCH)
+    add3, coordinate_of, Link, load3, State, store3, Tree)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.simd import (
-    get, get_int, get_quad, joined, parts as parts_of, put, put_quad, QUAD, quad_of)
+    get, get_quad, joined, parts as parts_of, put, put_quad, QUAD, quad_of)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, REVOLUTE, SPHERICAL
 
@@ -54,9 +52,8 @@ def inverse_product(
 
     Returns whether the input is acceptable and the result is finite.
     """
-    model, data = of_known_width(model, data)
     if shares_memory(out, q, v, a, external) or not (
-            len(xq) == len(xv) == len(xa) == get_int(model, 0, NV)
+            len(xq) == len(xv) == len(xa) == Tree(model, 0).nv
             and move_links(model, data, q, v, a, external, None)):
         return False
     return multiply(model, data, table, None, True, q, v, a, xq, xv, xa, out) == 0.0
@@ -70,19 +67,19 @@ def move_links(model, data, q, v, a, external, y):
     Also write their twists at the rates y into ORDER_CHANGE, unless y is None. Returns whether the
     motion is acceptable.
     """
-    put(data, 0, COMPUTED, 0.0)
+    ground = State(data, 0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_velocity(model, a) and fits_bodies(model, external)):
         return False
-    joints.store_angles(model, data, q)
+    joints.store_angles(model, State, data, q)
     if y is not None:
-        store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
-    for i in range(1, get_int(model, 0, LINKS)):
+        ground.order_change = vec3.ZERO, vec3.ZERO
+    for i in range(1, Tree(model, 0).links):
         store_pose(model, data, i, q)
         move_link(model, data, i, v, a)
         if y is not None:
             propagate_twist(model, data, i, y)
-    subtract_external(model, data, external, WRENCH)
+    subtract_external(model, data, external, False)
     return True
 
 
@@ -95,27 +92,28 @@ def multiply(model, data, table, parts, net, q, v, a, xq, xv, xa, out):
     in data come from the parents; with net each is of a link alone, and they are summed. Returns
     zero, or NaN where the JVP is not finite.
     """
-    count = get_int(model, 0, LINKS)
+    tree = Tree(model, 0)
+    count = tree.links
     if parts is not None:
         move_ground(table, vec3.neg(load3(parts, 0, GRAVITY_COLUMN)))
     for i in range(1, count):
-        if get_int(model, i, KIND) == REVOLUTE:  # without a look at the kind at each step
+        link = Link(model, i)
+        if link.kind == REVOLUTE:  # without a look at the kind at each step
             vary_link(model, data, table, parts, i, REVOLUTE, q, v, a, xq, xv, xa)
         else:
-            vary_link(model, data, table, parts, i, get_int(model, i, KIND), q, v, a, xq, xv, xa)
+            vary_link(model, data, table, parts, i, link.kind, q, v, a, xq, xv, xa)
     if parts is not None:
         move_ground(table, vec3.ZERO)
     for i in range(count - 1, 0, -1):
         gather_force_changes(model, data, table, parts, net, i, q, xq, out)
-    if get_int(model, 0, LOADED_JOINTS):
+    if tree.loaded_joints:
         for k in range(len(out)):  # (3.19), (3.20)
-            row = coordinate_row(model, k)
             out[k] += spring_rate(model, k, q) * xq[k]
             if xa is not None:
-                out[k] += get(model, row, ARMATURE) * xa[k]
+                out[k] += coordinate_of(model, k).armature * xa[k]
     excess = 0.0
     for k in range(len(out)):
-        out[k] += get(model, coordinate_row(model, k), DAMPING) * xv[k]
+        out[k] += coordinate_of(model, k).damping * xv[k]
         excess += out[k] - out[k]
     return excess
 
@@ -131,8 +129,10 @@ def with_rates(kind, pitch, x, vi, w, u):
 @inlined
 def parent_motion(model, data, i, kind, v, a):
     """Return V0 and A0: twist and acceleration of the parent of link i, as the link sees them."""
-    pitch, vi = get(model, i, PITCH), get_int(model, i, VI)
-    (w, u), (dw, du) = load_pair(data, i, TWIST), load_pair(data, i, ACCELERATION)
+    link = Link(model, i)
+    pitch, vi = link.pitch, link.vi
+    state = State(data, i)
+    (w, u), (dw, du) = state.twist, state.acceleration
     if kind == REVOLUTE:
         rate = v[vi]
         return (((w[0], w[1], w[2] - rate), u), (
@@ -148,9 +148,11 @@ def parent_motion(model, data, i, kind, v, a):
 @inlined
 def vary_link(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
     """Write the change of the motion of link i (13.8), and of its wrench (13.9)."""
-    pitch, vi = get(model, i, PITCH), get_int(model, i, VI)
-    parent, r, p = get_int(model, i, PARENT), load9(data, i, ROTATION), load3(data, i, POSITION)
-    w, u = load_pair(data, i, TWIST)
+    link = Link(model, i)
+    pitch, vi = link.pitch, link.vi
+    state = State(data, i)
+    parent, (r, p) = link.parent, state.pose
+    w, u = state.twist
     (w0, u0), (dw, du) = parent_motion(model, data, i, kind, v, a)
     # P xq + S xv, and Q xq + R xv + S xa = [A0, h] + [V0, P xq + S xv] + [V, S xv] + S xa (13.6)
     if parts is None:
@@ -170,7 +172,7 @@ def vary_link(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
     if xa is not None:
         x = with_rates(kind, pitch, xa, vi, *x)
     x, y, z = carry_motion(table, parent, i, r, p, cw, cu, *x)
-    body = rigid.load(model, i, INERTIA)
+    body = link.inertia
     m, f = change.wrench(
         body, w, u, (x[2], y[2], z[2]), (x[3], y[3], z[3]), (x[0], y[0], z[0]))
     if parts is not None:
@@ -209,10 +211,9 @@ def angular_parts(x):
 @inlined
 def displacement(model, data, parts, i, kind, q):
     """Return the displacement of link i by its placement and pitch, in its frame."""
-    moved = se3.adjoint_inverse(load9(data, i, ROTATION), load3(data, i, POSITION),
-                                *load_pair(parts, i, LINK_DISPLACEMENT))
+    moved = se3.adjoint_inverse(*State(data, i).pose, *load_pair(parts, i, LINK_DISPLACEMENT))
     if kind == HELICAL:
-        moved = sum_of(moved, along_axis(parts, i, q[get_int(model, i, QI)]))
+        moved = sum_of(moved, along_axis(parts, i, q[Link(model, i).qi]))
     return moved
 
 
@@ -225,21 +226,23 @@ def along_axis(parts, i, x):
 @inlined
 def gather_force_changes(model, data, table, parts, net, i, q, xq, out):
     """Write the change of the joint forces of link i, and add its wrench to the parent's."""
-    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
-    parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_LINK_WRENCH)
+    link = Link(model, i)
+    kind, pitch, vi = link.kind, link.pitch, link.vi
+    parent, (m, f) = link.parent, load_pair(table, i, D_LINK_WRENCH)
     write_along(kind, pitch, vi, m, f, out)
+    state = State(data, i)
     if parts is not None:
         if kind == HELICAL:
-            out[vi] += get(parts, i, LINK_PITCH) * get(data, i, WRENCH + 5)
+            out[vi] += get(parts, i, LINK_PITCH) * state.wrench[1][2]
     if parent > 0:
-        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
-        fm, ff = load_pair(data, i, WRENCH)
+        r, p = state.pose
+        fm, ff = state.wrench
         if parts is None:
             xm, xf = joints.bracket_dual(kind, pitch, xq, vi, fm, ff)
         else:
             xm, xf = se3.ad_dual(*load_pair(table, i, D_DISPLACEMENT), fm, ff)
         if net:
-            add_pair(data, parent, WRENCH, *se3.adjoint_inverse_dual(r, p, fm, ff))  # (3.4)
+            State(data, parent).plus.wrench = se3.adjoint_inverse_dual(r, p, fm, ff)  # (3.4)
         add_pair(table, parent, D_LINK_WRENCH, *se3.adjoint_inverse_dual(
             r, p, vec3.sub(m, xm), vec3.sub(f, xf)))
 
@@ -264,9 +267,8 @@ def inverse_product_transposed(
 
     Returns whether the input is acceptable and the result is finite.
     """
-    model, data = of_known_width(model, data)
     if shares_memory(by_a, q, v, a, external) or not (
-            len(y) == get_int(model, 0, NV) and move_links(model, data, q, v, a, external, y)):
+            len(y) == Tree(model, 0).nv and move_links(model, data, q, v, a, external, y)):
         return False
     return multiply_transposed(
         model, data, table, None, True, q, v, a, y, by_q, by_v, by_a) == 0.0
@@ -275,19 +277,18 @@ def inverse_product_transposed(
 @inlined
 def propagate_twists(model, data, y):
     """Write the twist of each link at the rates y into ORDER_CHANGE of data."""
-    store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
-    for i in range(1, get_int(model, 0, LINKS)):
+    State(data, 0).order_change = vec3.ZERO, vec3.ZERO
+    for i in range(1, Tree(model, 0).links):
         propagate_twist(model, data, i, y)
 
 
 @inlined
 def propagate_twist(model, data, i, y):
     """Write the twist of link i at the rates y, its parent's being known."""
-    w, u = se3.adjoint_inverse(
-        load9(data, i, ROTATION), load3(data, i, POSITION),
-        *load_pair(data, get_int(model, i, PARENT), ORDER_CHANGE))
-    store_pair(data, i, ORDER_CHANGE, *with_rates(
-        get_int(model, i, KIND), get(model, i, PITCH), y, get_int(model, i, VI), w, u))
+    state = State(data, i)
+    link = Link(model, i)
+    w, u = se3.adjoint_inverse(*state.pose, *State(data, Link(model, i).parent).order_change)
+    state.order_change = with_rates(link.kind, link.pitch, y, link.vi, w, u)
 
 
 @inlined
@@ -299,7 +300,8 @@ def multiply_transposed(model, data, table, parts, net, q, v, a, y, by_q, by_v, 
     derivatives by displacement and pitch of links, and by gravity; net is as in multiply. Returns
     zero, or NaN where the VJP is not finite.
     """
-    count = get_int(model, 0, LINKS)
+    tree = Tree(model, 0)
+    count = tree.links
     for i in range(1, count):
         for c in range(3):
             put_quad(table, i, ADJOINT_SUMS + QUAD * c, quad_of(0.0))
@@ -307,15 +309,14 @@ def multiply_transposed(model, data, table, parts, net, q, v, a, y, by_q, by_v, 
         store3(parts, 0, GRAVITY_COLUMN, vec3.ZERO)
     for i in range(count - 1, 0, -1):
         scatter(model, data, table, parts, net, i, q, v, a, y, by_q, by_v, by_a)
-    if get_int(model, 0, LOADED_JOINTS):
+    if tree.loaded_joints:
         for k in range(len(v)):  # (3.19), (3.20)
-            row = coordinate_row(model, k)
             by_q[k] += spring_rate(model, k, q) * y[k]
             if by_a is not None:
-                by_a[k] += get(model, row, ARMATURE) * y[k]
+                by_a[k] += coordinate_of(model, k).armature * y[k]
     excess = 0.0
     for k in range(len(v)):
-        by_v[k] += get(model, coordinate_row(model, k), DAMPING) * y[k]
+        by_v[k] += coordinate_of(model, k).damping * y[k]
         excess += (by_q[k] - by_q[k]) + (by_v[k] - by_v[k])
         if by_a is not None:
             excess += by_a[k] - by_a[k]
@@ -325,15 +326,17 @@ def multiply_transposed(model, data, table, parts, net, q, v, a, y, by_q, by_v, 
 @inlined
 def scatter(model, data, table, parts, net, i, q, v, a, y, by_q, by_v, by_a):
     """Write the products of the coordinates of link i, and add its sums to the parent's."""
-    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
-    parent, body = get_int(model, i, PARENT), rigid.load(model, i, INERTIA)
-    (w, u), (yw, yu) = load_pair(data, i, TWIST), load_pair(data, i, ORDER_CHANGE)
+    link = Link(model, i)
+    kind, pitch, vi = link.kind, link.pitch, link.vi
+    parent, body = link.parent, link.inertia
+    state = State(data, i)
+    (w, u), (yw, yu) = state.twist, state.order_change
     m, f = rigid.apply(body, yw, yu)
     moment = change.times_t(body, w, u, yw, yu, f)
     m, f, moment = (vec3.add(m, load_sum(table, i, 0)), vec3.add(f, load_sum(table, i, 1)),
                     vec3.add(moment, load_sum(table, i, 2)))
     (w0, u0), (dw, du) = parent_motion(model, data, i, kind, v, a)
-    fm, ff = load_pair(data, i, WRENCH)
+    fm, ff = state.wrench
     # Q^T al + P^T be = S^T (ad_{A0}^T al + ad_{V0}^T c), R^T al + S^T be = S^T (c + ad_V^T al),
     # with c = ad_{V0}^T al + be (13.6).
     cm, cf = se3.ad_dual(w0, u0, m, f)
@@ -356,18 +359,17 @@ def scatter(model, data, table, parts, net, i, q, v, a, y, by_q, by_v, by_a):
         x = sum_of(x, sum_of(se3.ad_dual(dw, du, m, f), se3.ad_dual(w0, u0, cm, cf)))
         write_along(kind, pitch, vi, x[0], x[1], by_q)
         if parts is not None:
-            store_pair(parts, i, LINK_DISPLACEMENT, *se3.adjoint_inverse_dual(  # of a locked joint
-                load9(data, i, ROTATION), load3(data, i, POSITION), x[0], x[1]))
-            put(parts, i, LINK_PITCH, 0.0 if kind != HELICAL else (
-                q[get_int(model, i, QI)] * x[1][2] + v[vi] * zf[2] + a[vi] * f[2]
-                + y[vi] * ff[2]))
+            store_pair(parts, i, LINK_DISPLACEMENT,
+                       *se3.adjoint_inverse_dual(*state.pose, x[0], x[1]))
+            put(parts, i, LINK_PITCH, 0.0 if kind != HELICAL
+                else (q[link.qi] * x[1][2] + v[vi] * zf[2] + a[vi] * f[2] + y[vi] * ff[2]))
     if parts is not None and parent == 0:
-        add3(parts, 0, GRAVITY_COLUMN, vec3.neg(mat3.apply(load9(data, i, ROTATION), f)))
+        add3(parts, 0, GRAVITY_COLUMN, vec3.neg(mat3.apply(state.pose[0], f)))
     if parent > 0:
-        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        r, p = state.pose
         add_sums(table, parent, r, p, m, f, moment)
         if net:
-            add_pair(data, parent, WRENCH, *se3.adjoint_inverse_dual(r, p, fm, ff))  # (3.4)
+            State(data, parent).plus.wrench = se3.adjoint_inverse_dual(r, p, fm, ff)  # (3.4)
 
 
 @inlined

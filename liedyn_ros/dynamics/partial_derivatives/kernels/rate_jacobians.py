@@ -19,23 +19,25 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import (
     place_ground, place_link, screw_seen)
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    ACCELERATION, INERTIA_CHANGE, LINK_FORCE, LINK_INERTIA, LINK_WIDTH, load_pair, POSITION,
-    ROTATION, store_pair, TWIST)
+    LINK_WIDTH, load_pair, SharedLink, store_pair)
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_rates import (
     add_rate_sum, add_turned_sum, chart_series, is_noncommuting)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops, symmetric
 from liedyn_ros.dynamics.tree.kernels.motion import on_link
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    add12, add3, ARMATURE, body_row, CARRIER, coordinate_row, DAMPING, GRAVITY,
-    INERTIA as OWN_INERTIA, KIND, LINKS, load12, load3, load9, PARENT, PITCH, POSITION_AT,
-    STIFFNESS, STOP_LOWER, STOP_STIFFNESS, STOP_UPPER, STOP_WIDTH, VI)
+    body_at, Coordinate, coordinate_row, Link, load3, Tree)
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, VECTOR
-from liedyn_ros.jit.simd import get, get_int
+from liedyn_ros.jit.rows import TWO_VECTORS
 from liedyn_ros.lie.kernels import se3, vec3
 
-# Further columns of links: the momentum, and a scratch buffer of the wrench on a body.
-MOMENTUM, EXTERNAL, SERIES_WIDTH = LINK_WIDTH, LINK_WIDTH + 6, LINK_WIDTH + 12
+SeriesLink = SharedLink.extended(
+    'SeriesLink',
+    momentum=TWO_VECTORS,
+    external=TWO_VECTORS)  # a scratch buffer of the wrench on a body
+SERIES_WIDTH = SeriesLink.width
+CHANGES_AT, FORCES_AT = SeriesLink.column('change'), SeriesLink.column('force')
+TWISTS_AT, ACCELERATIONS_AT = SeriesLink.column('twist'), SeriesLink.column('acceleration')
 # Columns of coordinates: S, P, Q and R of (13.6), then I Q + B P, U, Z, G and the moment K of
 # (13.11).
 S, P, Q, R, OWN, CARRIED, Z, G, K, COLUMN_SERIES_WIDTH = 0, 6, 12, 18, 24, 30, 36, 42, 48, 51
@@ -53,43 +55,46 @@ def inverse_rate_jacobians(
     empty. raw (3, rows, nv, nv), gamma (rows, rows, 6, 6) and stop (rows, 5), or larger, are
     scratch buffers.
     """
-    rows, count = len(by_q), get_int(model, 0, LINKS)
+    rows, count = len(by_q), Tree(model, 0).links
     write_poses(model, links, columns, q)
     write_motion_columns(model, links, columns, factorial, motion, rows)
     for i in range(1, count):
         write_link(links, i, count, rows)
     for b in range(external.shape[1]):
-        i = get_int(model, body_row(model, b), CARRIER)
+        i = body_at(model, b).carrier
         if i > 0:
             subtract_external_series(model, links, factorial, b, i, count, external, rows)
     raw[:] = 0.0
     for i in range(count - 1, 0, -1):
-        first = get_int(model, i, VI)
-        for k in range(first, first + joints.degrees(get_int(model, i, KIND))):
+        link = Link(model, i)
+        first = link.vi
+        for k in range(first, first + joints.degrees(link.kind)):
             load_column(links, columns, i, count, k, motion.shape[1], rows)
             fill_rate_jacobians(model, columns, i, k, factorial, motion.shape[1], rows, raw)
-        parent = get_int(model, i, PARENT)
+        parent = link.parent
         if parent > 0:  # (13.10)
             for m in range(rows):
-                for c in range(LINK_FORCE, LINK_WIDTH):
+                for c in range(FORCES_AT, LINK_WIDTH):
                     links[m * count + parent, c] += links[m * count + i, c]
     for k in range(motion.shape[1]):  # (13.13), (3.19), (3.20)
         row = coordinate_row(model, k)
-        raw[0, 0, k, k] += get(model, row, STIFFNESS)
-        if get(model, row, STOP_STIFFNESS) > 0.0:
+        coordinate = Coordinate(model, row)
+        raw[0, 0, k, k] += coordinate.stiffness
+        if coordinate.stop[0] > 0.0:
             add_stops(model, row, k, stop, factorial, q, motion, rows, raw)
-        raw[1, 0, k, k] += get(model, row, DAMPING)
-        raw[2, 0, k, k] += get(model, row, ARMATURE)
+        raw[1, 0, k, k] += coordinate.damping
+        raw[2, 0, k, k] += coordinate.armature
     combine(model, raw, gamma, factorial, motion, by_q, by_v, by_a)
 
 
 @kernel
 def add_stops(model, row, k, stop, factorial, q, motion, rows, raw):
     """Add the derivatives of the rate of the stops of coordinate k (3.21)."""
-    stiffness, width = get(model, row, STOP_STIFFNESS), get(model, row, STOP_WIDTH)
-    at = q[get_int(model, row, POSITION_AT)]
-    stop[0, 0], stop[0, 1] = stops.soft_depth((at - get(model, row, STOP_UPPER)) / width)
-    stop[0, 2], stop[0, 3] = stops.soft_depth((get(model, row, STOP_LOWER) - at) / width)
+    coordinate = Coordinate(model, row)
+    stiffness, width = coordinate.stop[0], coordinate.stop[1]
+    at = q[coordinate.position_at]
+    stop[0, 0], stop[0, 1] = stops.soft_depth((at - coordinate.stop[3]) / width)
+    stop[0, 2], stop[0, 3] = stops.soft_depth((coordinate.stop[2] - at) / width)
     for m in range(rows):
         stop[m, 4] = motion[m, k] / factorial[m]
         if m > 0:
@@ -101,55 +106,59 @@ def add_stops(model, row, k, stop, factorial, q, motion, rows, raw):
 @kernel
 def write_poses(model, links, columns, q):
     """Write poses, screws and inertias."""
-    place_ground(model, links)
-    for i in range(1, get_int(model, 0, LINKS)):
+    place_ground(model, SeriesLink, links)
+    for i in range(1, Tree(model, 0).links):
         r, p = joints.joint_pose(model, i, q)
-        r, p = place_link(model, links, i, r, p)
-        kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
+        r, p = place_link(model, SeriesLink, links, i, r, p)
+        link = Link(model, i)
+        kind, pitch = link.kind, link.pitch
         for k in range(joints.degrees(kind)):
             w, v = screw_seen(kind, pitch, k, r, p)
-            store_pair(columns, get_int(model, i, VI) + k, S, w, v)
-        inertia = rigid.transport(r, p, rigid.load(model, i, OWN_INERTIA))
-        rigid.store(links, i, LINK_INERTIA, inertia)
+            store_pair(columns, link.vi + k, S, w, v)
+        SeriesLink(links, i).inertia = rigid.transport(r, p, link.inertia)
 
 
 @kernel
 def write_motion_columns(model, links, columns, factorial, motion, rows):
     """Write screws, twists and accelerations, and the columns P, Q and R (13.6)."""
-    count, nv = get_int(model, 0, LINKS), motion.shape[1]
+    tree = Tree(model, 0)
+    count, nv = tree.links, motion.shape[1]
     for m in range(rows + 1):
-        store_pair(links, m * count, TWIST, vec3.ZERO, vec3.ZERO)
+        SeriesLink(links, m * count).twist = vec3.ZERO, vec3.ZERO
         for i in range(1, count):
-            w, v = load_pair(links, m * count + get_int(model, i, PARENT), TWIST)
-            first = get_int(model, i, VI)
-            for k in range(first, first + joints.degrees(get_int(model, i, KIND))):
+            link = Link(model, i)
+            w, v = SeriesLink(links, m * count + link.parent).twist
+            first = link.vi
+            for k in range(first, first + joints.degrees(link.kind)):
                 for n in range(m + 1):
                     sw, sv = load_pair(columns, (m - n) * nv + k, S)
                     rate = motion[n, k] / factorial[n]
                     w, v = vec3.axpy(rate, sw, w), vec3.axpy(rate, sv, v)
-            store_pair(links, m * count + i, TWIST, w, v)
-            for k in range(first, first + joints.degrees(get_int(model, i, KIND))):
+            SeriesLink(links, m * count + i).twist = w, v
+            for k in range(first, first + joints.degrees(link.kind)):
                 if m < rows:  # s' = ad_V s (7.2)
-                    w, v = bracket_coefficient(links, i, count, TWIST, columns, k, nv, S, m)
+                    w, v = bracket_coefficient(links, i, count, TWISTS_AT, columns, k, nv, S, m)
                     scale = 1.0 / (m + 1)
                     store_pair(columns, (m + 1) * nv + k, S, vec3.scale(scale, w),
                                vec3.scale(scale, v))
     for m in range(rows):
         for i in range(count):
-            w, v = load_pair(links, (m + 1) * count + i, TWIST)
+            w, v = SeriesLink(links, (m + 1) * count + i).twist
             w, v = vec3.scale(m + 1.0, w), vec3.scale(m + 1.0, v)
             if m == 0:
-                v = vec3.sub(v, load3(model, 0, GRAVITY))  # (3.0)
-            store_pair(links, m * count + i, ACCELERATION, w, v)
+                v = vec3.sub(v, tree.gravity)  # (3.0)
+            SeriesLink(links, m * count + i).acceleration = w, v
         for i in range(1, count):
-            first, parent = get_int(model, i, VI), get_int(model, i, PARENT)
-            for k in range(first, first + joints.degrees(get_int(model, i, KIND))):
-                p = bracket_coefficient(links, parent, count, TWIST, columns, k, nv, S, m)
+            link = Link(model, i)
+            first, parent = link.vi, link.parent
+            for k in range(first, first + joints.degrees(link.kind)):
+                p = bracket_coefficient(links, parent, count, TWISTS_AT, columns, k, nv, S, m)
                 store_pair(columns, m * nv + k, P, p[0], p[1])
-                x = bracket_coefficient(links, parent, count, TWIST, columns, k, nv, P, m)
-                y = bracket_coefficient(links, parent, count, ACCELERATION, columns, k, nv, S, m)
+                x = bracket_coefficient(links, parent, count, TWISTS_AT, columns, k, nv, P, m)
+                y = bracket_coefficient(links, parent, count, ACCELERATIONS_AT, columns, k, nv,
+                                        S, m)
                 store_pair(columns, m * nv + k, Q, vec3.add(x[0], y[0]), vec3.add(x[1], y[1]))
-                x = bracket_coefficient(links, i, count, TWIST, columns, k, nv, S, m)
+                x = bracket_coefficient(links, i, count, TWISTS_AT, columns, k, nv, S, m)
                 store_pair(columns, m * nv + k, R, vec3.add(x[0], p[0]), vec3.add(x[1], p[1]))
 
 
@@ -170,25 +179,23 @@ def write_link(links, i, count, rows):
     for m in range(rows):
         row = m * count + i
         pm, pf, fm, ff = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO
-        for c in range(INERTIA_CHANGE, LINK_WIDTH):
+        for c in range(CHANGES_AT, LINK_WIDTH):
             links[row, c] = 0.0
+        shared = SeriesLink(links, row)
         for n in range(m + 1):
-            body, (w, v) = rigid.load(links, (m - n) * count + i, LINK_INERTIA), load_pair(
-                links, n * count + i, TWIST)
-            x = rigid.apply(body, w, v)
+            body, there = SeriesLink(links, (m - n) * count + i).inertia, SeriesLink(
+                links, n * count + i)
+            x = rigid.apply(body, *there.twist)
             pm, pf = vec3.add(pm, x[0]), vec3.add(pf, x[1])
-            dw, dv = load_pair(links, n * count + i, ACCELERATION)
-            x = rigid.apply(body, dw, dv)
+            x = rigid.apply(body, *there.acceleration)
             fm, ff = vec3.add(fm, x[0]), vec3.add(ff, x[1])
-            t, b = change.of_rigid(body, w, v)
-            add12(links, row, INERTIA_CHANGE, t, b)
-        store_pair(links, row, MOMENTUM, pm, pf)
+            shared.plus.change = change.of_rigid(body, *there.twist)
+        shared.momentum = pm, pf
         for n in range(m + 1):
-            (w, v), (pm, pf) = load_pair(links, n * count + i, TWIST), load_pair(
-                links, (m - n) * count + i, MOMENTUM)
-            x = se3.ad_dual(w, v, pm, pf)
+            x = se3.ad_dual(*SeriesLink(links, n * count + i).twist,
+                            *SeriesLink(links, (m - n) * count + i).momentum)
             fm, ff = vec3.sub(fm, x[0]), vec3.sub(ff, x[1])
-        store_pair(links, row, LINK_FORCE, fm, ff)
+        shared.force = fm, ff
         if m + 1 < rows:
             advance_inertia(links, i, count, m)
 
@@ -198,8 +205,8 @@ def advance_inertia(links, i, count, m):
     """Write coefficient m + 1 of the inertia of a link: -(I ad_V + ad_V^T I) (Ali 61)."""
     h, j, scale = vec3.ZERO, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 1.0 / (m + 1)
     for n in range(m + 1):
-        mass, x, y = rigid.load(links, (m - n) * count + i, LINK_INERTIA)
-        w, v = load_pair(links, n * count + i, TWIST)
+        mass, x, y = SeriesLink(links, (m - n) * count + i).inertia
+        w, v = SeriesLink(links, n * count + i).twist
         h = vec3.add(h, vec3.axpy(mass, v, vec3.cross(w, x)))
         # [w] J - J [w], and -[h] [v] - [v] [h] = 2 h.v 1 - h v^T - v h^T
         a, b, c = (vec3.cross(w, (y[0], y[1], y[2])), vec3.cross(w, (y[1], y[3], y[4])),
@@ -209,9 +216,9 @@ def advance_inertia(links, i, count, m):
             2.0 * a[0] + d - 2.0 * x[0] * v[0], a[1] + b[0] - x[0] * v[1] - x[1] * v[0],
             a[2] + c[0] - x[0] * v[2] - x[2] * v[0], 2.0 * b[1] + d - 2.0 * x[1] * v[1],
             b[2] + c[1] - x[1] * v[2] - x[2] * v[1], 2.0 * c[2] + d - 2.0 * x[2] * v[2]))
-    rigid.store(links, (m + 1) * count + i, LINK_INERTIA, (
+    SeriesLink(links, (m + 1) * count + i).inertia = (
         0.0, vec3.scale(scale, h), (scale * j[0], scale * j[1], scale * j[2], scale * j[3],
-                                    scale * j[4], scale * j[5])))
+                                    scale * j[4], scale * j[5]))
 
 
 @kernel
@@ -219,23 +226,20 @@ def subtract_external_series(model, links, factorial, b, i, count, external, row
     """Subtract the wrench on a body, whose series is in the frame of the body, from a link's."""
     for first in range(rows):  # fixed to the body: y' = -ad_V^T y
         y = on_link(model, b, external[first])
-        y = se3.adjoint_inverse_dual(
-            load9(links, i, ROTATION), load3(links, i, POSITION), y[0], y[1])
+        y = se3.adjoint_inverse_dual(*SeriesLink(links, i).pose, y[0], y[1])
         scale = -1.0 / factorial[first]
-        store_pair(links, i, EXTERNAL, vec3.scale(scale, y[0]), vec3.scale(scale, y[1]))
+        SeriesLink(links, i).external = vec3.scale(scale, y[0]), vec3.scale(scale, y[1])
         for m in range(rows - first):
-            y = load_pair(links, m * count + i, EXTERNAL)
-            add3(links, (first + m) * count + i, LINK_FORCE, y[0])
-            add3(links, (first + m) * count + i, LINK_FORCE + 3, y[1])
+            SeriesLink(links, (first + m) * count + i).plus.force = SeriesLink(
+                links, m * count + i).external
             scale = -1.0 / (m + 1)
             f, g = vec3.ZERO, vec3.ZERO
             for n in range(m + 1):
-                (w, v), y = load_pair(links, n * count + i, TWIST), load_pair(
-                    links, (m - n) * count + i, EXTERNAL)
-                x = se3.ad_dual(w, v, y[0], y[1])
+                x = se3.ad_dual(*SeriesLink(links, n * count + i).twist,
+                                *SeriesLink(links, (m - n) * count + i).external)
                 f, g = vec3.axpy(scale, x[0], f), vec3.axpy(scale, x[1], g)
             if m + 1 < rows:
-                store_pair(links, (m + 1) * count + i, EXTERNAL, f, g)
+                SeriesLink(links, (m + 1) * count + i).external = f, g
 
 
 @kernel
@@ -246,16 +250,15 @@ def load_column(links, columns, i, count, k, nv, rows):
         om, of, zm, zf = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO
         gm, gf, um, uf, km = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO
         for n in range(m + 1):
-            there, here = n * count + i, (m - n) * nv + k
-            body = rigid.load(links, there, LINK_INERTIA)
-            t, b = load12(links, there, INERTIA_CHANGE)
+            there, here = SeriesLink(links, n * count + i), (m - n) * nv + k
+            body, (t, b) = there.inertia, there.change
             (sw, sv), (pw, _) = load_pair(columns, here, S), load_pair(columns, here, P)
             (qw, qv), (rw, rv) = load_pair(columns, here, Q), load_pair(columns, here, R)
             x, y = rigid.apply(body, qw, qv), change.apply(t, b, pw)
             om, of = vec3.add(om, vec3.add(x[0], y[0])), vec3.add(of, vec3.add(x[1], y[1]))
             x, y = rigid.apply(body, rw, rv), change.apply(t, b, sw)
             zm, zf = vec3.add(zm, vec3.add(x[0], y[0])), vec3.add(zf, vec3.add(x[1], y[1]))
-            x, (fm, ff) = rigid.apply(body, sw, sv), load_pair(links, there, LINK_FORCE)
+            x, (fm, ff) = rigid.apply(body, sw, sv), there.force
             gm, gf = vec3.add(gm, x[0]), vec3.add(gf, x[1])
             x = se3.ad_dual(sw, sv, fm, ff)  # N(F) S
             um, uf = vec3.sub(um, x[0]), vec3.sub(uf, x[1])
@@ -273,8 +276,8 @@ def fill_rate_jacobians(model, columns, i, k, factorial, nv, rows, raw):
     """Write rows and columns of coordinate k of link i, with those before it (13.11)."""
     own = i
     while i > 0:
-        first = get_int(model, i, VI)
-        for j in range(first, first + joints.degrees(get_int(model, i, KIND))):
+        first = Link(model, i).vi
+        for j in range(first, first + joints.degrees(Link(model, i).kind)):
             for m in range(rows):
                 by_q, by_v, by_a, after_q, after_v = 0.0, 0.0, 0.0, 0.0, 0.0
                 for n in range(m + 1):
@@ -294,7 +297,7 @@ def fill_rate_jacobians(model, columns, i, k, factorial, nv, rows, raw):
                 if i != own:
                     raw[0, m, k, j], raw[1, m, k, j] = scale * after_q, scale * after_v
                     raw[2, m, k, j] = scale * by_a
-        i = get_int(model, i, PARENT)
+        i = Link(model, i).parent
 
 
 @kernel
@@ -314,8 +317,9 @@ def combine(model, raw, gamma, factorial, motion, by_q, by_v, by_a):
         write_sums(raw, factorial, k, 1, by_v[k])
         for j in range(k + 1):
             write_sums(raw, factorial, k, 2 + j, by_a[k, j])
-    for i in range(1, get_int(model, 0, LINKS)):
-        kind, first = get_int(model, i, KIND), get_int(model, i, VI)
+    for i in range(1, Tree(model, 0).links):
+        link = Link(model, i)
+        kind, first = link.kind, link.vi
         if is_noncommuting(kind):
             size = joints.degrees(kind)
             chart_series(kind, gamma, factorial, motion, first, rows)

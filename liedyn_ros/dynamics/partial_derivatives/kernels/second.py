@@ -17,14 +17,11 @@ variation loses the bracket with the displacement h of the joint between them.
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import compute_motion
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    ACCELERATION, INERTIA_CHANGE, LINK_FORCE, LINK_INERTIA, load_derivative, load_pair, P, Q, R, S,
-    store_pair, TWIST, twist_axpy)
+    load_derivative, load_pair, P, Q, R, S, SharedLink, store_pair, twist_axpy)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
-from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, KIND, LINKS, load12, load3, PARENT, store3, VI)
+from liedyn_ros.dynamics.tree.kernels.tables import add3, Link, load3, store3, Tree
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTH, VECTOR
-from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.configuration import finite
 
@@ -97,7 +94,7 @@ def vary(model, links, columns, table, v, y, xq, xv, xa, by_q, by_v, by_a):
     """Write the derivative of the gradient; links and columns are those of the motion."""
     for at in (Y, D_Y, VARIED_TWIST, VARIED_ACCELERATION):
         store_pair(table, 0, at, vec3.ZERO, vec3.ZERO)
-    count = get_int(model, 0, LINKS)
+    count = Tree(model, 0).links
     for i in range(1, count):
         vary_link_motion(model, links, columns, table, i, v, y, xq, xv, xa)
         vary_sums(links, table, i)
@@ -115,21 +112,22 @@ def child_variation(hw, hv, x, y):
 @inlined
 def vary_link_motion(model, links, columns, table, i, v, y, xq, xv, xa):
     """Write the variation of the motion of link i, its parent's being known."""
-    parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
+    link = Link(model, i)
+    parent, vi = link.parent, link.vi
     zero = (vec3.ZERO, vec3.ZERO)
     h, yy, sv, rate, push = zero, load_pair(table, parent, Y), zero, zero, zero
-    for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
+    for k in range(vi, vi + joints.degrees(link.kind)):
         s = load_derivative(columns, k, S)
         h, yy, sv = twist_axpy(xq[k], s, h), twist_axpy(y[k], s, yy), twist_axpy(v[k], s, sv)
         rate, push = twist_axpy(xv[k], s, rate), twist_axpy(xa[k], s, push)
     y0 = load_pair(table, parent, Y)
     dy = child_variation(h[0], h[1], load_pair(table, parent, D_Y), y0)
-    dv0 = child_variation(
-        h[0], h[1], load_pair(table, parent, VARIED_TWIST), load_pair(links, parent, TWIST))
+    parent_shared = SharedLink(links, parent)
+    dv0 = child_variation(h[0], h[1], load_pair(table, parent, VARIED_TWIST), parent_shared.twist)
     da0 = child_variation(h[0], h[1], load_pair(table, parent, VARIED_ACCELERATION),
-                          load_pair(links, parent, ACCELERATION))
+                          parent_shared.acceleration)
     dv = twist_axpy(1.0, dv0, rate)
-    w, u = load_pair(links, i, TWIST)
+    w, u = SharedLink(links, i).twist
     first, second = se3.ad(dv[0], dv[1], sv[0], sv[1]), se3.ad(w, u, rate[0], rate[1])
     da = twist_axpy(1.0, da0, twist_axpy(1.0, push, twist_axpy(1.0, first, second)))
     store_pair(table, i, VARIED_DISPLACEMENT, h[0], h[1])
@@ -144,10 +142,11 @@ def vary_link_motion(model, links, columns, table, i, v, y, xq, xv, xa):
 @inlined
 def vary_sums(links, table, i):
     """Write the part of link i alone in al, be, and in the variations of al, be and F."""
-    body = rigid.load(links, i, LINK_INERTIA)
-    t, b = load12(links, i, INERTIA_CHANGE)
+    shared = SharedLink(links, i)
+    body = shared.inertia
+    t, b = shared.change
     (yw, yv), (dyw, dyv) = load_pair(table, i, Y), load_pair(table, i, D_Y)
-    (w, u), (dw, du) = load_pair(links, i, TWIST), load_pair(table, i, VARIED_TWIST)
+    (w, u), (dw, du) = shared.twist, load_pair(table, i, VARIED_TWIST)
     store_pair(table, i, AL, *rigid.apply(body, yw, yv))
     store_pair(table, i, D_AL, *rigid.apply(body, dyw, dyv))
     store3(table, i, BE, change.apply_t(t, b, yw, yv))
@@ -166,15 +165,16 @@ def vary_sums(links, table, i):
 @inlined
 def vary_gradient(model, links, columns, table, i, by_q, by_v, by_a):
     """Write the variation of the gradient of link i, and add its sums to the parent."""
-    parent, vi = get_int(model, i, PARENT), get_int(model, i, VI)
-    v0, y0, dy0 = (load_pair(links, parent, TWIST), load_pair(table, parent, Y),
+    link = Link(model, i)
+    parent, vi = link.parent, link.vi
+    v0, y0, dy0 = (SharedLink(links, parent).twist, load_pair(table, parent, Y),
                    load_pair(table, i, D_Y))
     dv0, da0, dv = (load_pair(table, i, VARIED_TWIST0), load_pair(table, i, VARIED_ACCELERATION0),
                     load_pair(table, i, VARIED_TWIST))
     al, dal = load_pair(table, i, AL), load_pair(table, i, D_AL)
     be, dbe = load3(table, i, BE), load3(table, i, D_BE)
-    force, dforce = load_pair(links, i, LINK_FORCE), load_pair(table, i, D_FORCE)
-    for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
+    force, dforce = SharedLink(links, i).force, load_pair(table, i, D_FORCE)
+    for k in range(vi, vi + joints.degrees(link.kind)):
         s, p = load_derivative(columns, k, S), load_derivative(columns, k, P)
         q, r = load_derivative(columns, k, Q), load_derivative(columns, k, R)
         dp = se3.ad(dv0[0], dv0[1], s[0], s[1])

@@ -19,11 +19,11 @@ from liedyn_ros.dynamics.time_derivatives.kernels import conversion, solution
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import (
     add_wrench_to_parent, store_efforts, store_motion_series, store_net_wrench, store_velocity)
 from liedyn_ros.dynamics.time_derivatives.kernels.series import SERIES_TABLE_WIDTH
-from liedyn_ros.dynamics.tree.kernels.tables import LINKS, of_known_width, PARENT
+from liedyn_ros.dynamics.tree.kernels.tables import Link, Tree
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, TRUTHS, VECTOR, WHOLE
 from liedyn_ros.jit.pointers import overlap, rows_of
-from liedyn_ros.jit.simd import get_int, of_width
+from liedyn_ros.jit.simd import of_width
 from liedyn_ros.model.kernels.configuration import finite
 
 
@@ -36,7 +36,7 @@ def hybrid_derivatives(
 
     external (r + 1, B, 6) may have no rows. Returns what kernels.aba.hybrid_derivatives returns.
     """
-    (model, data), series = of_known_width(model, data), of_width(series, SERIES_TABLE_WIDTH)
+    series = of_width(series, SERIES_TABLE_WIDTH)
     if (a.shape != tau.shape or len(a) == 0 or not conversion.fits_orders(model, external, len(a))
             or overlap(a, tau) or overlap(a, q) or overlap(a, v) or overlap(a, external)):
         return aba.REFUSED
@@ -50,7 +50,7 @@ def hybrid_derivatives(
         return code
     conversion.store_external_series(model, series, external, 0, size)
     conversion.store_ground(model, series, size)
-    links = get_int(model, 0, LINKS)
+    links = Tree(model, 0).links
     for i in range(1, links):
         conversion.store_poses(model, series, i, q, 0, size)
         conversion.store_sine_cosine(model, series, i, q, 0, size)
@@ -66,7 +66,7 @@ def hybrid_derivatives(
 @inlined
 def solve_orders(model, data, series, prescribed, size, first, loaded):
     """Write rates and efforts of all orders from a first on, those before being known."""
-    links = get_int(model, 0, LINKS)
+    links = Tree(model, 0).links
     for k in range(size - 1):
         for i in range(1, links):
             store_motion_series(model, series, i, k, size)
@@ -75,7 +75,7 @@ def solve_orders(model, data, series, prescribed, size, first, loaded):
             if k >= first:
                 solution.eliminate_coefficient(
                     model, data, series, prescribed, i, k, size, True)
-            if get_int(model, i, PARENT) > 0:
+            if Link(model, i).parent > 0:
                 add_wrench_to_parent(model, series, i, k, size)
         for i in range(1, links if k >= first else 0):
             solution.solve_link(model, data, series, prescribed, i, k, size, True)

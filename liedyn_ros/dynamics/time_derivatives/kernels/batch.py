@@ -16,10 +16,10 @@ from liedyn_ros.dynamics.time_derivatives.kernels.motion import (
     add_wrench_to_parent, store_efforts, store_motion_series, store_net_wrench, store_velocity)
 from liedyn_ros.dynamics.time_derivatives.kernels.series import SERIES_TABLE_WIDTH
 from liedyn_ros.dynamics.tree.kernels import joints
-from liedyn_ros.dynamics.tree.kernels.tables import LINKS, MODEL_WIDTH, of_known_width, PARENT
+from liedyn_ros.dynamics.tree.kernels.tables import Link, Tree
 from liedyn_ros.jit.decorators import inlined, long_kernel
 from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, TRUTHS
-from liedyn_ros.jit.simd import get_int, LANES, of_width
+from liedyn_ros.jit.simd import LANES, of_width
 from liedyn_ros.model.kernels.configuration import finite
 
 
@@ -27,8 +27,8 @@ from liedyn_ros.model.kernels.configuration import finite
 def inverse_batch(
         model: MATRIX, series: CUBE, q: MATRIX, v: MATRIX, a: CUBE, external: ARRAY4, tau: CUBE):
     """Run rnea on each state; return the first that is refused. external may have none."""
-    model, series = of_width(model, MODEL_WIDTH), of_width(series, SERIES_TABLE_WIDTH)
-    links, states = get_int(model, 0, LINKS), len(q)
+    series = of_width(series, SERIES_TABLE_WIDTH)
+    links, states = Tree(model, 0).links, len(q)
     size, loaded = a.shape[1] + 1, len(external) > 0
     for first in range(0, states, LANES):
         for lane in range(LANES):
@@ -60,8 +60,8 @@ def hybrid_batch(
         model: MATRIX, data: CUBE, series: CUBE, q: MATRIX, v: MATRIX, prescribed: TRUTHS, a: CUBE,
         tau: CUBE, external: ARRAY4):
     """Run hybrid on each state; return the first that is refused. external may have none."""
-    (model, data), series = of_known_width(model, data), of_width(series, SERIES_TABLE_WIDTH)
-    links, states, size = get_int(model, 0, LINKS), len(q), a.shape[1] + 1
+    series = of_width(series, SERIES_TABLE_WIDTH)
+    links, states, size = Tree(model, 0).links, len(q), a.shape[1] + 1
     for first in range(0, states, LANES):
         s, code = accept_states(model, series, q, v, prescribed, a, tau, external, first, size)
         if code != DONE:
@@ -83,8 +83,8 @@ def hybrid_batch_order_zero(
         model: MATRIX, data: CUBE, series: CUBE, q: MATRIX, v: MATRIX, prescribed: TRUTHS, a: CUBE,
         tau: CUBE, external: ARRAY4):
     """Do as hybrid_batch at order zero alone, in a third of the time: three passes over links."""
-    (model, data), series = of_known_width(model, data), of_width(series, SERIES_TABLE_WIDTH)
-    links, states, size, loaded = get_int(model, 0, LINKS), len(q), 2, len(external) > 0
+    series = of_width(series, SERIES_TABLE_WIDTH)
+    links, states, size, loaded = Tree(model, 0).links, len(q), 2, len(external) > 0
     for first in range(0, states, LANES):
         s, code = accept_states(model, series, q, v, prescribed, a, tau, external, first, size)
         if code != DONE:
@@ -97,7 +97,7 @@ def hybrid_batch_order_zero(
         for i in range(links - 1, 0, -1):
             factorization.factor_link(model, data, series, prescribed, i, size)
             solution.eliminate_coefficient(model, data, series, prescribed, i, 0, size, False)
-            if get_int(model, i, PARENT) > 0:
+            if Link(model, i).parent > 0:
                 add_wrench_to_parent(model, series, i, 0, size)
         for i in range(1, links):
             solution.solve_link(model, data, series, prescribed, i, 0, size, False)

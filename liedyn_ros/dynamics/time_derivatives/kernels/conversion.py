@@ -27,10 +27,9 @@ from liedyn_ros.dynamics.tree.kernels import joints, motion, stops
 from liedyn_ros.dynamics.tree.kernels.joints import LARGEST_ANGLE, sine_cosine_within
 from liedyn_ros.dynamics.tree.kernels.motion import spring
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    BODIES, body_row, CARRIER, coordinate_row, FRICTION, GRAVITY, KIND, LINKS, load3,
-    LOADED_JOINTS, QI, STOP_LOWER, STOP_STIFFNESS, STOP_UPPER, STOP_WIDTH, store3, store6, VI)
+    body_at, coordinate_of, Link, store3, store6, Tree)
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_int, get_lane, lanes_of, put, put_lane
+from liedyn_ros.jit.simd import get, get_lane, lanes_of, put, put_lane
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
@@ -46,7 +45,7 @@ def store_ground(model, series, size):
         store3(series, k, VELOCITY, vec3.ZERO)
         store3(series, k, SPECIFIC_ACCELERATION, vec3.ZERO)
         store6(series, k, VELOCITY_SQUARE, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    store3(series, 0, SPECIFIC_ACCELERATION, vec3.neg(load3(model, 0, GRAVITY)))  # (3.0)
+    store3(series, 0, SPECIFIC_ACCELERATION, vec3.neg(Tree(model, 0).gravity))  # (3.0)
 
 
 @inlined
@@ -60,8 +59,9 @@ def store_poses(model, series, i, q, first, size):
 @inlined
 def store_sine_cosine(model, series, i, q, first, size):
     """Write coefficient 0 of sine and cosine of the angle of link i, of all states at a time."""
-    if joints.is_angle(get_int(model, i, KIND)):
-        row, qi = i * size, get_int(model, i, QI)
+    link = Link(model, i)
+    if joints.is_angle(link.kind):
+        row, qi = i * size, link.qi
         for lane in range(lanes_of(series)):
             s = min(first + lane, len(q) - 1)
             put_lane(series, row, SINE, lane, q[s, qi] if q.ndim == 2 else q[qi])
@@ -79,10 +79,11 @@ def store_sine_cosine(model, series, i, q, first, size):
 @inlined
 def store_joint_pose(model, series, i, q, lane, size):
     """Write coefficient 0 of a pose of one state, but for sine and cosine of an angle."""
-    kind, row, qi = get_int(model, i, KIND), i * size, get_int(model, i, QI)
+    link = Link(model, i)
+    kind, row, qi = link.kind, i * size, link.qi
     if kind < SPHERICAL:
-        if get(model, coordinate_row(model, get_int(model, i, VI)), STOP_STIFFNESS) > 0.0:
-            store_stops(model, series, get_int(model, i, VI), q[qi], lane, row)
+        if coordinate_of(model, Link(model, i).vi).stop[0] > 0.0:
+            store_stops(model, series, link.vi, q[qi], lane, row)
         if kind != REVOLUTE:
             put_lane(series, row, TRANSLATION, lane, translation_per_unit(kind, model, i) * q[qi])
     else:
@@ -98,9 +99,9 @@ def store_joint_pose(model, series, i, q, lane, size):
 @inlined
 def store_stops(model, series, j, q, lane, row):
     """Write coefficient 0 of the depths beyond the stops of coordinate j, and their slopes."""
-    at = coordinate_row(model, j)
-    width = get(model, at, STOP_WIDTH)
-    for k, x in ((0, q - get(model, at, STOP_UPPER)), (2, get(model, at, STOP_LOWER) - q)):
+    coordinate = coordinate_of(model, j)
+    width = coordinate.stop[1]
+    for k, x in ((0, q - coordinate.stop[3]), (2, coordinate.stop[2] - q)):
         soft, slope = stops.soft_depth(x / width)
         put_lane(series, row, STOP + k, lane, soft)
         put_lane(series, row, STOP + k + 1, lane, slope)
@@ -111,7 +112,7 @@ def fits_orders(model, external, orders):
     """Return whether there are finite wrenches (orders, B, 6) on all bodies, or none (0, B, 6)."""
     if len(external) == 0:
         return True
-    return (len(external) == orders and external.shape[1] == get_int(model, 0, BODIES)
+    return (len(external) == orders and external.shape[1] == Tree(model, 0).bodies
             and external.shape[2] == 6 and finite(external))
 
 
@@ -120,12 +121,12 @@ def store_external_series(model, series, external, lane, size):
     """Write the wrenches on links from derivatives (r + 1, B, 6) of those on bodies."""
     for k in range(len(external)):
         scale = TO_COEFFICIENT[k]
-        for i in range(get_int(model, 0, LINKS)):
+        for i in range(Tree(model, 0).links):
             for j in range(SERIES_EXTERNAL, SERIES_EXTERNAL + 6):
                 put_lane(series, i * size + k, j, lane, 0.0)
         for b in range(external.shape[1]):
             m, f = motion.on_link(model, b, external[k])
-            row = get_int(model, body_row(model, b), CARRIER) * size + k
+            row = body_at(model, b).carrier * size + k
             for j in range(3):
                 add_lane(series, row, SERIES_EXTERNAL + j, lane, scale * m[j])
                 add_lane(series, row, SERIES_EXTERNAL + 3 + j, lane, scale * f[j])
@@ -140,8 +141,9 @@ def add_lane(table, row, column, lane, value):
 @inlined
 def store_rates(model, series, i, v, a, first, size):
     """Write coefficients of v and of its derivatives a of link i."""
-    vi, row = get_int(model, i, VI), i * size
-    for j in range(joints.degrees(get_int(model, i, KIND))):
+    link = Link(model, i)
+    vi, row = link.vi, i * size
+    for j in range(joints.degrees(link.kind)):
         for lane in range(lanes_of(series)):
             s = min(first + lane, len(v) - 1)
             put_lane(series, row, RATE + j, lane, of_state(v, s, vi + j))
@@ -155,8 +157,9 @@ def store_rates(model, series, i, v, a, first, size):
 @inlined
 def load_efforts(model, series, i, q, v, tau, first, size):
     """Write derivatives tau of the forces of link i, with Coulomb friction and springs."""
-    vi, row, lanes = get_int(model, i, VI), i * size, min(lanes_of(series), len(v) - first)
-    for j in range(joints.degrees(get_int(model, i, KIND))):
+    link = Link(model, i)
+    vi, row, lanes = link.vi, i * size, min(lanes_of(series), len(v) - first)
+    for j in range(joints.degrees(link.kind)):
         for lane in range(lanes):
             s = first + lane
             held = held_force(model, vi + j, q, v, s)
@@ -170,8 +173,9 @@ def load_efforts(model, series, i, q, v, tau, first, size):
 @inlined
 def store_given(model, series, i, q, v, prescribed, a, tau, first, size, order):
     """Write coefficients of the given a and tau of link i; zero for others, from an order on."""
-    vi, row = get_int(model, i, VI), i * size
-    for j in range(joints.degrees(get_int(model, i, KIND))):
+    link = Link(model, i)
+    vi, row = link.vi, i * size
+    for j in range(joints.degrees(link.kind)):
         held = is_prescribed(prescribed, vi + j)
         for lane in range(lanes_of(series)):
             s = min(first + lane, len(v) - 1)
@@ -189,8 +193,9 @@ def store_given(model, series, i, q, v, prescribed, a, tau, first, size, order):
 @inlined
 def load_sought(model, series, i, q, v, prescribed, a, tau, first, size, order):
     """Write derivatives of the unknown a and tau of link i, from an order on."""
-    vi, row, lanes = get_int(model, i, VI), i * size, min(lanes_of(series), len(v) - first)
-    for j in range(joints.degrees(get_int(model, i, KIND))):
+    link = Link(model, i)
+    vi, row, lanes = link.vi, i * size, min(lanes_of(series), len(v) - first)
+    for j in range(joints.degrees(link.kind)):
         for lane in range(lanes):
             s = first + lane
             if not is_prescribed(prescribed, vi + j):
@@ -235,7 +240,7 @@ def put_of_order(x, s, k, j, value):
 def held_force(model, j, q, v, s):
     """Return Coulomb friction, spring and stops of a coordinate of state s, order zero alone."""
     force = coulomb(model, j, of_state(v, s, j))
-    if get_int(model, 0, LOADED_JOINTS):
+    if Tree(model, 0).loaded_joints:
         force += spring(model, j, q[s] if q.ndim == 2 else q)
     return force
 
@@ -243,4 +248,4 @@ def held_force(model, j, q, v, s):
 @inlined
 def coulomb(model, j, rate):
     """Return Coulomb friction, which is constant while the rate does not change its sign."""
-    return get(model, coordinate_row(model, j), FRICTION) * ((rate > 0.0) - (rate < 0.0))
+    return coordinate_of(model, j).friction * ((rate > 0.0) - (rate < 0.0))

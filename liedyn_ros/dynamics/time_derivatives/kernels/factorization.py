@@ -16,20 +16,21 @@ from liedyn_ros.dynamics.algorithms.kernels import aba, articulated, floating_ba
 from liedyn_ros.dynamics.algorithms.kernels.aba import is_prescribed
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     COSINE, SERIES_POSITION, SERIES_ROTATION, SINE, TRANSLATION)
-from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ARMATURE, coordinate_row, INERTIA, KIND, LINKS, load12, load3, load9, NV,
-    PARENT, PITCH, PIVOT_MARGIN, PLACEMENT, VI)
+    Coordinate, coordinate_row, Link, load3, load9, Pivot, Tree)
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_int, get_lane, zero_like
+from liedyn_ros.jit.simd import get, get_lane, zero_like
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
+
+MARGIN_AT = Pivot.column('margin')
 
 
 @inlined
 def factor_articulated(model, data, series, prescribed, size):
     """Write articulated inertias, gains and inverse pivots, and the margin of each pivot."""
-    links = get_int(model, 0, LINKS)
+    links = Tree(model, 0).links
     for i in range(1, links):
         store_rigid_inertia(model, data, i)
     for i in range(links - 1, 0, -1):
@@ -39,18 +40,17 @@ def factor_articulated(model, data, series, prescribed, size):
 @inlined
 def store_rigid_inertia(model, data, i):
     """Write the inertia of link i alone, to which those of its children are added."""
-    articulated.store(data, i, articulated.of_rigid(rigid.load(model, i, INERTIA)))
+    articulated.store(data, i, articulated.of_rigid(Link(model, i).inertia))
 
 
 @inlined
 def factor_link(model, data, series, prescribed, i, size):
     """Eliminate the coordinates of link i; add what is left of its inertia to its parent's."""
     body = articulated.load(data, i)  # (3.7)
-    smallest = articulated.MIN_PIVOT * aba.pivot_scale(
-        get_int(model, i, KIND), get(model, i, PITCH), body)
+    link = Link(model, i)
+    smallest = articulated.MIN_PIVOT * aba.pivot_scale(link.kind, link.pitch, body)
     if aba.is_floating_base(model, prescribed, i):
-        floating_base.factor(
-            data, coordinate_row(model, get_int(model, i, VI)), body, smallest)
+        floating_base.factor(data, coordinate_row(model, link.vi), body, smallest)
     elif aba.is_plain_turn(model, prescribed, i):
         factor_turn(model, data, series, i, size, body, smallest)
     else:
@@ -61,9 +61,10 @@ def factor_link(model, data, series, prescribed, i, size):
 def factor_turn(model, data, series, i, size, body, smallest):
     """Eliminate the coordinate of a revolute joint without armature."""
     gm, gf = aba.gain(REVOLUTE, 0.0, 0, body)
+    link = Link(model, i)
     inverse_pivot = articulated.store_factor(
-        data, coordinate_row(model, get_int(model, i, VI)), gm[2], smallest, gm, gf)
-    if get_int(model, i, PARENT) > 0:
+        data, coordinate_row(model, link.vi), gm[2], smallest, gm, gf)
+    if link.parent > 0:
         rest = articulated.eliminate_turn(body, inverse_pivot)
         add_inertia_to_parent(model, data, i, articulated.transport_without_turn(
             lane_rotation(REVOLUTE, model, series, i, i * size),
@@ -73,17 +74,18 @@ def factor_turn(model, data, series, i, size, body, smallest):
 @inlined
 def factor_joint(model, data, series, prescribed, i, size, body, smallest):
     """Eliminate the coordinates of link i that are not prescribed."""
-    kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
+    link = Link(model, i)
+    kind, pitch = link.kind, link.pitch
     for k in range(joints.degrees(kind) - 1, -1, -1):
-        j = get_int(model, i, VI) + k
+        j = link.vi + k
         if not is_prescribed(prescribed, j):
             row = coordinate_row(model, j)
             gm, gf = aba.gain(kind, pitch, k, body)
             # S^T Ihat S and the armature (3.20)
-            pivot = joints.along(kind, pitch, k, gm, gf) + get(model, row, ARMATURE)
+            pivot = joints.along(kind, pitch, k, gm, gf) + Coordinate(model, row).armature
             inverse_pivot = articulated.store_factor(data, row, pivot, smallest, gm, gf)
             body = articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
-    if get_int(model, i, PARENT) > 0:
+    if link.parent > 0:
         add_inertia_to_parent(model, data, i, articulated.transport(
             lane_rotation(kind, model, series, i, i * size),
             position(kind, model, series, i, i * size), body))
@@ -92,7 +94,7 @@ def factor_joint(model, data, series, prescribed, i, size, body, smallest):
 @inlined
 def add_inertia_to_parent(model, data, i, inertia):
     """Add an inertia, seen by the parent of link i, to that of the parent (3.11)."""
-    parent = get_int(model, i, PARENT)
+    parent = Link(model, i).parent
     articulated.store(data, parent, articulated.add(articulated.load(data, parent), inertia))
 
 
@@ -103,9 +105,9 @@ def singular(model, data, prescribed, lane):
 
     It may be an inertia all the same: aba decides, for that state alone.
     """
-    for j in range(get_int(model, 0, NV) - 1, -1, -1):
+    for j in range(Tree(model, 0).nv - 1, -1, -1):
         if not is_prescribed(prescribed, j) and not get_lane(
-                data, coordinate_row(model, j), PIVOT_MARGIN, lane) > 0.0:
+                data, coordinate_row(model, j), MARGIN_AT, lane) > 0.0:
             return j + 1
     return 0
 
@@ -113,7 +115,7 @@ def singular(model, data, prescribed, lane):
 @inlined
 def lane_rotation(kind, model, series, i, row):
     """Return the rotation of link i in its parent."""
-    e, zero = load9(model, i, PLACEMENT), zero_like(series)
+    e, zero = Link(model, i).placement[0], zero_like(series)
     if kind == PRISMATIC:
         return (zero + e[0], zero + e[1], zero + e[2], zero + e[3], zero + e[4], zero + e[5],
                 zero + e[6], zero + e[7], zero + e[8])
@@ -128,7 +130,7 @@ def lane_rotation(kind, model, series, i, row):
 @inlined
 def position(kind, model, series, i, row):
     """Return the position of link i in its parent."""
-    e, p = load12(model, i, PLACEMENT)
+    e, p = Link(model, i).placement
     zero = zero_like(series)
     if kind == FREE:
         return vec3.add(p, mat3.apply(e, load3(series, row, SERIES_POSITION)))

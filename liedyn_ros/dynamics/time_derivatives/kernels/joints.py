@@ -19,7 +19,7 @@ In all functions row is that of coefficient 0 of the link in the table.
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     axpy_four, COSINE, four_zeros, get_four, load_two, PARENT_MOTION, RATE, SERIES_POSITION,
     SERIES_ROTATION, SERIES_WRENCH, SINE, TRANSLATION, unpack_four)
-from liedyn_ros.dynamics.tree.kernels.tables import load3, load9, PITCH, store3, store9
+from liedyn_ros.dynamics.tree.kernels.tables import Link, load3, load9, store3, store9
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, put
 from liedyn_ros.lie.kernels import mat3, vec3
@@ -29,7 +29,7 @@ from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 @inlined
 def translation_per_unit(kind, model, i):
     """Return the translation, m, that a unit of the coordinate of link i makes."""
-    return 1.0 if kind == PRISMATIC else get(model, i, PITCH)
+    return 1.0 if kind == PRISMATIC else Link(model, i).pitch
 
 
 @inlined

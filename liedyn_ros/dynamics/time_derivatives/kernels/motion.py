@@ -21,14 +21,12 @@ from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     add_two, AXIS_ACCELERATION, EFFORT, JOINT_FORCE, load_two, PARENT_MOTION, RATE,
     SERIES_EXTERNAL, SERIES_POSITION, SERIES_ROTATION, SERIES_WRENCH, SPECIFIC_ACCELERATION, STOP,
     store_two, TENSOR, TRANSLATION, VELOCITY, VELOCITY_SQUARE)
-from liedyn_ros.dynamics.tree.kernels import rigid, stops, symmetric
+from liedyn_ros.dynamics.tree.kernels import stops, symmetric
 from liedyn_ros.dynamics.tree.kernels.joints import along, degrees
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ARMATURE, coordinate_row, DAMPING, GRAVITY, INERTIA, KIND, load12, load3, load6, load9,
-    LOADED_JOINTS, PARENT, PITCH, PLACEMENT, STIFFNESS, STOP_STIFFNESS, STOP_WIDTH, store3, store6,
-    store9, VI)
+    coordinate_of, Link, load3, load6, load9, store3, store6, store9, Tree)
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_int, put, zero_like
+from liedyn_ros.jit.simd import get, put, zero_like
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
@@ -36,8 +34,9 @@ from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 @inlined
 def store_velocity(model, series, i, size):
     """Write coefficient 0 of the angular velocity of link i."""
-    kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT) * size
-    w = mat3.apply_t(load9(model, i, PLACEMENT), load3(series, parent, VELOCITY))
+    link = Link(model, i)
+    kind, row, parent = link.kind, i * size, link.parent * size
+    w = mat3.apply_t(link.placement[0], load3(series, parent, VELOCITY))
     zero = zero_like(series)
     store_two(series, row, PARENT_MOTION, w, (zero, zero, zero))
     store3(series, row, VELOCITY, add_joint_velocity(
@@ -47,12 +46,13 @@ def store_velocity(model, series, i, size):
 @inlined
 def store_motion_series(model, series, i, k, size):
     """Write coefficient k of w', s and [w]^2 of link i, and coefficient k + 1 of its pose."""
-    kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT) * size
+    link = Link(model, i)
+    kind, row, parent = link.kind, i * size, link.parent * size
     if parent == 0 and kind >= SPHERICAL:  # on the ground, no series of the pose is needed
         zero = zero_like(series)
         w, s = (zero, zero, zero), opposite_gravity(model, series, i, row, k)
     else:
-        w = mat3.apply_t(load9(model, i, PLACEMENT), load3(series, parent + k + 1, VELOCITY))
+        w = mat3.apply_t(link.placement[0], load3(series, parent + k + 1, VELOCITY))
         store_two(series, row + k + 1, PARENT_MOTION, w, origin_acceleration(
             kind, model, series, i, parent, row, k))
         w, s = joints.advance_pose(
@@ -78,7 +78,7 @@ def add_joint_velocity(kind, series, row, w):
 def opposite_gravity(model, series, i, row, k):
     """Write and return coefficient k of s = -g in the axes of the link, s' = s x w (7.33)."""
     if k == 0:
-        s = mat3.apply_t(load9(model, i, PLACEMENT), vec3.neg(load3(model, 0, GRAVITY)))
+        s = mat3.apply_t(Link(model, i).placement[0], vec3.neg(Tree(model, 0).gravity))
         s = mat3.apply_t(load9(series, row, SERIES_ROTATION), s)
     else:
         _, before = load_two(series, row + 1, PARENT_MOTION)
@@ -95,7 +95,7 @@ def opposite_gravity(model, series, i, row, k):
 @inlined
 def origin_acceleration(kind, model, series, i, parent, row, k):
     """Return coefficient k of the parent's part of s of link i, in the joint frame (7.29)."""
-    e, p = load12(model, i, PLACEMENT)
+    e, p = Link(model, i).placement
     dw, c = angular_acceleration(series, parent, k), load6(series, parent + k, VELOCITY_SQUARE)
     s = mat3.apply_t(e, vec3.add(
         load3(series, parent + k, SPECIFIC_ACCELERATION), tensor_times(dw, c, p)))
@@ -193,7 +193,7 @@ def square_coefficient(series, row, k):
 def store_net_wrench(model, series, i, k, size, loaded):
     """Write coefficient k of the net wrench of link i alone (7.35), (7.36)."""
     row = i * size
-    mass, h, inertia = rigid.load(model, i, INERTIA)
+    mass, h, inertia = Link(model, i).inertia
     dw, c = angular_acceleration(series, row, k), load6(series, row + k, VELOCITY_SQUARE)
     s = load3(series, row + k, SPECIFIC_ACCELERATION)
     f = vec3.axpy(mass, s, tensor_times(dw, c, h))
@@ -218,8 +218,9 @@ def gyroscopic(inertia, c):
 @inlined
 def add_wrench_to_parent(model, series, i, k, size):
     """Add coefficient k of the wrench of link i to that of its parent (7.37)."""
-    kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT) * size
-    e, p = load12(model, i, PLACEMENT)
+    link = Link(model, i)
+    kind, row, parent = link.kind, i * size, link.parent * size
+    e, p = link.placement
     m, f = joints.rotate_wrench(kind, series, row, k)
     if kind == FREE:
         store3(series, row + k, JOINT_FORCE, f)
@@ -255,16 +256,17 @@ def moment_of_position(series, row, k):
 @inlined
 def store_efforts(model, series, i, k, size):
     """Write coefficient k of the forces of the joint of link i (7.25), damping among them."""
-    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+    link = Link(model, i)
+    kind, pitch, vi = link.kind, link.pitch, link.vi
     row = i * size + k
     m, f = load_two(series, row, SERIES_WRENCH)
     for j in range(degrees(kind)):
-        damping = get(model, coordinate_row(model, vi + j), DAMPING)
+        damping = coordinate_of(model, vi + j).damping
         put(series, row, EFFORT + j,
             damping * get(series, row, RATE + j) + along(kind, pitch, j, m, f))
-    if get_int(model, 0, LOADED_JOINTS):
+    if Tree(model, 0).loaded_joints:
         for j in range(degrees(kind)):
-            armature = get(model, coordinate_row(model, vi + j), ARMATURE)
+            armature = coordinate_of(model, vi + j).armature
             force = (k + 1.0) * armature * get(series, row + 1, RATE + j)  # (3.20)
             if k > 0:  # that of order zero is added to the efforts, as Coulomb friction is
                 force = force + spring_coefficient(model, series, vi + j, row, j, k)
@@ -274,11 +276,10 @@ def store_efforts(model, series, i, k, size):
 @inlined
 def spring_coefficient(model, series, j, row, column, k):
     """Return coefficient k > 0 of the force of spring and stops of coordinate j (3.19), (3.21)."""
-    at = coordinate_row(model, j)
-    force = (get(model, at, STIFFNESS) / k) * get(series, row - 1, RATE + column)
-    stiffness = get(model, at, STOP_STIFFNESS)
+    coordinate = coordinate_of(model, j)
+    force = (coordinate.stiffness / k) * get(series, row - 1, RATE + column)
+    stiffness = coordinate.stop[0]
     if stiffness > 0.0:
-        force = force + stops.force_coefficient(
-            series, row - k, STOP, series, row - k, RATE + column, k, stiffness,
-            get(model, at, STOP_WIDTH))
+        force = force + stops.force_coefficient(series, row - k, STOP, series, row - k, RATE
+                                                + column, k, stiffness, coordinate.stop[1])
     return force

@@ -11,13 +11,13 @@
 from liedyn_ros.dynamics.time_derivatives.kernels import conversion
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import (
     add_wrench_to_parent, store_efforts, store_motion_series, store_net_wrench, store_velocity)
-from liedyn_ros.dynamics.time_derivatives.kernels.series import SERIES_TABLE_WIDTH, SINE
+from liedyn_ros.dynamics.time_derivatives.kernels.series import Series, SERIES_TABLE_WIDTH
 from liedyn_ros.dynamics.tree.kernels import joints
-from liedyn_ros.dynamics.tree.kernels.tables import LINKS, MODEL_WIDTH, NV, PARENT
+from liedyn_ros.dynamics.tree.kernels.tables import Link, Tree
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTH, VECTOR
 from liedyn_ros.jit.pointers import overlap
-from liedyn_ros.jit.simd import get_int, of_width
+from liedyn_ros.jit.simd import of_width
 from liedyn_ros.model.kernels.configuration import finite
 
 
@@ -31,19 +31,19 @@ def rnea_derivatives(
     external (r + 1, B, 6) may have no rows. Returns whether the input is acceptable, the forces
     are finite, and tau has its own memory.
     """
-    model, series = of_width(model, MODEL_WIDTH), of_width(series, SERIES_TABLE_WIDTH)
-    if (a.shape != tau.shape or a.shape[1] != get_int(model, 0, NV)
-            or not (joints.acceptable(model, q) and joints.is_velocity(model, v)
-                    and finite(a)
-                    and conversion.fits_orders(model, external, len(a)))):
+    series = of_width(series, SERIES_TABLE_WIDTH)
+    tree = Tree(model, 0)
+    if (a.shape != tau.shape or a.shape[1] != tree.nv
+        or not (joints.acceptable(model, q) and joints.is_velocity(model, v) and finite(a)
+                and conversion.fits_orders(model, external, len(a)))):
         return False
     if overlap(tau, q) or overlap(tau, v) or overlap(tau, a) or overlap(tau, external):
         return False
     size = len(a) + 1
     conversion.store_external_series(model, series, external, 0, size)
     conversion.store_ground(model, series, size)
-    links, loaded = get_int(model, 0, LINKS), len(external) > 0
-    joints.store_angles(model, series, q, size, SINE)
+    links, loaded = tree.links, len(external) > 0
+    joints.store_angles(model, Series, series, q, size)
     for i in range(1, links):
         conversion.store_poses(model, series, i, q, 0, size)
         conversion.store_rates(model, series, i, v, a, 0, size)
@@ -68,6 +68,6 @@ def balance_coefficient(model, series, i, size):
     """Write the forces of the joint of link i and add its wrench to the parent's."""
     for k in range(size - 1):
         store_efforts(model, series, i, k, size)
-    if get_int(model, i, PARENT) > 0:
+    if Link(model, i).parent > 0:
         for k in range(size - 1):
             add_wrench_to_parent(model, series, i, k, size)

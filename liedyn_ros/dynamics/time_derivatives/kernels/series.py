@@ -22,6 +22,7 @@ states a tuple of four.
 
 from liedyn_ros.dynamics.tree.kernels.tables import store6
 from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.rows import Row, SINE_COSINE
 from liedyn_ros.jit.simd import get, get_quad, parts, quad_of, zero_like
 from liedyn_ros.lie.kernels import vec3
 
@@ -48,6 +49,7 @@ SERIES_POSITION = 60  # of a free joint, in the joint frame
 TENSOR = 63  # acceleration tensor [w'] + [w]^2 of the parent, row by row
 STOP = 72  # depth and slope beyond the upper limit, then below the lower one (3.21)
 SERIES_TABLE_WIDTH = 77  # odd: rows of LANES states then fall on different lines of a cache
+Series = Row('Series', SERIES_TABLE_WIDTH, angle=(SINE, SINE_COSINE))
 
 
 @inlined

@@ -23,10 +23,9 @@ from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     VELOCITY)
 from liedyn_ros.dynamics.tree.kernels.joints import add_along, along, degrees
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, add9, coordinate_row, DAMPING, GAIN, INVERSE_PIVOT, KIND, load12, load3, LOADED_JOINTS,
-    ORDER_CHANGE, ORDER_WRENCH, PARENT, PITCH, PLACEMENT, RESIDUAL, store3, VI)
+    add3, add9, Coordinate, coordinate_row, Link, load3, Pivot, State, store3, Tree)
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.jit.simd import get, put
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 
@@ -34,38 +33,39 @@ from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 @inlined
 def eliminate_coefficient(model, data, series, prescribed, i, k, size, followed):
     """Eliminate the coordinates of link i from coefficient k of its wrench (7.40)."""
-    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+    link = Link(model, i)
+    kind, pitch, vi = link.kind, link.pitch, link.vi
     row = i * size + k
     m, f = load_two(series, row, SERIES_WRENCH)
     if followed or has_prescribed(model, prescribed, i):
-        store3(data, i, ORDER_WRENCH, m)
-        store3(data, i, ORDER_WRENCH + 3, f)
+        State(data, i).order_wrench = m, f
     if is_floating_base(model, prescribed, i):
         for j in range(6):
             at = coordinate_row(model, vi + j)
-            put(data, at, RESIDUAL, get(series, row, EFFORT + j) - get(
-                model, at, DAMPING) * get(series, row, RATE + j))
+            Pivot(data, at).residual = get(series, row, EFFORT + j) - Coordinate(
+                model, at).damping * get(series, row, RATE + j)
         floating_base.reduce_residuals(data, coordinate_row(model, vi), m, f)
         return
     for j in range(degrees(kind) - 1, -1, -1):
         if not is_prescribed(prescribed, vi + j):
             at = coordinate_row(model, vi + j)
-            damping = get(model, at, DAMPING) * get(series, row, RATE + j)
+            damping = Coordinate(model, at).damping * get(series, row, RATE + j)
             residual = get(series, row, EFFORT + j) - damping - along(kind, pitch, j, m, f)
-            if k > 0 and get_int(model, 0, LOADED_JOINTS):
+            if k > 0 and Tree(model, 0).loaded_joints:
                 residual = residual - spring_coefficient(model, series, vi + j, row, j, k)
-            put(data, at, RESIDUAL, residual)
-            step = get(data, at, INVERSE_PIVOT) * residual
-            m = vec3.axpy(step, load3(data, at, GAIN), m)
-            f = vec3.axpy(step, load3(data, at, GAIN + 3), f)
+            pivot = Pivot(data, at)
+            pivot.residual = residual
+            step, (gm, gf) = pivot.inverse * residual, pivot.gain
+            m, f = vec3.axpy(step, gm, m), vec3.axpy(step, gf, f)
     store_two(series, row, SERIES_WRENCH, m, f)
 
 
 @inlined
 def has_prescribed(model, prescribed, i):
     """Return whether a coordinate of link i is prescribed."""
-    held, vi = False, get_int(model, i, VI)
-    for j in range(vi, vi + degrees(get_int(model, i, KIND))):
+    link = Link(model, i)
+    held, vi = False, link.vi
+    for j in range(vi, vi + degrees(link.kind)):
         held = held or is_prescribed(prescribed, j)
     return held
 
@@ -77,13 +77,13 @@ def solve_link(model, data, series, prescribed, i, k, size, followed):
 
     followed: whether orders follow that need both. Else only unknown forces need the wrench.
     """
-    kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT)
-    dw, ds = load3(data, parent, ORDER_CHANGE), load3(data, parent, ORDER_CHANGE + 3)
+    link = Link(model, i)
+    kind, row, parent = link.kind, i * size, link.parent
+    dw, ds = State(data, parent).order_change
     if parent > 0:
         dw, ds = change_from_parent(kind, model, series, i, row, k, dw, ds, followed)
     dw, ds = solve_joint(model, data, series, prescribed, i, k, size, dw, ds, followed)
-    store3(data, i, ORDER_CHANGE, dw)
-    store3(data, i, ORDER_CHANGE + 3, ds)
+    State(data, i).order_change = dw, ds
     if followed:
         add3(series, row + k + 1, VELOCITY, vec3.scale(1.0 / (k + 1.0), dw))
         add3(series, row + k, SPECIFIC_ACCELERATION, ds)
@@ -94,10 +94,12 @@ def solve_link(model, data, series, prescribed, i, k, size, followed):
 @inlined
 def complete_wrench(model, data, series, i, k, size, dw, ds):
     """Write coefficient k of the wrench of link i, whose motion changes by dw and ds."""
-    kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT)
+    link = Link(model, i)
+    kind, row, parent = link.kind, i * size, link.parent
     m, f = articulated.apply(articulated.load(data, i), dw, ds)
-    m = vec3.add(m, load3(data, i, ORDER_WRENCH))  # Lemma 2 (7.16)
-    f = vec3.add(f, load3(data, i, ORDER_WRENCH + 3))
+    state = State(data, i)
+    m = vec3.add(m, state.order_wrench[0])  # Lemma 2 (7.16)
+    f = vec3.add(f, state.order_wrench[1])
     if parent > 0 and kind != REVOLUTE and kind != SPHERICAL:
         _, without = load_two(series, row + k, SERIES_WRENCH)
         change = vec3.sub(f, without)
@@ -108,7 +110,7 @@ def complete_wrench(model, data, series, i, k, size, dw, ds):
 @inlined
 def change_from_parent(kind, model, series, i, row, k, dw, ds, followed):
     """Complete the parent's part of the motion of link i; return the changes of its w' and s."""
-    e, p = load12(model, i, PLACEMENT)
+    e, p = Link(model, i).placement
     ds = mat3.apply_t(e, vec3.add(ds, vec3.cross(dw, p)))
     dw = mat3.apply_t(e, dw)
     if kind == FREE:
@@ -129,7 +131,8 @@ def change_from_parent(kind, model, series, i, row, k, dw, ds, followed):
 @inlined
 def solve_joint(model, data, series, prescribed, i, k, size, dw, ds, followed):
     """Solve for the coordinates of link i; return dw and ds with their part."""
-    kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+    link = Link(model, i)
+    kind, pitch, vi = link.kind, link.pitch, link.vi
     row = i * size + k
     if is_floating_base(model, prescribed, i):
         yw, yu = floating_base.solve(data, coordinate_row(model, vi), dw, ds)
@@ -139,9 +142,9 @@ def solve_joint(model, data, series, prescribed, i, k, size, dw, ds, followed):
     for j in range(degrees(kind)):
         if not is_prescribed(prescribed, vi + j):
             at = coordinate_row(model, vi + j)
-            gm, gf = load3(data, at, GAIN), load3(data, at, GAIN + 3)
-            y = get(data, at, INVERSE_PIVOT) * (
-                get(data, at, RESIDUAL) - (vec3.dot(gm, dw) + vec3.dot(gf, ds)))
+            pivot = Pivot(data, at)
+            gm, gf = pivot.gain
+            y = pivot.inverse * (pivot.residual - (vec3.dot(gm, dw) + vec3.dot(gf, ds)))
             dw, ds = add_along(kind, pitch, j, y, dw, ds)
             put(series, row + 1, RATE + j, (1.0 / (k + 1.0)) * y)
             if kind != REVOLUTE and kind < SPHERICAL and followed:

@@ -10,10 +10,9 @@
 
 import math
 
-from liedyn_ros.dynamics.tree.kernels.tables import (
-    KIND, LINKS, load12, NQ, NV, PITCH, PLACEMENT, QI)
+from liedyn_ros.dynamics.tree.kernels.tables import Link, Tree
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import by_bit, get, get_int, joined, parts, put, QUAD
+from liedyn_ros.jit.simd import by_bit, joined, parts, QUAD
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.configuration import finite, is_unit
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
@@ -70,8 +69,9 @@ def cosine_near_zero(x):
 @inlined
 def joint_pose(model, i, q):
     """Return (r, p), the pose of link i in its parent."""
-    e, p = load12(model, i, PLACEMENT)
-    return placed(get_int(model, i, KIND), get(model, i, PITCH), e, p, q, get_int(model, i, QI))
+    link = Link(model, i)
+    e, p = link.placement
+    return placed(link.kind, link.pitch, e, p, q, link.qi)
 
 
 @inlined
@@ -105,39 +105,38 @@ def is_angle(kind):
 
 
 @inlined
-def store_angles(model, table, q, size=1, at=0):
+def store_angles(model, row_of, table, q, size=1):
     """
     Write sine and cosine of the angle of each link, four links at a time.
 
-    A link has size rows of the table. Both stand in its first row from column at on, which is by
-    default where its pose will stand.
+    A link has size rows of the table, each a row_of. Both stand in its first row, as `angle`.
     """
-    links = get_int(model, 0, LINKS)
+    links = Tree(model, 0).links
     for i in range(1, links, QUAD):
         j, k, m = min(i + 1, links - 1), min(i + 2, links - 1), min(i + 3, links - 1)
         x = angle_of(model, i, q), angle_of(model, j, q), angle_of(model, k, q), angle_of(
             model, m, q)
         s, c = sine_cosine_within(joined(x[0], x[1], x[2], x[3]))
         s, c = parts(s), parts(c)
-        store_angle(table, i * size, at, x[0], s[0], c[0])
-        store_angle(table, j * size, at, x[1], s[1], c[1])
-        store_angle(table, k * size, at, x[2], s[2], c[2])
-        store_angle(table, m * size, at, x[3], s[3], c[3])
+        row_of(table, i * size).angle = checked_angle(x[0], s[0], c[0])
+        row_of(table, j * size).angle = checked_angle(x[1], s[1], c[1])
+        row_of(table, k * size).angle = checked_angle(x[2], s[2], c[2])
+        row_of(table, m * size).angle = checked_angle(x[3], s[3], c[3])
 
 
 @inlined
 def angle_of(model, i, q):
     """Return the angle of a link, zero for one without."""
-    return q[get_int(model, i, QI)] if is_angle(get_int(model, i, KIND)) else 0.0
+    link = Link(model, i)
+    return q[link.qi] if is_angle(link.kind) else 0.0
 
 
 @inlined
-def store_angle(table, row, at, x, s, c):
-    """Write sine and cosine of an angle x; s and c are they if it is not too large."""
+def checked_angle(x, s, c):
+    """Return sine and cosine of an angle x; s and c are they if it is not too large."""
     if not abs(x) < LARGEST_ANGLE:
-        s, c = math.sin(x), math.cos(x)
-    put(table, row, at, s)
-    put(table, row, at + 1, c)
+        return math.sin(x), math.cos(x)
+    return s, c
 
 
 @inlined
@@ -254,21 +253,23 @@ def unit_axis(k):
 @inlined
 def acceptable(model, q):
     """Return whether q is complete and finite and its quaternions are of unit length."""
-    if len(q) != get_int(model, 0, NQ):
+    tree = Tree(model, 0)
+    if len(q) != tree.nq:
         return False
     good = finite(q)
-    for i in range(1, get_int(model, 0, LINKS)):
-        good = good and is_unit(get_int(model, i, KIND), q, get_int(model, i, QI))
+    for i in range(1, tree.links):
+        link = Link(model, i)
+        good = good and is_unit(link.kind, q, link.qi)
     return good
 
 
 @inlined
 def is_matrix(model, out, rows):
     """Return whether out has a number of rows, and a column for each velocity coordinate."""
-    return out.shape[0] == rows and out.shape[1] == get_int(model, 0, NV)
+    return out.shape[0] == rows and out.shape[1] == Tree(model, 0).nv
 
 
 @inlined
 def is_velocity(model, v):
     """Return whether all velocity coordinates are there and finite."""
-    return len(v) == get_int(model, 0, NV) and finite(v)
+    return len(v) == Tree(model, 0).nv and finite(v)

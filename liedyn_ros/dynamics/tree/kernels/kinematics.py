@@ -16,11 +16,9 @@ origin of the frame and the axes of the ground.
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, ACCELERATIONS, BODIES, body_row, CARRIER, COMPUTED, KIND, LINKS, load12, load3,
-    PLACEMENT, POSES, store3, TWIST, TWISTS, VI)
+    body_at, Link, State, store3, Tree)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTH, VECTOR
-from liedyn_ros.jit.simd import get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
 from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
@@ -31,31 +29,31 @@ def kinematics(
         model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, a: VECTOR, poses: CUBE, twists: MATRIX,
         accelerations: MATRIX) -> TRUTH:
     """Write poses (B, 4, 4), twists and accelerations (B, 6); return whether all are good."""
-    put(data, 0, COMPUTED, 0.0)
+    ground = State(data, 0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_velocity(model, a)):
         return False
-    joints.store_angles(model, data, q)
-    for i in range(1, get_int(model, 0, LINKS)):
+    joints.store_angles(model, State, data, q)
+    tree = Tree(model, 0)
+    for i in range(1, tree.links):
         motion.store_ground_pose(model, data, i, q)
         motion.store_twist(model, data, i, v)
         motion.store_acceleration(model, data, i, v, a)
-    lift = load3(data, 0, ACCELERATION + 3)  # -a_g, by which all accelerations are off (3.0)
-    for b in range(get_int(model, 0, BODIES)):
-        row = body_row(model, b)
-        i = get_int(model, row, CARRIER)
-        e, d = load12(model, row, PLACEMENT)
+    lift = ground.acceleration[1]  # -a_g, by which all accelerations are off (3.0)
+    for b in range(tree.bodies):
+        carried = body_at(model, b)
+        i = carried.carrier
+        e, d = carried.placement
         r, p = motion.load_ground_pose(data, i)
         store_matrix(poses, b, *se3.compose(r, p, e, d))
-        w, u = se3.adjoint_inverse(e, d, load3(data, i, TWIST), load3(data, i, TWIST + 3))
+        state = State(data, i)
+        w, u = se3.adjoint_inverse(e, d, *state.twist)
         store3(twists, b, 0, w)
         store3(twists, b, 3, u)
-        dw = load3(data, i, ACCELERATION)
-        du = vec3.sub(load3(data, i, ACCELERATION + 3), mat3.apply_t(r, lift))
-        dw, du = se3.adjoint_inverse(e, d, dw, du)
+        dw, du = state.acceleration
+        dw, du = se3.adjoint_inverse(e, d, dw, vec3.sub(du, mat3.apply_t(r, lift)))
         store3(accelerations, b, 0, dw)
         store3(accelerations, b, 3, du)
-    put(data, 0, COMPUTED, float(POSES + TWISTS + ACCELERATIONS))
     return (finite(poses) and finite(twists)
             and finite(accelerations))
 
@@ -95,8 +93,9 @@ def exponential_rate(model: MATRIX, x: VECTOR, v: VECTOR, out: VECTOR):
     """Write the dx/dt that moves q0 (+) x with the velocity v: dexp(-x)^-1 v on each group."""
     for k in range(len(v)):
         out[k] = v[k]
-    for i in range(1, get_int(model, 0, LINKS)):
-        kind, vi = get_int(model, i, KIND), get_int(model, i, VI)
+    for i in range(1, Tree(model, 0).links):
+        link = Link(model, i)
+        kind, vi = link.kind, link.vi
         if kind == SPHERICAL:
             jacobian = so3.left_jacobian_inverse(vec3.neg(vec3.load(x, vi)))
             vec3.store(out, vi, mat3.apply(jacobian, vec3.load(v, vi)))  # (1.14)

@@ -10,11 +10,8 @@
 
 from liedyn_ros.dynamics.tree.kernels import joints, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, add3, BODIES, body_row, CARRIER, coordinate_row, DAMPING, FRICTION, GROUND_POSE,
-    KIND, load12, load3, load9, PARENT, PITCH, PLACEMENT, POSITION, POSITION_AT, QI, REST,
-    ROTATION, STIFFNESS, store12, store3, store9, TWIST, VI)
+    body_at, coordinate_of, Link, load3, State, Tree)
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.configuration import finite
 from liedyn_ros.model.kernels.kinds import REVOLUTE
@@ -23,53 +20,54 @@ from liedyn_ros.model.kernels.kinds import REVOLUTE
 @inlined
 def store_pose(model, data, i, q):
     """Write the pose of link i in its parent, after joints.store_angles."""
-    e, p = load12(model, i, PLACEMENT)
-    r, p = joints.turned(get_int(model, i, KIND), get(model, i, PITCH), e, p, q, get_int(
-        model, i, QI), get(data, i, ROTATION), get(data, i, ROTATION + 1))
-    store9(data, i, ROTATION, r)
-    store3(data, i, POSITION, p)
+    link = Link(model, i)
+    e, p = link.placement
+    state = State(data, i)
+    state.pose = joints.turned(link.kind, link.pitch, e, p, q, link.qi, *state.angle)
 
 
 @inlined
 def store_twist(model, data, i, v):
     """Write and return the twist of link i, its parent's being known."""
-    parent, kind, vi = get_int(model, i, PARENT), get_int(model, i, KIND), get_int(model, i, VI)
-    r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
-    w, u = se3.adjoint_inverse(r, p, load3(data, parent, TWIST), load3(data, parent, TWIST + 3))
+    link = Link(model, i)
+    parent, kind, vi = link.parent, link.kind, link.vi
+    state = State(data, i)
+    r, p = state.pose
+    w, u = se3.adjoint_inverse(r, p, *State(data, parent).twist)
     if kind == REVOLUTE:
         w = (w[0], w[1], w[2] + v[vi])
     else:
-        sw, su = joints.relative_twist(kind, get(model, i, PITCH), v, vi)
+        sw, su = joints.relative_twist(kind, link.pitch, v, vi)
         w, u = vec3.add(w, sw), vec3.add(u, su)
-    store3(data, i, TWIST, w)
-    store3(data, i, TWIST + 3, u)
+    state.twist = w, u
     return w, u  # (3.1)
 
 
 @inlined
 def velocity_bias(model, data, i, v):
     """Return eta = ad_V S qdot of link i."""
-    kind, vi = get_int(model, i, KIND), get_int(model, i, VI)
-    w, u = load3(data, i, TWIST), load3(data, i, TWIST + 3)
-    return joints.joint_bracket(kind, get(model, i, PITCH), w, u, v, vi)  # (3.2)
+    link = Link(model, i)
+    kind, vi = link.kind, link.vi
+    w, u = State(data, i).twist
+    return joints.joint_bracket(kind, link.pitch, w, u, v, vi)  # (3.2)
 
 
 @inlined
 def store_acceleration(model, data, i, v, a):
     """Write and return the acceleration of link i, its twist and its parent's motion known."""
-    parent, kind = get_int(model, i, PARENT), get_int(model, i, KIND)
-    r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
-    w, u = se3.adjoint_inverse(
-        r, p, load3(data, parent, ACCELERATION), load3(data, parent, ACCELERATION + 3))
+    link = Link(model, i)
+    parent, kind = link.parent, link.kind
+    state = State(data, i)
+    r, p = state.pose
+    w, u = se3.adjoint_inverse(r, p, *State(data, parent).acceleration)
     ew, eu = velocity_bias(model, data, i, v)
-    vi = get_int(model, i, VI)
+    vi = link.vi
     if kind == REVOLUTE:
         w, u = (w[0] + ew[0], w[1] + ew[1], w[2] + a[vi]), (u[0] + eu[0], u[1] + eu[1], u[2])
     else:
-        sw, su = joints.relative_twist(kind, get(model, i, PITCH), a, vi)
+        sw, su = joints.relative_twist(kind, link.pitch, a, vi)
         w, u = vec3.add(vec3.add(w, ew), sw), vec3.add(vec3.add(u, eu), su)  # (3.3)
-    store3(data, i, ACCELERATION, w)
-    store3(data, i, ACCELERATION + 3, u)
+    state.acceleration = w, u
     return w, u
 
 
@@ -77,37 +75,36 @@ def store_acceleration(model, data, i, v, a):
 def store_ground_pose(model, data, i, q):
     """Write the pose of link i in its parent and in the ground, after that of its parent."""
     store_pose(model, data, i, q)
-    rp, pp = load_ground_pose(data, get_int(model, i, PARENT))
-    r, p = se3.compose(rp, pp, load9(data, i, ROTATION), load3(data, i, POSITION))
-    store12(data, i, GROUND_POSE, r, p)
+    rp, pp = load_ground_pose(data, Link(model, i).parent)
+    state = State(data, i)
+    state.ground_pose = se3.compose(rp, pp, *state.pose)
 
 
 @inlined
 def load_ground_pose(data, i):
     """Return the pose (r, p) of link i in the ground."""
-    return load12(data, i, GROUND_POSE)
+    return State(data, i).ground_pose
 
 
 @inlined
 def dissipation(model, k, rate):
     """Return the force that overcomes damping and Coulomb friction; none at rest."""
-    row, sign = coordinate_row(model, k), (rate > 0.0) - (rate < 0.0)
-    return get(model, row, DAMPING) * rate + get(model, row, FRICTION) * sign
+    coordinate, sign = coordinate_of(model, k), (rate > 0.0) - (rate < 0.0)
+    return coordinate.damping * rate + coordinate.friction * sign
 
 
 @inlined
 def spring(model, k, q):
     """Return the force that holds spring and stops of a coordinate (3.19); q is one state."""
-    row = coordinate_row(model, k)
-    return get(model, row, STIFFNESS) * (q[get_int(model, row, POSITION_AT)] - get(
-        model, row, REST)) + stops.of_coordinate(model, k, stops.stop_force, q)  # (3.21)
+    coordinate = coordinate_of(model, k)
+    return coordinate.stiffness * (q[coordinate.position_at] - coordinate.rest) + (
+        stops.of_coordinate(model, k, stops.stop_force, q))  # (3.21)
 
 
 @inlined
 def spring_rate(model, k, q):
     """Return the derivative of that force by the coordinate."""
-    return get(model, coordinate_row(model, k), STIFFNESS) + stops.of_coordinate(
-        model, k, stops.stop_rate, q)
+    return coordinate_of(model, k).stiffness + stops.of_coordinate(model, k, stops.stop_rate, q)
 
 
 @inlined
@@ -115,24 +112,24 @@ def fits_bodies(model, external):
     """Return whether there are finite wrenches (B, 6) on all bodies, or none (0, 6)."""
     if len(external) == 0:
         return True
-    return (len(external) == get_int(model, 0, BODIES) and external.shape[1] == 6
-            and finite(external))
+    return (len(external) == Tree(model, 0).bodies and external.shape[1] == 6 and finite(external))
 
 
 @inlined
 def on_link(model, b, external):
     """Return the wrench on body b in the frame of the link that carries it (1.5)."""
-    row = body_row(model, b)
-    r, p = load12(model, row, PLACEMENT)
+    r, p = body_at(model, b).placement
     return se3.adjoint_inverse_dual(r, p, load3(external, b, 0), load3(external, b, 3))
 
 
 @inlined
-def subtract_external(model, data, external, column):
-    """Subtract wrenches on bodies from those in six columns of the links that carry them (3.4)."""
+def subtract_external(model, data, external, articulated):
+    """Subtract wrenches on bodies from those of links, or of articulated bodies (3.4)."""
     for b in range(len(external)):
-        link = get_int(model, body_row(model, b), CARRIER)
+        link = body_at(model, b).carrier
         if link > 0:
             m, f = on_link(model, b, external)
-            add3(data, link, column, vec3.neg(m))
-            add3(data, link, column + 3, vec3.neg(f))
+            if articulated:
+                State(data, link).plus.bias_wrench = vec3.neg(m), vec3.neg(f)
+            else:
+                State(data, link).plus.wrench = vec3.neg(m), vec3.neg(f)

@@ -15,10 +15,9 @@ beyond the limit, and falls as exp(x) within it. So all derivatives exist.
 
 import math
 
-from liedyn_ros.dynamics.tree.kernels.tables import (
-    coordinate_row, POSITION_AT, STOP_LOWER, STOP_STIFFNESS, STOP_UPPER, STOP_WIDTH)
+from liedyn_ros.dynamics.tree.kernels.tables import coordinate_of
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.jit.simd import get, put
 
 
 @inlined
@@ -73,11 +72,11 @@ def energy(stiffness, width, lower, upper, q):
 @inlined
 def of_coordinate(model, k, function, q):
     """Return a function of the stops of coordinate k of a tree; zero without stops."""
-    row = coordinate_row(model, k)
-    stiffness = get(model, row, STOP_STIFFNESS)
+    coordinate = coordinate_of(model, k)
+    stiffness = coordinate.stop[0]
     if stiffness > 0.0:
-        return function(stiffness, get(model, row, STOP_WIDTH), get(model, row, STOP_LOWER),
-                        get(model, row, STOP_UPPER), q[get_int(model, row, POSITION_AT)])
+        return function(stiffness, coordinate.stop[1], coordinate.stop[2],
+                        coordinate.stop[3], q[coordinate.position_at])
     return 0.0
 
 

@@ -10,7 +10,7 @@
 
 from liedyn_ros.dynamics.frames.kernels.jacobians import write_frame_jacobian
 from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics, LOCAL
-from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, load3
+from liedyn_ros.dynamics.tree.kernels.tables import State
 from liedyn_ros.jit.decorators import inlined, long_kernel
 from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX
 from liedyn_ros.lie.kernels import vec3
@@ -51,7 +51,7 @@ def write_unit_wrenches(data, pose, twist, acceleration, wrenches):
     """Write the wrenches (10, 6) that the ten parameters need at 1: Lam(V') - ad_V^T Lam(V)."""
     w, u = vec3.load(twist, 0), vec3.load(twist, 3)
     dw, du = vec3.load(acceleration, 0), vec3.load(acceleration, 3)
-    up = load3(data, 0, ACCELERATION + 3)  # -a_g, the offset of the ground (3.0)
+    up = State(data, 0).acceleration[1]  # -a_g, the offset of the ground (3.0)
     du = vec3.add(du, (pose[0, 0] * up[0] + pose[1, 0] * up[1] + pose[2, 0] * up[2],
                        pose[0, 1] * up[0] + pose[1, 1] * up[1] + pose[2, 1] * up[2],
                        pose[0, 2] * up[0] + pose[1, 2] * up[1] + pose[2, 2] * up[2]))

@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     BODY_SHIFT, CLOSURE_WIDTH, FRAME_A, FRAME_B, GRAVITY_COLUMN, LINK_DISPLACEMENT, LINK_PITCH,
     LINK_WRENCH)
 from liedyn_ros.dynamics.tree.kernels import rigid
-from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, ORDER_CHANGE, TWIST
+from liedyn_ros.dynamics.tree.kernels.tables import State
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR
 from liedyn_ros.jit.pointers import rows_of
@@ -141,14 +141,16 @@ def write_parameter_changes(machine, motion, params):
 def store_link_motion(machine, motion, data):
     """Write twists and accelerations, less gravity, of links in their own frames."""
     gravity = vec3.ZERO, (machine.gravity[0], machine.gravity[1], machine.gravity[2])
-    store_pair(data, 0, TWIST, vec3.ZERO, vec3.ZERO)
-    store_pair(data, 0, ACCELERATION, vec3.ZERO, vec3.neg(gravity[1]))
+    ground = State(data, 0)
+    ground.twist = vec3.ZERO, vec3.ZERO
+    ground.acceleration = vec3.ZERO, vec3.neg(gravity[1])
     for i in range(len(machine.kind)):
         r, p = link_pose(motion, i)
         w, u = get6(motion.twist, i, START)
         dw, du = axpy6(-1.0, gravity, get6(motion.twist, i, START + 1))
-        store_pair(data, i + 1, TWIST, *se3.adjoint_inverse(r, p, w, u))
-        store_pair(data, i + 1, ACCELERATION, *se3.adjoint_inverse(r, p, dw, du))
+        state = State(data, i + 1)
+        state.twist = se3.adjoint_inverse(r, p, w, u)
+        state.acceleration = se3.adjoint_inverse(r, p, dw, du)
 
 
 @kernel
@@ -161,11 +163,11 @@ def write_parameter_gradient(machine, motion, table, field, params, sign, weight
     """
     data, count = params.local, len(machine.closure_kind)
     store_link_motion(machine, motion, data)
-    store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
+    State(data, 0).order_change = vec3.ZERO, vec3.ZERO
     for i in range(len(machine.kind)):
         r, p = link_pose(motion, i)
         yw, yu = load_pair(table, i, field)
-        store_pair(data, i + 1, ORDER_CHANGE, *se3.adjoint_inverse(r, p, yw, yu))
+        State(data, i + 1).order_change = se3.adjoint_inverse(r, p, yw, yu)
     parameters.vjp_shifts(data, params.bodies, params.external, sign, params.of_bodies)
     width = params.bodies.shape[1]
     shifts = rows_of(params.bodies, BODY_SHIFT * width, width + 1, LANES)

@@ -10,16 +10,11 @@
 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    ACCELERATION, INERTIA_CHANGE, LINK_FORCE, LINK_INERTIA, load_derivative, load_pair, P,
-    POSITION, Q, R, ROTATION, S, store_derivative, store_pair, sum_of, TWIST, twist_axpy)
+    load_derivative, P, Q, R, S, SharedLink, store_derivative, sum_of, twist_axpy)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.motion import fits_bodies, on_link
-from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, body_row, CARRIER, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS, load12, load3, load9,
-    PARENT, PITCH, PLACEMENT, POSITION as LINK_POSITION, QI, ROTATION as LINK_ROTATION, store12,
-    store3, store9, VI)
+from liedyn_ros.dynamics.tree.kernels.tables import body_at, Link, State, Tree
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.kinds import REVOLUTE
 
@@ -35,62 +30,58 @@ def compute_motion(model, data, links, columns, q, v, a, external):
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_velocity(model, a) and fits_bodies(model, external)):
         return False
-    place_ground(model, links)
+    place_ground(model, SharedLink, links)
     if data is None:
-        joints.store_angles(model, links, q)
-    count = get_int(model, 0, LINKS)
+        joints.store_angles(model, SharedLink, links, q)
+    count = Tree(model, 0).links
     for i in range(1, count):
-        kind = get_int(model, i, KIND)
+        kind = Link(model, i).kind
         if data is None:
             r, p = turned_pose(model, links, i, q)
         else:
-            r, p = load9(data, i, LINK_ROTATION), load3(data, i, LINK_POSITION)
+            r, p = State(data, i).pose
         if kind == REVOLUTE:  # without a look at the kind at each step
             store_motion(model, links, columns, i, REVOLUTE, r, p, v, a)
         else:
             store_motion(model, links, columns, i, kind, r, p, v, a)
     for b in range(len(external)):
-        i = get_int(model, body_row(model, b), CARRIER)
+        i = body_at(model, b).carrier
         if i > 0:
             m, f = on_link(model, b, external)
-            m, f = se3.adjoint_inverse_dual(
-                load9(links, i, ROTATION), load3(links, i, POSITION), m, f)
-            add3(links, i, LINK_FORCE, vec3.neg(m))
-            add3(links, i, LINK_FORCE + 3, vec3.neg(f))
+            m, f = se3.adjoint_inverse_dual(*SharedLink(links, i).pose, m, f)
+            SharedLink(links, i).plus.force = vec3.neg(m), vec3.neg(f)
     for i in range(count - 1, 0, -1):
-        parent = get_int(model, i, PARENT)
+        parent = Link(model, i).parent
         if parent > 0:
-            add3(links, parent, LINK_FORCE, load3(links, i, LINK_FORCE))
-            add3(links, parent, LINK_FORCE + 3, load3(links, i, LINK_FORCE + 3))
+            SharedLink(links, parent).plus.force = SharedLink(links, i).force
     return True
 
 
 @inlined
-def place_ground(model, links):
+def place_ground(model, row_of, links):
     """Write the row of the ground but for its position, which comes with that of link 1."""
-    store9(links, 0, ROTATION, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
-    store3(links, 0, POSITION, vec3.ZERO)
-    store_pair(links, 0, TWIST, vec3.ZERO, vec3.ZERO)
-    store_pair(links, 0, ACCELERATION, vec3.ZERO, vec3.neg(load3(model, 0, GRAVITY)))
+    ground = row_of(links, 0)
+    ground.pose = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), vec3.ZERO
+    ground.twist = vec3.ZERO, vec3.ZERO
+    ground.acceleration = vec3.ZERO, vec3.neg(Tree(model, 0).gravity)
 
 
 @inlined
 def turned_pose(model, links, i, q):
     """Return the pose of link i in its parent, after joints.store_angles."""
-    e, p = load12(model, i, PLACEMENT)
-    return joints.turned(get_int(model, i, KIND), get(model, i, PITCH), e, p, q, get_int(
-        model, i, QI), get(links, i, ROTATION), get(links, i, ROTATION + 1))
+    link = Link(model, i)
+    e, p = link.placement
+    return joints.turned(link.kind, link.pitch, e, p, q, link.qi, *SharedLink(links, i).angle)
 
 
 @inlined
-def place_link(model, links, i, r, p):
+def place_link(model, row_of, links, i, r, p):
     """Write and return the pose of link i from that in its parent, whose pose is known."""
     if i == 1:  # its origin is that of the common frame
-        store3(links, 0, POSITION, vec3.neg(p))
-    parent = get_int(model, i, PARENT)
-    r, p = se3.compose(load9(links, parent, ROTATION), load3(links, parent, POSITION), r, p)
-    store9(links, i, ROTATION, r)
-    store3(links, i, POSITION, p)
+        ground = row_of(links, 0)
+        ground.pose = ground.pose[0], vec3.neg(p)
+    r, p = se3.compose(*row_of(links, Link(model, i).parent).pose, r, p)
+    row_of(links, i).pose = r, p
     return r, p
 
 
@@ -107,10 +98,12 @@ def screw_seen(kind, pitch, k, r, p):
 @inlined
 def store_motion(model, links, columns, i, kind, r, p, v, a):
     """Write motion and columns of link i at its pose in the parent, whose motion is known."""
-    parent, vi, pitch = get_int(model, i, PARENT), get_int(model, i, VI), get(model, i, PITCH)
+    link = Link(model, i)
+    parent, vi, pitch = link.parent, link.vi, link.pitch
     degrees = joints.degrees(kind)
-    r, p = place_link(model, links, i, r, p)
-    v0, a0 = load_pair(links, parent, TWIST), load_pair(links, parent, ACCELERATION)
+    r, p = place_link(model, SharedLink, links, i, r, p)
+    parent_shared = SharedLink(links, parent)
+    v0, a0 = parent_shared.twist, parent_shared.acceleration
     twist, acceleration = v0, a0
     for k in range(degrees):
         s = screw_seen(kind, pitch, k, r, p)
@@ -124,11 +117,12 @@ def store_motion(model, links, columns, i, kind, r, p, v, a):
         turned = along if degrees == 1 else se3.ad(*twist, *s)
         store_derivative(columns, k, R, *sum_of(along, turned))
         acceleration = twist_axpy(v[k], turned, twist_axpy(a[k], s, acceleration))  # (3.3)
-    store_pair(links, i, TWIST, *twist)
-    store_pair(links, i, ACCELERATION, *acceleration)
-    body = rigid.transport(r, p, rigid.load(model, i, OWN_INERTIA))
-    rigid.store(links, i, LINK_INERTIA, body)
+    shared = SharedLink(links, i)
+    shared.twist = twist
+    shared.acceleration = acceleration
+    body = rigid.transport(r, p, link.inertia)
+    shared.inertia = body
     t, b = change.of_rigid(body, *twist)
-    store12(links, i, INERTIA_CHANGE, t, b)
+    shared.change = t, b
     m, f = change.apply(t, b, vec3.scale(0.5, twist[0]))  # B V = -2 ad_V^T I V (13.9)
-    store_pair(links, i, LINK_FORCE, *sum_of(rigid.apply(body, *acceleration), (m, f)))  # (3.4)
+    shared.force = sum_of(rigid.apply(body, *acceleration), (m, f))  # (3.4)

@@ -17,18 +17,20 @@ velocity coordinate. Names are those of the theory, section 13.2.
 
 from liedyn_ros.dynamics.tree.kernels.tables import add3, load3, store3
 from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.rows import RIGID_INERTIA, RIGID_POSE, Row, SINE_COSINE, TWO_VECTORS
 from liedyn_ros.jit.simd import get, get_quad, put, QUAD
 from liedyn_ros.lie.kernels import vec3
 
-# Columns of links.
-ROTATION = 0  # of the link in the ground
-POSITION = 9  # from the origin of the common frame
-TWIST = 12  # V
-ACCELERATION = 18  # V' less gravity
-LINK_FORCE = 24  # F from the parent
-LINK_INERTIA = 30  # I of the link, then of all that it carries
-INERTIA_CHANGE = 40  # B of the same: T (nine numbers, row by row) and b of [T 0; [b] 0]
-LINK_WIDTH = 52
+SharedLink = Row(  # of links
+    'SharedLink',
+    pose=RIGID_POSE,  # of the link in the ground; its position from the origin of the common frame
+    twist=TWO_VECTORS,  # V
+    acceleration=TWO_VECTORS,  # V' less gravity
+    force=TWO_VECTORS,  # F from the parent
+    inertia=RIGID_INERTIA,  # I of the link, then of all that it carries
+    change=RIGID_POSE,  # B of the same: T (nine numbers, row by row) and b of [T 0; [b] 0]
+    angle=(0, SINE_COSINE))  # of the joint, before the pose is there
+LINK_WIDTH = SharedLink.width
 
 # The derivatives of the twist and acceleration of a link by its coordinate k: four twists, side by
 # side. So component c of Q, R, P and S are the columns from QUAD c on.
