@@ -292,11 +292,17 @@ class Trial:
         return np.asarray(np.sqrt(squares.mean(axis=0)))
 
     def scatter_with(self, wider: Sequence[Trial]) -> Array:
-        """Return the jackknife (p,), or by how much missing terms move unknowns, if by more."""
-        found = np.array([each.plain.x for each in self._fits])
-        return np.max([self.jackknife(), *(np.abs(np.mean([
-            each.plain.x[:found.shape[1]] for each in other._fits], axis=0) - found.mean(axis=0))
+        """
+        Return the errors (p,) of unknowns: their jackknife, and by how much missing terms move.
+
+        Each part has the same bias of a missing term, which the jackknife does not see: squares
+        of both add. Of several terms the one that moves an unknown most counts.
+        """
+        found = np.mean([each.plain.x for each in self._fits], axis=0)
+        moved = np.max([np.zeros(len(found)), *(np.abs(np.mean([
+            each.plain.x[:len(found)] for each in other._fits], axis=0) - found)
             for other in wider)], axis=0)
+        return np.asarray(np.hypot(self.jackknife(), moved))
 
     def with_first(self, weight: float) -> HeldOutForces:
         """Return predictions, also by the first recording alone where there are several."""

@@ -180,7 +180,7 @@ def test_scatter_counts_by_how_much_a_missing_term_moves_unknowns() -> None:
     moved = np.abs(means[1][:len(means[0])] - means[0])
     found = trial.scatter_with([trial.of(wider)])
     assert_same(trial.scatter_with([]), trial.jackknife())
-    assert_same(found, np.maximum(moved, trial.jackknife()))
+    assert_same(found, np.hypot(moved, trial.jackknife()))
     inertial = slice(equations.base.rank)
     assert (moved > trial.jackknife())[inertial].any()
     error = np.abs(means[0] - given_unknowns(model, equations))[inertial]
