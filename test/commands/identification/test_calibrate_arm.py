@@ -127,8 +127,9 @@ def test_poses_that_are_left_out_keep_their_numbers_in_the_table(measured, tmp_p
     given = [str(urdf), str(table), '--body', 'fore', '--folder', str(tmp_path / 'out')]
     for known in ([], ['--leave-out', '8']):
         assert command.main([*given, *known]) == 1
-        assert '--leave-out 8 20' in capsys.readouterr().out
-    assert command.main([*given, '--leave-out', '8', '20']) == 0
+        advice = re.search(r'--leave-out [\d ]+', capsys.readouterr().out).group().split()
+        assert {'8', '20'} <= {*advice}  # and maybe a pose that noise puts apart
+    assert command.main([*given, *advice]) == 0
     for wrong in ('0', '41'):
         assert command.main([*given, '--leave-out', wrong]) == 2
 
