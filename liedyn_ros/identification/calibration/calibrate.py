@@ -144,18 +144,20 @@ class ArmCalibration:
         """Return how far (n,) each pose is off its measurement, m, rms of its reflectors."""
         return self.problem.distances(self.fit.z)
 
+    def _set_aside(self) -> tuple[Array, Array]:
+        """Return which poses (n,) were left out though their loops close; which are far off."""
+        left, far = ~self.used & self.problem.settled, self.distances
+        return left, left & (far > OUTLIER_RATIO * float(far[self.used].max(initial=0.0)))
+
     def _left_out(self) -> list[str]:
         """Return objections of poses that were left out though their loops close."""
-        left, far = ~self.used & self.problem.settled, self.distances
-        limit = OUTLIER_RATIO * float(far[self.used].max(initial=0.0))
-        beyond = np.flatnonzero(left & (far > limit))
-        samples = self.problem.samples
+        (left, beyond), samples = self._set_aside(), self.problem.samples
         name = shared_range(samples.names, samples.readings, left)
-        if not len(beyond) and name is None:
+        if not beyond.any() and name is None:
             return []
         which = (f'poses {_listed(samples.numbers[beyond])} are up to '
-                 f'{1e3 * far[beyond].max():.3g} mm off, more than {OUTLIER_RATIO:g} times the '
-                 'others' if len(beyond) else
+                 f'{1e3 * self.distances[beyond].max():.3g} mm off, more than {OUTLIER_RATIO:g} '
+                 'times the others' if beyond.any() else
                  f'poses {_listed(samples.numbers[left])} were left out')
         if name is not None:
             which += f', and those left out all lie in one part of the range of {name}'
@@ -165,14 +167,15 @@ class ArmCalibration:
     @property
     def next_step(self) -> str:
         """Return the one thing to do next."""
-        left = self.problem.samples.numbers[~self.used & self.problem.settled]
         if not self.offered:
             if self.cause:
                 return f'calibrate again {self.cause.option}' if self.cause.option.startswith(
                     'without') else f'calibrate again with {self.cause.option}'
             if self._left_out():
-                return ('measure the excluded poses again, or exclude them for good: '
-                        f'--leave-out {" ".join(map(str, left))}')
+                left, beyond = self._set_aside()
+                poses = self.problem.samples.numbers[beyond if beyond.any() else left]
+                return ('measure these poses again, or exclude them for good: '
+                        f'--leave-out {" ".join(map(str, poses))}')
         if self.unobservable:
             return (f'measure poses that differ by {self.unobservable[0]}, which these poorly '
                     f'determine as one of {len(self.unobservable)} numbers')
