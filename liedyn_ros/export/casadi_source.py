@@ -37,8 +37,8 @@ _BEGIN = """/* Written by liedyn export --casadi for casadi.external: {model}, o
 #include "liedyn.h"
 
 typedef long long int casadi_int;
-enum {{ NQ = {nq}, NV = {nv}, JOINTS = {joints}, FREE = {free}, SPHERICAL = {spherical} }};
-static const int joint_kind[] = {{{kinds}}}, joint_q[] = {{{qi}}}, joint_v[] = {{{vi}}};
+enum {{ NQ = {nq}, NV = {nv}, JOINTS = {joints} }};
+static const int joint_nq[] = {{{nqs}}}, joint_q[] = {{{qi}}}, joint_v[] = {{{vi}}};
 static alignas(LIEDYN_ALIGNMENT) const unsigned char content[] = {{
 {content}}};
 
@@ -74,20 +74,21 @@ static void by_configuration(const double *matrix, int rows, const double *q, do
   for (int n = 0; n < JOINTS; ++n) {{
     const double *by = matrix + joint_v[n];
     double *to = out + joint_q[n] * rows;
-    if (joint_kind[n] != FREE && joint_kind[n] != SPHERICAL) {{
+    const int place = joint_nq[n] - 4; /* of the quaternion */
+    if (place < 0) {{
       for (int i = 0; i < rows; ++i) to[i] = by[i * NV];
       continue;
     }}
-    const double *at = q + joint_q[n] + (joint_kind[n] == FREE ? 3 : 0);
+    const double *at = q + joint_q[n] + place;
     const double x = at[0], y = at[1], z = at[2], s = at[3];
     const double rate[4][3] = {{{{s, -z, y}}, {{z, s, -x}}, {{-y, x, s}}, {{-x, -y, -z}}}};
     for (int k = 0; k < 4; ++k)
       for (int i = 0; i < rows; ++i) {{
         const double *b = by + i * NV;
-        to[(k + (joint_kind[n] == FREE ? 3 : 0)) * rows + i] =
+        to[(k + place) * rows + i] =
             2.0 * (rate[k][0] * b[0] + rate[k][1] * b[1] + rate[k][2] * b[2]);
       }}
-    if (joint_kind[n] != FREE) continue;
+    if (place == 0) continue;
     const double turn[3][3] = {{ /* of the base, whose velocity is along its own axes */
         {{1 - 2 * (y * y + z * z), 2 * (x * y - z * s), 2 * (x * z + y * s)}},
         {{2 * (x * y + z * s), 1 - 2 * (x * x + z * z), 2 * (y * z - x * s)}},
@@ -187,12 +188,12 @@ def casadi_source(model: Model, name: str = '', *, frames: Sequence[str] = (),
     begin, table = _identifier(name or model.name), model.link_table
     content = model_bytes(model, dissipation=dissipation)
     rows = [', '.join(map(str, content[at:at + 24])) for at in range(0, len(content), 24)]
-    links = list(zip(table.kind.tolist(), table.qi.tolist(), table.vi.tolist()))
+    links = [(kinds.NQ_OF_KIND[kind], int(qi), int(vi))
+             for kind, qi, vi in zip(table.kind, table.qi, table.vi)]
     head = _BEGIN.format(
-        model=begin, nq=model.nq, nv=model.nv, joints=len(links), free=kinds.FREE,
-        spherical=kinds.SPHERICAL, content=',\n'.join(rows), **{
+        model=begin, nq=model.nq, nv=model.nv, joints=len(links), content=',\n'.join(rows), **{
             key: ', '.join(str(link[at]) for link in links)
-            for at, key in enumerate(('kinds', 'qi', 'vi'))})
+            for at, key in enumerate(('nqs', 'qi', 'vi'))})
     return head + ''.join(_functions(model, begin, frames))
 
 

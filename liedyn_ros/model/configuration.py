@@ -22,9 +22,9 @@ from liedyn_ros.common.errors import LiedynError, LimitError, NotInGroupError
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.lie.kernels.so3 import TOLERANCE
-from liedyn_ros.model.expansion import LinkTable, QUATERNION_AT
+from liedyn_ros.model.expansion import LinkTable
 from liedyn_ros.model.kernels import configuration as kernels
-from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, SPHERICAL
+from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, TURNS_OF_KIND
 from liedyn_ros.model.parts.geometry import IDENTITY
 from liedyn_ros.model.parts.joints import Joint, Limits
 
@@ -118,12 +118,12 @@ def random(table: LinkTable, limits: Limits, rng: np.random.Generator) -> Array:
         raise LiedynError(f'rng: expected a numpy.random.Generator, got {rng!r}')
     q = neutral(table)
     for kind, at, step in zip(table.kind, table.qi, table.vi):
-        if kind in QUATERNION_AT:
-            start = at + QUATERNION_AT[kind]
+        start = at + NQ_OF_KIND[kind] - 4
+        if start >= at:
             q[start:start + 4] = _unit(rng.normal(size=4))  # uniform on the sphere
             q[at:start] = rng.uniform(-1.0, 1.0, start - at)
         else:
-            reach = 1.0 if kind == PRISMATIC else np.pi
+            reach = np.pi if TURNS_OF_KIND[kind] else 1.0
             low, high = limits.lower[step], limits.upper[step]
             if np.isinf(low):
                 low = min(-reach, high - reach)
@@ -246,9 +246,6 @@ def difference_derivatives(table: LinkTable, dv: Array) -> DifferenceDerivatives
 def _blocks(table: LinkTable, dv: Array, of: Callable[..., Array]) -> Array:
     """Return the matrix of the block of each group; that of all other coordinates is 1."""
     result = np.eye(table.nv)
-    for kind, at in zip(table.kind, table.vi):
-        if kind in (SPHERICAL, FREE):
-            group, size = (so3, 3) if kind == SPHERICAL else (se3, 6)
-            place = slice(at, at + size)
-            result[place, place] = of(group, dv[place])
+    for group, place in table.groups:
+        result[place, place] = of(group, dv[place])
     return result

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.kernels import kinds
-from liedyn_ros.model.kernels.kinds import FREE, NV_OF_KIND, SPHERICAL
+from liedyn_ros.model.kernels.kinds import MOVES_OF_KIND, NQ_OF_KIND, NV_OF_KIND
 from liedyn_ros.model.parts.body import Body, stacked_parameters, Visual
 from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES
 
 Indices = NDArray[np.int64]
-QUATERNION_AT = {SPHERICAL: 0, FREE: 3}  # where it starts in the configuration of a link
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +81,19 @@ class LinkTable:
     @cached_property
     def quaternions(self) -> tuple[int, ...]:
         """Return the index in q of each quaternion."""
-        return tuple(int(at) + QUATERNION_AT[int(kind)]
-                     for kind, at in zip(self.kind, self.qi) if int(kind) in QUATERNION_AT)
+        return tuple(int(at) + NQ_OF_KIND[kind] - 4 for kind, at in zip(self.kind, self.qi)
+                     if NQ_OF_KIND[kind] > NV_OF_KIND[kind])
+
+    @cached_property
+    def free(self) -> Indices:
+        """Return the links of free joints."""
+        return np.flatnonzero([MOVES_OF_KIND[kind] == 3 for kind in self.kind])
+
+    @cached_property
+    def groups(self) -> tuple[tuple[Any, slice], ...]:
+        """Return the group, lie.so3 or lie.se3, of each joint with one, and its coordinates."""
+        return tuple((so3 if NV_OF_KIND[kind] == 3 else se3, slice(at, at + NV_OF_KIND[kind]))
+                     for kind, at in zip(self.kind, self.vi) if NV_OF_KIND[kind] > 1)
 
     @cached_property
     def position_at(self) -> Indices:

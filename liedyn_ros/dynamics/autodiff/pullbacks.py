@@ -291,13 +291,13 @@ def to_configuration(links: LinkTable, q: Array, by: Array) -> Array:
     """Return gradients (K, nq) by configurations of those (K, nv) along their tangents."""
     result = np.zeros_like(q)
     for kind, qi, vi in zip(links.kind, links.qi, links.vi):
-        if kinds.NV_OF_KIND[kind] == 1:
+        at = qi + kinds.NQ_OF_KIND[kind] - 4
+        if at < qi:
             result[:, qi] = by[:, vi]
         else:
-            at = qi + (3 if kind == kinds.FREE else 0)
             result[:, at:at + 4] = 4.0 * np.einsum(
                 'kij,kj->ki', _rates(q[:, at:at + 4]), by[:, vi:vi + 3])
-            if kind == kinds.FREE:
+            if at > qi:
                 result[:, qi:qi + 3] = np.einsum(
                     'kij,kj->ki', so3.from_quaternion(q[:, at:at + 4]), by[:, vi + 3:vi + 6])
     return result
@@ -307,13 +307,13 @@ def to_tangent(links: LinkTable, q: Array, by: Array) -> Array:
     """Return gradients (K, nv) along the tangents of configurations of those (K, nq) by them."""
     result = np.zeros((len(q), links.nv))
     for kind, qi, vi in zip(links.kind, links.qi, links.vi):
-        if kinds.NV_OF_KIND[kind] == 1:
+        at = qi + kinds.NQ_OF_KIND[kind] - 4
+        if at < qi:
             result[:, vi] = by[:, qi]
         else:
-            at = qi + (3 if kind == kinds.FREE else 0)
             result[:, vi:vi + 3] = np.einsum(
                 'kij,ki->kj', _rates(q[:, at:at + 4]), by[:, at:at + 4])
-            if kind == kinds.FREE:
+            if at > qi:
                 result[:, vi + 3:vi + 6] = np.einsum(
                     'kij,ki->kj', so3.from_quaternion(q[:, at:at + 4]), by[:, qi:qi + 3])
     return result

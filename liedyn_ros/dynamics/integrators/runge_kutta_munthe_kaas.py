@@ -28,9 +28,7 @@ from liedyn_ros.dynamics.integrators.kernels.runge_kutta import runge_kutta_step
 from liedyn_ros.dynamics.tree.constants import NO_WRENCHES
 from liedyn_ros.dynamics.tree.kernels.kinematics import exponential_rate
 from liedyn_ros.jit.bound_kernel import BoundKernel
-from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
-from liedyn_ros.model.kernels import kinds
 
 
 def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
@@ -79,10 +77,7 @@ def advance(tree: Dynamics, accelerate: Callable[[Array, Array], Array], q: Arra
 
 def chart_rate(model: Model, x: Array, v: Array) -> Array:
     """Return the rate of exponential coordinates x (nv,) at a velocity: J_r(x)^-1 v (1.14)."""
-    table, result = model.link_table, v.copy()
-    for kind, vi in zip(table.kind, table.vi):
-        if kind == kinds.SPHERICAL:
-            result[vi:vi + 3] = so3.right_jacobian_inverse(x[vi:vi + 3]) @ v[vi:vi + 3]
-        elif kind == kinds.FREE:
-            result[vi:vi + 6] = se3.right_jacobian_inverse(x[vi:vi + 6]) @ v[vi:vi + 6]
+    result = v.copy()
+    for group, place in model.link_table.groups:
+        result[place] = group.right_jacobian_inverse(x[place]) @ v[place]
     return result

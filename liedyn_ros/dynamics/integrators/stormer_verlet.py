@@ -40,7 +40,6 @@ from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
 from liedyn_ros.model.expansion import LinkTable
-from liedyn_ros.model.kernels.kinds import FREE
 
 # Corrections of the velocity, relative to it, shrink until rounding stops them below this.
 ROUNDED_CORRECTION = 1e-9
@@ -175,7 +174,7 @@ def _largest(values: Array) -> float:
 def _carrier(links: LinkTable) -> tuple[int, int, float] | None:
     """Return the indices in q and v of the free joint that carries all links, and their mass."""
     mass = float(links.inertia[:, 0].sum())
-    if mass > 0.0 and links.kind[0] == FREE and (links.parent[1:] >= 0).all():
+    if mass > 0.0 and 0 in links.free and (links.parent[1:] >= 0).all():
         return int(links.qi[0]), int(links.vi[0]), mass
     return None
 

@@ -27,7 +27,6 @@ from liedyn_ros.dynamics.tree.kernels.tables import State
 from liedyn_ros.dynamics.tree.screw_tree import inertia_matrices, link_screws
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
-from liedyn_ros.model.kernels import kinds
 
 # Of q, a velocity v and multipliers y: the derivatives by q of A^T y (nv, nv) and of A v (r, nv).
 ConstraintPartials = Callable[[Array, Array, Array], tuple[Array, Array]]
@@ -105,9 +104,8 @@ def _saddle_pull(matrix: Array, rows: Array, closing: Array, by: Array) -> tuple
 def _rate(model: Model, taken: Step) -> Array:
     """Return the rate (nv,) of a step: a free joint turns and moves apart (3.16)."""
     tangent = model.difference(taken.q, taken.q1)
-    for kind, vi in zip(model.link_table.kind, model.link_table.vi):
-        if kind == kinds.FREE:
-            tangent[vi + 3:vi + 6] = se3.exp(tangent[vi:vi + 6])[:3, 3]
+    for vi in model.link_table.vi[model.link_table.free]:
+        tangent[vi + 3:vi + 6] = se3.exp(tangent[vi:vi + 6])[:3, 3]
     return tangent / taken.dt
 
 
@@ -115,9 +113,8 @@ def _arrival(model: Model, taken: Step) -> Array:
     """Return the derivatives (nv, nv) of q1 by the rate."""
     tangent, dt = model.difference(taken.q, taken.q1), taken.dt
     result = dt * model.integrate_derivatives(taken.q, tangent).by_dv
-    for kind, vi in zip(model.link_table.kind, model.link_table.vi):
-        if kind == kinds.FREE:
-            result[vi:vi + 6, vi:vi + 6] = _free_by_rate(tangent[vi:vi + 3], dt)
+    for vi in model.link_table.vi[model.link_table.free]:
+        result[vi:vi + 6, vi:vi + 6] = _free_by_rate(tangent[vi:vi + 3], dt)
     return result
 
 
@@ -148,11 +145,11 @@ class DiscreteMomenta:
         poses = _homogeneous(State.of(data.table[1:tree.constants.links], 'pose'))
         moves = _homogeneous(LinkStep.of(steps[1:], 'displacement'))
         wrench = LinkStep.of(steps[1:], 'wrench')
-        tangents, free = dt * self._twists(rate), np.asarray(table.kind) == kinds.FREE
+        tangents, free = dt * self._twists(rate), table.free
         own, self._by_rate = se3.exp(tangents), dt * se3.right_jacobian(tangents)
         own[free] = se3.from_rotation_translation(
             so3.exp(tangents[free, :3]), tangents[free, 3:])
-        for i in np.flatnonzero(free):
+        for i in free:
             self._by_rate[i] = _free_by_rate(tangents[i, :3], dt)
         self._out, self._apart, self._back = (
             se3.adjoint(se3.inverse(each)) for each in (poses, own, moves))
@@ -224,11 +221,8 @@ _TERMS = 80  # of the series below: rounding for turns of up to 4 rad in a step
 def rate_by_chart(model: Model, x: Array, v: Array) -> Array:
     """Return the derivative (nv, nv) by x of the rate J_r(x)^-1 v of coordinates x (13.56)."""
     result = np.zeros((model.nv, model.nv))
-    for kind, at in zip(model.link_table.kind, model.link_table.vi):
-        if kind in (kinds.SPHERICAL, kinds.FREE):
-            bracket, size = (so3.hat, 3) if kind == kinds.SPHERICAL else (se3.ad, 6)
-            place = slice(at, at + size)
-            result[place, place] = rate_by_coordinates(bracket, x[place], v[place])
+    for group, place in model.link_table.groups:
+        result[place, place] = rate_by_coordinates(group.ad, x[place], v[place])
     return result
 
 

@@ -119,5 +119,8 @@ def _add_joint(links: LinkTable, table: Array, b: int, first: int) -> None:
         turn, i = links.placement[i, :9].reshape(3, 3) @ turn, links.parent[i]
     table[kernels.JOINT_POSE:kernels.JOINT_POSE + 9, b] = turn.ravel()
     table[kernels.JOINT_POSE + 9:kernels.JOINT_POSE + 12, b] = links.placement[first, 9:]
-    table[kernels.HAS_AXIS, b] = links.kind[first] < kinds.SPHERICAL
-    table[kernels.HAS_PITCH, b] = links.kind[first] == kinds.HELICAL
+    kind = links.kind[first]
+    has_axis = kinds.NV_OF_KIND[kind] == 1
+    table[kernels.HAS_AXIS, b] = has_axis
+    table[kernels.HAS_PITCH, b] = has_axis and bool(
+        kinds.TURNS_OF_KIND[kind] and kinds.MOVES_OF_KIND[kind])

@@ -26,9 +26,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.rate_jacobians import (
     COLUMN_SERIES_WIDTH, inverse_rate_jacobians, SERIES_WIDTH)
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.jit.simd import LANES
-from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
-from liedyn_ros.model.kernels import kinds
 
 
 class InverseRateJacobians(NamedTuple):
@@ -139,9 +137,6 @@ class ForwardRateTables:
 def velocity_brackets(model: Model, v: Array) -> Array:
     """Return A (nv, nv): the brackets with v of spherical and free joints, zero elsewhere."""
     result = np.zeros((model.nv, model.nv))
-    for kind, vi in zip(model.link_table.kind, model.link_table.vi):
-        if kind == kinds.SPHERICAL:
-            result[vi:vi + 3, vi:vi + 3] = so3.hat(v[vi:vi + 3])
-        elif kind == kinds.FREE:
-            result[vi:vi + 6, vi:vi + 6] = se3.ad(v[vi:vi + 6])
+    for group, place in model.link_table.groups:
+        result[place, place] = group.ad(v[place])
     return result

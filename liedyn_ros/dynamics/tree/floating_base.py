@@ -18,7 +18,6 @@ from liedyn_ros.common.errors import ModelError, ShapeError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.lie.time_derivatives import BODY, SPATIAL, Twists
 from liedyn_ros.model import Joint, Model
-from liedyn_ros.model.kernels.kinds import FREE
 
 
 class FloatingBase:
@@ -178,7 +177,7 @@ class FloatingBase:
 def base_joint(model: Model) -> Joint | None:
     """Return the free joint that joins the floating base to the ground, None for a fixed base."""
     table = model.link_table
-    if table.N == 0 or table.kind[0] != FREE or table.parent[0] >= 0:
+    if 0 not in table.free or table.parent[0] >= 0:
         return None
     return next(joint for joint in model.joint_list if joint.type_name == 'free')
 

@@ -191,11 +191,10 @@ def joint_poses(table: LinkTable, q: Array) -> Array:
     single = np.bincount(link, minlength=table.N) == 1
     turns[single] = q[table.qi[single], None] * screws[single[link]]
     poses = se3.exp(turns)
-    for i, (kind, qi) in enumerate(zip(table.kind.tolist(), table.qi.tolist())):
-        if kind == kinds.SPHERICAL:
-            poses[i, :3, :3] = so3.from_quaternion(q[qi:qi + 4])
-        elif kind == kinds.FREE:
-            poses[i, :3, :3], poses[i, :3, 3] = so3.from_quaternion(q[qi + 3:qi + 7]), q[qi:qi + 3]
+    for i, at in zip(np.flatnonzero(~single), table.quaternions):
+        poses[i, :3, :3] = so3.from_quaternion(q[at:at + 4])
+    for i in table.free:
+        poses[i, :3, 3] = q[table.qi[i]:table.qi[i] + 3]
     return poses
 
 
@@ -224,12 +223,10 @@ def _constants(table: LinkTable) -> _Constants:
 def link_screws(table: LinkTable, i: int) -> Array:
     """Return the screws S (n_i, 6) of link i in its own frame, one a row (2.2)."""
     kind = table.kind[i]
-    if kind == kinds.PRISMATIC:
-        return np.array([[0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
-    if kind in (kinds.REVOLUTE, kinds.HELICAL):
-        pitch = table.pitch[i] if kind == kinds.HELICAL else 0.0
-        return np.array([[0.0, 0.0, 1.0, 0.0, 0.0, pitch]])
-    return np.eye(6)[:kinds.NV_OF_KIND[kind]]
+    turn, travel = kinds.TURNS_OF_KIND[kind], kinds.MOVES_OF_KIND[kind]
+    if kinds.NV_OF_KIND[kind] > 1:
+        return np.eye(6)[:turn + travel]
+    return np.array([[0.0, 0.0, turn, 0.0, 0.0, travel * (table.pitch[i] if turn else 1.0)]])
 
 
 def supports(table: LinkTable) -> NDArray[np.bool_]:

@@ -31,7 +31,7 @@ from liedyn_ros.export.kernels.buffers import (
 from liedyn_ros.export.kernels.loops import write_random
 from liedyn_ros.export.kernels.machine import is_machine
 from liedyn_ros.jit.pointers import as_pointer, COUNT, FLAGS, NUMBERS, vector
-from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, SPHERICAL
+from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, NV_OF_KIND
 
 DONE, REFUSED, OPEN = solver.DONE, solver.REFUSED, solver.OFF_CONSTRAINTS
 
@@ -161,7 +161,7 @@ def loops_assemble(work: NUMBERS, attempt: COUNT, start: NUMBERS, held: FLAGS, l
         kind, at = machine.kind[i], machine.qi[i]
         for k in range(NQ_OF_KIND[kind]):
             end[at + k] = vector(start, nq)[at + k] if as_pointer(start) else (
-                1.0 if kind >= SPHERICAL and k == NQ_OF_KIND[kind] - 1 else 0.0)
+                1.0 if k == NQ_OF_KIND[kind] - 1 >= NV_OF_KIND[kind] else 0.0)
     if not is_configuration(machine, end):
         return REFUSED
     area.let_move(loops, t, vector(held, nv if as_pointer(held) else 0), limited != 0)

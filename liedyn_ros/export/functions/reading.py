@@ -20,7 +20,7 @@ from liedyn_ros.export.kernels.arrays import is_tree
 from liedyn_ros.jit.pointers import after, COUNT, NUMBERS, table, vector, WHOLES
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.configuration import is_unit
-from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, SPHERICAL
+from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, NV_OF_KIND
 
 
 def work_size(constants: NUMBERS, order: COUNT) -> COUNT:
@@ -82,6 +82,6 @@ def neutral(constants: NUMBERS, q: NUMBERS) -> COUNT:
     for i in range(1, area.links(model)):
         link = Link(model, i)
         kind, at = link.kind, link.qi
-        if kind >= SPHERICAL:
+        if NQ_OF_KIND[kind] > NV_OF_KIND[kind]:
             configuration[at + NQ_OF_KIND[kind] - 1] = 1.0
     return 0

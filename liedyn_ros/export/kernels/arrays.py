@@ -24,7 +24,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.pointers import after, as_wholes, LINE, vector
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.linear_algebra.kernels.orthogonal import QR
-from liedyn_ros.model.kernels.kinds import FREE, NQ_OF_KIND, NV_OF_KIND
+from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, NV_OF_KIND
 
 AXES_OF_LOOPS, AXES_OF_WORKSPACE, AXES_OF_MACHINE = (
     each.axes for each in (LOOPS, WORKSPACE, MACHINE))
@@ -174,7 +174,8 @@ def is_tree(model, rows, nv, frames):
     for i in range(1, links):
         link = Link(model, i)
         kind, parent = link.kind, link.parent
-        if not (0 <= kind <= FREE and 0 <= parent < i and link.qi == qi and link.vi == vi):
+        if not (0 <= kind < len(NV_OF_KIND) and 0 <= parent < i and link.qi == qi
+                and link.vi == vi):
             return False
         for k in range(NV_OF_KIND[kind]):
             at = qi if NV_OF_KIND[kind] == 1 else 0

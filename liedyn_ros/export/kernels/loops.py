@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.constrained.tracking.kernels import completion
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, VECTOR
-from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, NV_OF_KIND, PRISMATIC, SPHERICAL
+from liedyn_ros.model.kernels.kinds import NQ_OF_KIND, NV_OF_KIND, TURNS_OF_KIND
 
 
 # Columns of sizes; LOOP_RANK is that of the constraints where the machine is not singular. SOLVED
@@ -283,7 +283,7 @@ def write_random(machine, held, lower, upper, number, q):
         for k in range(0 if stays else NQ_OF_KIND[kind]):
             x = next_number(x)
             q[at + k] = 2.0 * x / MODULUS - 1.0
-        if not stays and kind < SPHERICAL:
+        if not stays and NV_OF_KIND[kind] == 1:
             q[at] = position_within(kind, lower[step], upper[step], q[at])
         elif not stays:
             x = write_rotation(q, at + NQ_OF_KIND[kind] - 4, x)
@@ -293,7 +293,7 @@ def write_random(machine, held, lower, upper, number, q):
 @kernel
 def position_within(kind, lower, upper, share):
     """Return the position of a coordinate within its limits, for a share from -1 to 1."""
-    reach = 1.0 if kind == PRISMATIC else math.pi
+    reach = math.pi if TURNS_OF_KIND[kind] else 1.0
     low, high = lower, upper
     if low == -math.inf:
         low = min(-reach, high - reach)

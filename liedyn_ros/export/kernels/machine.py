@@ -12,7 +12,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.export.kernels.arrays import are_starts, has_shape, lie_in, padded
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import LANES
-from liedyn_ros.model.kernels.kinds import ALONG_ROD, FREE, NQ_OF_KIND, NV_OF_KIND, ROD_CLOSURE
+from liedyn_ros.model.kernels.kinds import ALONG_ROD, NQ_OF_KIND, NV_OF_KIND, ROD_CLOSURE
 
 
 @kernel
@@ -35,7 +35,7 @@ def are_links(machine, nq, nv):
         return False
     for i in range(count):
         kind, parent = machine.kind[i], machine.parent[i]
-        if not (0 <= kind <= FREE and (0 <= parent < i or parent == count)
+        if not (0 <= kind < len(NV_OF_KIND) and (0 <= parent < i or parent == count)
                 and machine.qi[i] == qi and machine.vi[i] == vi and vi + NV_OF_KIND[kind] <= nv):
             return False
         for k in range(NV_OF_KIND[kind]):

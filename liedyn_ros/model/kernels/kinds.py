@@ -17,6 +17,9 @@ FREE = 4
 # Numbers in q and v of one link of each kind.
 NQ_OF_KIND = (1, 1, 1, 4, 7)
 NV_OF_KIND = (1, 1, 1, 3, 6)
+# In how many directions it turns, and in how many it moves.
+TURNS_OF_KIND = (1, 0, 1, 3, 3)
+MOVES_OF_KIND = (0, 1, 1, 0, 3)
 
 (WELD_CLOSURE, REVOLUTE_CLOSURE, PRISMATIC_CLOSURE, HELICAL_CLOSURE, CYLINDRICAL_CLOSURE,
  PLANAR_CLOSURE, UNIVERSAL_CLOSURE, SPHERICAL_CLOSURE, LINE_CLOSURE, PLANE_CLOSURE,

@@ -233,8 +233,8 @@ class Joint:
             pose[:3, :3] = so3.from_quaternion(q[-4:])
             return pose
         for (kind, letter), value in zip(spec.links, q):
-            turn = 0.0 if kind == kinds.PRISMATIC else 1.0
-            travel = {kinds.PRISMATIC: 1.0, kinds.HELICAL: self.pitch}.get(kind, 0.0)
+            turn = kinds.TURNS_OF_KIND[kind]
+            travel = kinds.MOVES_OF_KIND[kind] * (self.pitch if turn else 1.0)
             pose = pose @ se3.exp(value * np.kron((turn, travel), axes[letter]))  # (2.1)
         return pose
 

@@ -137,8 +137,8 @@ def _plain(scene: SceneApi, name: str, visual: Visual, opacity: float | None) ->
 
 
 # Of efforts, by elementary link.
-EFFORT_UNITS = {kinds.REVOLUTE: ('N m',), kinds.PRISMATIC: ('N',), kinds.HELICAL: ('N m',),
-                kinds.SPHERICAL: ('N m',) * 3, kinds.FREE: ('N m',) * 3 + ('N',) * 3}
+EFFORT_UNITS = [('N m',) * turns + ('N',) * (nv - turns)
+                for turns, nv in zip(kinds.TURNS_OF_KIND, kinds.NV_OF_KIND)]
 EFFORT_COLOR, CENTER, THRUST, LOOP = (230, 120, 20), (220, 30, 30), (40, 140, 220), (150, 60, 190)
 
 

@@ -33,13 +33,13 @@ from liedyn_ros.dynamics.constrained.configurations.misfit import crossed_axes, 
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
+from liedyn_ros.dynamics.constrained.constraints.size import translates
 from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.model import Closure, JOINT_TYPES, Model, pose
 from liedyn_ros.model.followers import Followers
-from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.parts.geometry import checked_pose
 
 ASSEMBLY_STARTS = 50  # starts
@@ -228,9 +228,7 @@ def _tell_far(constraints: Constraints, start: Array, q: Array) -> None:
         step = least(constraints, at, rows, -f)
         at = model.integrate(at, step)
         sizes.append(math.sqrt(step @ mass @ step))
-    turned = max((float(np.abs(away[at:at + 3][:kinds.NV_OF_KIND[kind]]).max()) for kind,
-                  at in zip(
-        model.link_table.kind, model.link_table.vi) if kind != kinds.PRISMATIC), default=0.0)
+    turned = float(np.abs(away[~translates(model)]).max(initial=0.0))
     if (sizes[1] > MAX_CONTRACTION * sizes[0] or turned > FURTHEST_TURN
             or math.sqrt(away @ mass @ away) > sizes[0] / (1.0 - MAX_CONTRACTION)):
         name = model.coordinate_names[int(np.argmax(np.abs(away)))]

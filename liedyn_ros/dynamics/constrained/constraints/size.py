@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import Model
-from liedyn_ros.model.kernels.kinds import FORCE_X, FREE, MOMENT_CROSS, NV_OF_KIND, PRISMATIC
+from liedyn_ros.model.kernels.kinds import FORCE_X, MOMENT_CROSS, NV_OF_KIND, TURNS_OF_KIND
 
 
 def machine_size(model: Model) -> float:
@@ -52,5 +52,5 @@ def is_angle(kind: int) -> bool:
 def translates(model: Model) -> NDArray[np.bool_]:
     """Return whether coordinates (nv,) are in metres."""
     kinds = model.link_table.kind
-    return np.array([kind == PRISMATIC or (kind == FREE and j >= 3)
-                     for kind in kinds for j in range(NV_OF_KIND[kind])], dtype=np.bool_)
+    return np.array([j >= TURNS_OF_KIND[kind] for kind in kinds for j in range(NV_OF_KIND[kind])],
+                    dtype=np.bool_)

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.model.expansion import LinkTable
-from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
+from liedyn_ros.model.kernels.kinds import NQ_OF_KIND
 
 
 def taylor_series(function: Callable[[Any], Any]) -> Callable[[Array], Array]:
@@ -308,16 +308,16 @@ def configuration_series(table: LinkTable, q: Array, rate: Array) -> Array:
     orders, q_series = len(rate), np.zeros((len(rate) + 1, table.nq))
     q_series[0] = q
     for kind, at, step in zip(table.kind, table.qi, table.vi):
-        if kind not in (FREE, SPHERICAL):
+        turn = at + NQ_OF_KIND[kind] - 4
+        if turn < at:
             q_series[1:, at] = rate[:, step] / np.arange(1, orders + 1)
             continue
-        turn = at + 3 if kind == FREE else at
         own = q_series[:, turn:turn + 4]
         for k in range(orders):  # x' = x (w, 0) / 2
             spin = np.zeros((k + 1, 4))
             spin[:, :3] = rate[k::-1, step:step + 3]
             own[k + 1] = _times(own[:k + 1], spin).sum(axis=0) / (2.0 * (k + 1))
-        if kind == FREE:
+        if turn > at:
             _travel(q_series[:, at:at + 3], own, rate[:, step + 3:step + 6])
     return q_series
 
@@ -326,16 +326,16 @@ def tangent_series(table: LinkTable, q_series: Array) -> Array:
     """Return coefficients (K, nv, nq) of the changes of q along each tangent, from those of q."""
     result = np.zeros((len(q_series), table.nv, table.nq))
     for kind, at, step in zip(table.kind, table.qi, table.vi):
-        if kind not in (FREE, SPHERICAL):
+        turn = at + NQ_OF_KIND[kind] - 4
+        if turn < at:
             result[0, step, at] = 1.0
             continue
-        turn = at + 3 if kind == FREE else at
         own = q_series[:, turn:turn + 4]
         back = own * [-1.0, -1.0, -1.0, 1.0]
         for c, axis in enumerate(np.eye(3, 4)):
             across = _times(own, axis[None])  # dx = x (e, 0) / 2, dp = x (e, 0) x*
             result[:, step + c, turn:turn + 4] = 0.5 * across
-            if kind == FREE:
+            if turn > at:
                 for k in range(len(own)):
                     result[k, step + 3 + c, at:at + 3] = _times(
                         across[:k + 1], back[k::-1]).sum(axis=0)[:3]
