@@ -318,7 +318,8 @@ def interface() -> Iterator[tuple[str, str]]:
         yield f'include/{path.stem}', text
     yield EXPORTED, '\n'.join(['{', '  global:', *(
         f'    {name};' for name in sorted(exported)), '  local: *;', '};', ''])
-    columns = ', '.join(f'{name} = {getattr(tables, name)}' for name in ('NQ', 'NV', 'BODIES'))
+    columns = ', '.join(
+        f'{name.upper()} = {tables.Tree.column(name)}' for name in ('nq', 'nv', 'bodies'))
     yield COLUMNS_FILE, f'{_WRITTEN}enum {{ {columns} }}; /* of the first row of a model */\n'
     yield CALLS, '\n\n'.join([
         f'{_WRITTEN}\n#include "loops.h"', messages(),

@@ -58,7 +58,7 @@ def _add_call(module: Any, entry: Entry) -> None:
             return builder.add(given['order'], WORD(1))
         if name in ('tasks', 'size'):
             return given[name]
-        at = builder.gep(given['model'], [WORD(getattr(tables, name.upper()))])
+        at = builder.gep(given['model'], [WORD(tables.Tree.column(name))])
         return builder.load(at, align=_BYTES)
 
     words: list[Any] = []
