@@ -89,7 +89,7 @@ class LinkTable:
         """Return the links of free joints."""
         return np.flatnonzero([MOVES_OF_KIND[kind] == 3 for kind in self.kind])
 
-    @cached_property
+    @property
     def groups(self) -> tuple[tuple[Any, slice], ...]:
         """Return the group, lie.so3 or lie.se3, of each joint with one, and its coordinates."""
         return tuple((so3 if NV_OF_KIND[kind] == 3 else se3, slice(at, at + NV_OF_KIND[kind]))

@@ -46,7 +46,10 @@ WITHOUT_EQUATION = {
     'export/kernels/work.py': 'sizes of the parts of a work area',
     'lie/kernels/mat3.py': 'sums and products of matrices: each docstring is the formula',
     'lie/kernels/vec3.py': 'sums and products of vectors: each docstring is the formula',
+    'lie/kernels/words.py': 'where numbers stand in the bytes of a message',
+    'stewart/reports/kernels/messages.py': 'numbers of messages in the order of their fields',
     'stewart/tracking/branch/kernels/guess.py': 'comparisons: each docstring is the formula',
+    'stewart/tracking/kernels/examination.py': 'calls of kernels with equations',
 }
 
 

@@ -144,8 +144,8 @@ class ArmCalibration:
         """Return how far (n,) each pose is off its measurement, m, rms of its reflectors."""
         return self.problem.distances(self.fit.z)
 
-    def _set_aside(self) -> tuple[Array, Array]:
-        """Return which poses (n,) were left out though their loops close; which are far off."""
+    def _set_aside(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return masks (n,) of the poses that were left out though their loops close: all, far."""
         left, far = ~self.used & self.problem.settled, self.distances
         return left, left & (far > OUTLIER_RATIO * float(far[self.used].max(initial=0.0)))
 
