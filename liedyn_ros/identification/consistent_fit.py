@@ -30,8 +30,12 @@ LIFT = 0.2  # of the mean second moment, added to those of a prior (16.27)
 _TOLERANCES = 1e-11, 1e-9, 1e-7  # of the solver: the tightest that it reaches
 _ALMOST_SOLVED_TOLERANCE = 1e-6  # of the objective, by which an almost solved problem may be off
 _BODY = 10
-_SCALED_TARGETS = 1e4, 1e2  # of the target, in standard deviations: the program is scaled to these
+_SCALED_TARGET = 1e4  # of the target, in standard deviations: the program is scaled to it
 _MIN_PRIOR_WEIGHT = 1e-8  # weight of the prior in the scaled program
+_MAX_BARRIER_STEPS = 1000
+_BARRIER_TOLERANCE = 1e-9  # of the objective, by which a minimum by barriers may be off
+_NEAR = 0.05  # of the barrier, from which decrement on Newton's whole steps converge
+_UPPER_IDENTITY = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
 _LOWER = [(i, j) for i in range(4) for j in range(i + 1)]
 _UPPER8 = [(i, j) for j in range(8) for i in range(j + 1)]  # of clarabel: by columns
 
@@ -62,68 +66,105 @@ def consistent_fit(triangle: Array, target: Array, priors: Sequence[Array],
     """
     require_extra('identification', 'clarabel',
                   reason='consistent parameters are the solution of a conic program')
-    statuses: list[str] = []
-    for largest in _SCALED_TARGETS:
-        shrink = min(1.0, largest / max(float(np.abs(target).max(initial=0.0)), 1.0))
-        x = _scaled_fit(shrink * triangle, shrink * target, priors, positive,
-                        max(shrink**2 * weight, _MIN_PRIOR_WEIGHT), price, statuses)
-        if x is not None:
-            return x
-    raise ConvergenceError(
-        'identification: expected a solution of the conic program, got '
-        f'{", ".join(dict.fromkeys(statuses))}. Forces in another unit or of another sign make it '
-        'hard. Check the scale of each joint, or raise the weight of the prior')
-
-
-def _scaled_fit(triangle: Array, target: Array, priors: Sequence[Array],
-                positive: NDArray[np.bool_], weight: float, price: Array | None,
-                statuses: list[str]) -> Array | None:
-    """Return x of a program whose numbers are of a good size, or None and the statuses."""
     import clarabel  # here, as only this module needs it
     bodies, unknowns = len(priors), triangle.shape[1]
-    lowers = [np.asarray(np.linalg.cholesky(each), dtype=np.float64) for each in priors]
+    shrink = min(1.0, _SCALED_TARGET / max(float(np.abs(target).max(initial=0.0)), 1.0))
+    weight, target = max(shrink**2 * weight, _MIN_PRIOR_WEIGHT), shrink * target
     # Pi of body b is L0 S L0^T: unknown are S instead, so that all bodies are of one size.
-    maps = [_parameter_map(lower) for lower in lowers]
-    scaled = np.hstack([triangle[:, _BODY * b:_BODY * (b + 1)] @ each
-                        for b, each in enumerate(maps)] + [triangle[:, _BODY * bodies:]])
+    maps = [_parameter_map(np.asarray(np.linalg.cholesky(each), dtype=np.float64))
+            for each in priors]
+    scaled = shrink * np.hstack([triangle[:, _BODY * b:_BODY * (b + 1)] @ each for b, each in
+                                 enumerate(maps)] + [triangle[:, _BODY * bodies:]])
     size = np.sqrt((scaled[:, _BODY * bodies:]**2).sum(axis=0))
     size[size == 0.0] = 1.0
     scaled[:, _BODY * bodies:] /= size
-    rows, sides, cones = _cones(clarabel, scaled, target, bodies, positive)
-    total = rows.shape[1]
-    quadratic = np.zeros(total)
-    quadratic[unknowns:unknowns + len(target)] = 1.0
-    cost = np.zeros(total)
-    for b in range(bodies):
-        cost[_BODY * b + np.array([0, 4, 7, 9])] = weight  # tr S
-    cost[total - 4 * bodies:] = -weight  # - sum t
+    slope: Array = np.zeros(unknowns)
+    slope[:_BODY * bodies] = weight * np.tile(_UPPER_IDENTITY, bodies)  # tr S
     if price is not None:
-        cost[_BODY * bodies:unknowns] = weight * price / size
-    x = _solution(clarabel, quadratic, cost, rows, sides, cones, statuses)
+        slope[_BODY * bodies:] = weight * price / size
+    x = _solution(clarabel, scaled, target, bodies, positive, weight, slope)
     if x is None:
-        return None
+        x = barrier_fit(scaled, target, bodies, positive, weight, slope)
     found = [each @ x[_BODY * b:_BODY * (b + 1)] for b, each in enumerate(maps)]
     others = x[_BODY * bodies:unknowns] / size
     return np.concatenate([*found, np.where(positive, np.maximum(others, 0.0), others)])
 
 
-def _solution(clarabel: ModuleType, quadratic: Array, cost: Array, rows: sparse.csc_matrix,
-              sides: Array, cones: list[Any], statuses: list[str]) -> Array | None:
-    """Return the unknowns, or None where no tolerance is reached, and the statuses."""
+def _solution(clarabel: ModuleType, scaled: Array, target: Array, bodies: int,
+              positive: NDArray[np.bool_], weight: float, slope: Array) -> Array | None:
+    """Return the unknowns of a conic program, or None where the solver reaches no tolerance."""
+    rows, sides, cones = _cones(clarabel, scaled, target, bodies, positive)
+    total, unknowns = rows.shape[1], scaled.shape[1]
+    at = np.arange(unknowns, unknowns + len(target))
+    cost = np.concatenate([slope, np.zeros(total - unknowns)])
+    cost[total - 4 * bodies:] = -weight  # - sum t
+    weights = sparse.csc_matrix((np.ones(len(at)), (at, at)), (total, total))
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads, settings.max_iter = False, 1, 400
-    at = np.flatnonzero(quadratic)
-    weights = sparse.csc_matrix((quadratic[at], (at, at)), (len(cost), len(cost)))
-    for scaled, tolerance in itertools.product((True, False), _TOLERANCES):
-        settings.equilibrate_enable = scaled  # where bodies are flat, the solver's scales can fail
+    for tolerance in _TOLERANCES:
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
         found = clarabel.DefaultSolver(weights, cost, rows, sides, cones, settings).solve()
         gap = abs(found.obj_val - found.obj_val_dual)
         if str(found.status) in ('Solved', 'AlmostSolved') and (
                 gap <= _ALMOST_SOLVED_TOLERANCE * (abs(found.obj_val) + 1.0)):
             return np.array(found.x)
-        statuses.append(str(found.status))
     return None
+
+
+def barrier_fit(scaled: Array, target: Array, bodies: int, positive: NDArray[np.bool_],
+                weight: float, slope: Array) -> Array:
+    """
+    Return u = (upper triangles of S, others) of least |A u - z|^2 / 2 + slope u - weight ln det S.
+
+    A is scaled (m, n), z target (m,). By Newton's method, with a barrier of others that are
+    positive (e,), and a stronger one of S, which both fall: it converges from anywhere, as each
+    is self-concordant. It takes tenths of a second, where the conic solver stalls. Slopes of S
+    are those of weight tr S, of what is not positive 0. Raises ConvergenceError.
+    """
+    last, free = _BODY * bodies, np.flatnonzero(positive) + _BODY * bodies
+    u = np.concatenate([np.tile(_UPPER_IDENTITY, bodies), positive.astype(float)])
+
+    def value(u: Array, barrier: float) -> float:
+        full = np.array([_symmetric(each) for each in u[:last].reshape(-1, _BODY)])
+        if (u[free] <= 0.0).any() or (np.linalg.eigvalsh(full.reshape(-1, 4, 4)) <= 0.0).any():
+            return np.inf
+        return float(0.5 * ((scaled @ u - target)**2).sum() + slope @ u - max(
+            barrier, weight) * np.linalg.slogdet(full)[1].sum() - barrier * np.log(u[free]).sum())
+
+    barrier = max(weight, value(u, 0.0))
+    for _ in range(_MAX_BARRIER_STEPS):
+        # Newton's step is a least-squares fit: with S = L L^T, d ln det S = tr(L^-1 dS L^-T), and
+        # the second derivative is minus the square of that matrix.
+        strength, root = max(barrier, weight), np.zeros((16 * bodies + len(free), len(u)))
+        wanted = np.sqrt(barrier) - slope[free] * u[free] / np.sqrt(barrier)
+        root[16 * bodies + np.arange(len(free)), free] = np.sqrt(barrier) / u[free]
+        for b in range(bodies):
+            lower = np.linalg.cholesky(_symmetric(u[_BODY * b:_BODY * (b + 1)]))
+            inverse = np.linalg.inv(lower)
+            root[16 * b:16 * (b + 1), _BODY * b:_BODY * (b + 1)] = np.sqrt(strength) * (
+                inverse @ _UNITS @ inverse.T).reshape(-1, 16).T
+            wanted = np.insert(wanted, 16 * b, (np.sqrt(strength) * np.eye(4) - (
+                weight / np.sqrt(strength)) * lower.T @ lower).ravel())
+        matrix, left = (np.concatenate(each) for each in (
+            (scaled, root), (target - scaled @ u, wanted)))
+        lengths = np.maximum(np.linalg.norm(matrix, axis=0), np.finfo(float).tiny)
+        step = np.linalg.lstsq(matrix / lengths, left, rcond=None)[0] / lengths
+        before, share = value(u, barrier), 1.0
+        decrement = float(((matrix @ step)**2).sum())
+        damped = 1.0 / (1.0 + np.sqrt(decrement / barrier))  # which needs no search
+        near = decrement <= _NEAR * barrier
+        while not near and share > damped and not (
+                value(u + share * step, barrier) <= before - 0.25 * share * decrement):
+            share = max(0.5 * share, damped)
+        u = u + share * step
+        if near and barrier <= weight and barrier * len(free) <= _BARRIER_TOLERANCE * (
+                abs(before - 4.0 * weight * bodies) + 1.0):
+            return u
+        barrier *= 0.1 if near else 1.0
+    raise ConvergenceError(
+        'identification: expected possible parameters near the forces, got none. Forces in another'
+        ' unit or of another sign make it hard. Check the scale of each joint, or raise the '
+        'weight of the prior (--prior)')
 
 
 def _symmetric(places: Array) -> Array:

@@ -151,11 +151,32 @@ def test_what_is_shared_depends_on_no_frame() -> None:
     assert_same(by_first, by_second[::-1], 1e-9)
 
 
+@pytest.mark.parametrize('weight', (1e-6, 1e-2, 1.0, 1e4))
+@pytest.mark.parametrize('rows', (12, 60))
+def test_where_the_conic_solver_stalls_barriers_find_the_same(
+        monkeypatch: pytest.MonkeyPatch, rows: int, weight: float) -> None:
+    """With fewer samples than unknowns, and a price of rotors, as the parts of recordings have."""
+    matrix, target, priors, _ = problem(6, rows, 1.0)
+    positive, price = np.array([True, False]), np.array([0.3, 0.0])
+
+    def cost(x) -> float:
+        return objective(matrix, target, priors, weight, x) + weight * price @ x[20:]
+
+    conic = cost(consistent_fit(matrix, target, priors, positive, weight, price))
+    module = importlib.import_module('liedyn_ros.identification.consistent_fit')
+    monkeypatch.setattr(module, '_solution', lambda *arguments: None)
+    x = consistent_fit(matrix, target, priors, positive, weight, price)
+    assert_same(cost(x), conic, 1e-6, floor=1.0)
+    assert all(np.linalg.eigvalsh(pseudo_inertia(each))[0] > 0.0 for each in (x[:10], x[10:20]))
+    assert x[20] >= 0.0
+
+
 def test_a_program_without_a_solution_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not at any scale of its numbers; the error has the statuses of the solver."""
+    """The error names the option that helps."""
     matrix, target, priors, _ = problem(5, 30, 1.0)
     module = importlib.import_module('liedyn_ros.identification.consistent_fit')
     monkeypatch.setattr(module, '_ALMOST_SOLVED_TOLERANCE', -1.0)
+    monkeypatch.setattr(module, '_MAX_BARRIER_STEPS', 2)
     with pytest.raises(ConvergenceError) as caught:
         consistent_fit(matrix, target, priors, np.array([True, False]))
     assert caught.value.names == ('identification',) and caught.value.got
