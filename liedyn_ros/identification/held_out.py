@@ -103,13 +103,15 @@ class HeldOutForces:
 
     def misfit(self, method: str = 'consistent', scales: Array | None = None) -> float:
         """
-        Return the mean over joints of the logarithm of squared errors, in scales (r, f).
+        Return the mean over blocks and joints of logarithms of squared errors, in scales (r, f).
 
-        By it a tenth less counts as much at each joint. By a sum of squares in errors of the given
-        model, the joint counts most at which that is good already.
+        By it a tenth less counts as much in each block at each joint, as in is_better. By a sum of
+        squares in errors of the given model, the joint counts most at which that is good already,
+        and the block most in which the machine was fastest.
         """
-        squares = self._squares(method, self.scales if scales is None else scales).mean(axis=0)
-        return float(np.log(np.maximum(squares, CLEAN_ERROR_SHARE**2)).mean())
+        squares = self._squares(method, self.scales if scales is None else scales)
+        means = [squares[self.block == k].mean(axis=0) for k in np.unique(self.block)]
+        return float(np.log(np.maximum(means, CLEAN_ERROR_SHARE**2)).mean())
 
     def ratio(self, method: str = 'consistent', other: str | None = None) -> float:
         """Return the error of a method over another's, by default the better of the given ones."""
