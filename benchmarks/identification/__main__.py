@@ -12,7 +12,9 @@ Identification beside FIGAROH and a plain least squares, on public recordings of
 Clone the repositories of `benchmarks.identification.recordings` into one folder, by the names
 there, make a Python of its own with `pip install figaroh`, then run
 `python -m benchmarks.identification CLONES --figaroh PYTHON`. All predict each fifth of a
-recording by a fit of the others, from the same URDF and the same samples.
+recording by a fit of the others, from the same URDF and the same samples. Terms of friction,
+weight of the prior and cut-offs are chosen by these others too; which of FIGAROH's fits is the
+best, by the parts that are reported.
 """
 
 import argparse
@@ -29,19 +31,21 @@ from numpy.typing import NDArray
 from benchmarks.identification.plain import plain_forces
 from benchmarks.identification.recordings import Case, CASES
 from liedyn_ros.common.markup import print_table
-from liedyn_ros.identification import identify, Recording
+from liedyn_ros.identification import Identification, identify, Recording
 from liedyn_ros.identification.equations import Equations, equations_of, with_terms
 from liedyn_ros.identification.estimate import Estimator, refitted_friction
 from liedyn_ros.identification.joints import FRICTION_TERMS, MORE_TERMS
+from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.motion.motion import END_PERIODS, motion_of
 from liedyn_ros.identification.motion.spectrum import MAX_CUTOFF, smoothed
+from liedyn_ros.identification.robust_fit import repetition
 from liedyn_ros.model import load_model, Model, ModelBuilder, to_urdf
 
 Array = NDArray[np.float64]
 PARTS = 5
 GAP = 0.5  # s on both sides of a part, which no fit sees
 SLOW = 5.0  # Hz, below which errors are compared too
-BLOCK = 1.0  # s, of which held-out samples are resampled; errors are alike over less
+RANK_TOLERANCE = 1e-9  # of the largest singular value of normalised columns
 SETS = 4000  # of resampled blocks
 METHODS = 'plain', 'weighted', 'possible'  # of FIGAROH
 THEIRS = Path(__file__).with_name('fits_of_figaroh.py')
@@ -64,42 +68,80 @@ def held(case: Case) -> Model:
     return builder.build()
 
 
-def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
-    """Return times, unseen forces of two methods, and processor time (s) of one fit."""
+def chosen(case: Case, model: Model, seen: NDArray[np.bool_]) -> Identification:
+    """Return what identify chooses by some samples (n,) alone: prior, cut-offs and terms."""
+    recording, terms = recorded(case, model, seen), tuple[str, ...](FRICTION_TERMS)
+    found = identify(model, recording, sure=True)
+    while found.missing:  # as the verdict says, one after the other
+        terms = (*terms, found.missing[0])
+        found = identify(model, recording, sure=True, friction=terms)
+    print('terms:', *terms, '- prior', found.prior, '- cut-off, Hz', found.equations.cutoff,
+          flush=True)
+    return found
+
+
+def recorded(case: Case, model: Model, seen: NDArray[np.bool_]) -> Recording:
+    """Return some samples (n,) of a recording, in the order of the model's coordinates."""
     order = [case.joints.index(name) for name in model.coordinate_names]
-    recording = Recording(model, case.time, case.q[:, order], case.tau[:, order],
-                          None if case.v is None else case.v[:, order])
-    terms: tuple[str, ...] = FRICTION_TERMS
-    chosen = identify(model, recording, sure=True)
-    while chosen.missing:  # as the verdict says, one after the other
-        terms = (*terms, chosen.missing[0])
-        chosen = identify(model, recording, sure=True, friction=terms)
-    more = tuple(each for each in chosen.equations.extra if each.kind in MORE_TERMS)
-    load = chosen.estimate.plain.x[:chosen.equations.base.rank]
+    return Recording(
+        model, case.time[seen], case.q[seen][:, order], case.tau[seen][:, order],
+        None if case.v is None else case.v[seen][:, order])
 
-    def wide(equations: Equations) -> Equations:
-        return with_terms(model, motion, equations, more, load) if more else equations
 
-    print('terms:', *terms, '- prior', chosen.prior, '- cut-off, Hz', chosen.equations.cutoff)
-    begin, motion = time.process_time(), chosen.motion
-    motion_of(model, recording)
-    equations = wide(equations_of(model, motion, cutoff=chosen.equations.cutoff))
-    Estimator(model, equations, np.ones(len(equations.time), dtype=bool)).at(chosen.prior)
-    used = time.process_time() - begin
-    full = wide(equations_of(model, motion, cutoff=MAX_CUTOFF * motion.rate))
-    found = {name: np.full(full.forces.shape, np.nan) for name in (
+def ours(case: Case, model: Model) -> tuple[dict[str, Array], Array, float]:
+    """
+    Return unseen forces (n, joints) of two methods, floors (2, joints), time of one fit (s).
+
+    All that identify chooses for a part, it chooses by the others; then the part is predicted.
+    Floors are below `case.cutoff` and SLOW, mean squares; the time is the processor's.
+    """
+    whole = recorded(case, model, np.ones(len(case.time), dtype=bool))
+    back = [model.coordinate_names.index(name) for name in case.joints]
+    found = {name: np.full(case.tau.shape, np.nan) for name in (
         'given, friction fitted', 'liedyn_ros')}
-    bounds = np.linspace(case.time[0], case.time[-1], PARTS + 1)
-    for begin_at, end_at in itertools.pairwise(bounds):
-        seen = (equations.time < begin_at - GAP) | (equations.time > end_at + GAP)
-        here = (full.time >= begin_at) & (full.time <= end_at)
-        fit = Estimator(model, equations, seen).at(chosen.prior)
-        for name, x in zip(found, (refitted_friction(model, equations, seen), fit.consistent)):
-            found[name][here] = full.rows[here] @ x
-    back = np.argsort(order)
-    # Predictions end at the frequency at which those of the others do.
-    return full.time, {name: smoothed(each, case.cutoff, motion.rate)[:, back]
-                       for name, each in found.items()}, used
+    floors, used = list[list[Array]](), 0.0
+    for part, seen in parts_of(case.time):
+        choice = chosen(case, model, seen)
+        begin = time.process_time()
+        motion = motion_of(model, whole, least=min(
+            float(choice.motion.cutoff.min()), whole.rate))
+        equations = as_chosen(choice, motion, choice.equations.cutoff)
+        rows = np.interp(equations.time, case.time, seen) == 1.0
+        fit = Estimator(model, equations, rows).at(choice.prior)
+        used = time.process_time() - begin
+        full = as_chosen(choice, motion, np.inf)
+        for name, x in zip(found, (refitted_friction(model, equations, rows), fit.consistent)):
+            # Predictions end at the frequency at which those of the others do.
+            forces = smoothed(full.rows @ x, case.cutoff, motion.rate)[:, back]
+            found[name][part] = np.column_stack([
+                np.interp(case.time[part], full.time, each) for each in forces.T])
+        floors.append([floor(as_chosen(choice, motion, min(case.cutoff, end)))[back]
+                       for end in (np.inf, SLOW)])
+    return found, np.mean(floors, axis=0), used
+
+
+def as_chosen(choice: Identification, motion: Motion, cutoff: float) -> Equations:
+    """Return the equations of another motion with the terms of a choice, to a cut-off (Hz)."""
+    equations = equations_of(choice.given, motion, cutoff=min(cutoff, MAX_CUTOFF * motion.rate))
+    more = tuple(each for each in choice.equations.extra if each.kind in MORE_TERMS)
+    return with_terms(choice.given, motion, equations, more, choice.estimate.plain.x[
+        :equations.base.rank]) if more else equations
+
+
+def floor(equations: Equations) -> Array:
+    """
+    Return the mean squares (f,) that a fit of each joint alone leaves, which saw all samples.
+
+    Fits take as many errors with them as they have unknowns. No model of these terms that is one
+    for all samples is off by less.
+    """
+    result = np.zeros(equations.forces.shape[1])
+    for j, forces in enumerate(equations.forces.T):
+        rows = equations.rows[:, j]
+        rows = rows / np.maximum(np.linalg.norm(rows, axis=0), np.finfo(float).tiny)
+        x, _, rank, _ = np.linalg.lstsq(rows, forces, rcond=RANK_TOLERANCE)
+        result[j] = ((forces - rows @ x)**2).sum() / (len(forces) - rank)
+    return result
 
 
 def theirs(case: Case, model: Model, python: str) -> tuple[dict[str, Array], dict[str, float]]:
@@ -120,54 +162,75 @@ def theirs(case: Case, model: Model, python: str) -> tuple[dict[str, Array], dic
 
 
 def interval(clock: Array, errors: Array, others: Array) -> Array:
-    """Return 2.5 and 97.5 % points (2, joints) of a ratio of rms errors, blocks resampled."""
-    block = ((clock - clock[0]) / BLOCK).astype(int)
-    squares = [np.array([(each[block == k]**2).sum(axis=0) for k in np.unique(block)])
-               for each in (errors, others)]
+    """
+    Return 2.5 and 97.5 % points (2,) of a ratio of rms errors (n,) of a joint, blocks resampled.
+
+    Blocks are as long as errors that last as those below SLOW need (Carlstein 1986): noise above
+    is of the measured forces, alike in both.
+    """
+    rate = 1.0 / float(np.median(np.diff(clock)))
+    lasting = max(float(repetition(smoothed(each[:, None], SLOW, rate))[0])
+                  for each in (errors, others))
+    alike = (lasting - 1.0) / (lasting + 1.0)  # from a sample to the next
+    size = max(1, round((np.sqrt(6.0) * alike / (1.0 - alike**2))**(2.0 / 3.0) * len(clock)**(
+        1.0 / 3.0)))
+    block = np.arange(len(clock)) // size
+    squares = [np.bincount(block, each**2) for each in (errors, others)]
     rng = np.random.default_rng(0)
-    chosen = rng.integers(len(squares[0]), size=(SETS, len(squares[0])))
+    some = rng.integers(len(squares[0]), size=(SETS, len(squares[0])))
     return np.asarray(np.quantile(np.sqrt(
-        squares[0][chosen].sum(axis=1) / squares[1][chosen].sum(axis=1)), (0.025, 0.975), axis=0))
+        squares[0][some].sum(axis=1) / squares[1][some].sum(axis=1)), (0.025, 0.975)))
 
 
-def compared(clock: Array, left: dict[str, Array], joints: Sequence[str]) -> list[list[str]]:
+def compared(clock: Array, left: dict[str, Array], floors: Array, joints: Sequence[str]
+             ) -> list[list[str]]:
     """Return rows of rms errors by method, and ours over each peer's with its interval."""
     sizes = {key: np.sqrt(np.mean(each**2, axis=0)) for key, each in left.items()}
     peers = [key for key in left if key not in ('liedyn_ros', 'given, friction fitted')]
-    bounds = {key: interval(clock, left['liedyn_ros'], left[key]) for key in peers}
-    return [[joint, *(f'{each[k]:.4g}' for each in sizes.values()), *(
-        f'{sizes["liedyn_ros"][k] / sizes[key][k]:.2f} ({bounds[key][0, k]:.2f} to '
-        f'{bounds[key][1, k]:.2f})' for key in peers)] for k, joint in enumerate(joints)]
+    own = left['liedyn_ros']
+    return [[joint, *(f'{each[k]:.4g}' for each in sizes.values()), f'{floors[k]:.4g}', *(
+        '{:.2f} ({:.2f} to {:.2f})'.format(sizes['liedyn_ros'][k] / sizes[key][k], *interval(
+            clock, own[:, k], left[key][:, k])) for key in peers)]
+        for k, joint in enumerate(joints)]
 
 
 def compare(name: str, case: Case, python: str | None) -> None:
     """Print the errors of one recording."""
     model = held(case)
-    clock, found, used = ours(case, model)
+    found, floors, used = ours(case, model)
     times = {'liedyn_ros': used}
     if python is not None:
         others, their_times = theirs(case, model, python)
         times |= their_times
-        for key, each in others.items():
-            found[key] = np.column_stack([np.interp(clock, case.time, y) for y in each.T])
-    whole = plain_forces(case, to_urdf(model), np.array(parts_of(case.time), dtype=float))
-    found['plain least squares'] = np.column_stack([
-        np.interp(clock, case.time, y) for y in whole.T])
-    measured = np.column_stack([np.interp(clock, case.time, y) for y in case.tau.T])
-    rate = 1.0 / float(np.median(np.diff(clock)))
+        found |= others
+    clock, rate = case.time, 1.0 / float(np.median(np.diff(case.time)))
+    found['plain least squares'] = plain_forces(
+        case, to_urdf(model), np.array(parts_of(clock), dtype=float))
+    print_errors(name, case, found, floors, rate)
+    print('processor time of one fit, s:', ', '.join(
+        f'{key} {value:.2f}' for key, value in times.items()))
+
+
+def print_errors(name: str, case: Case, found: dict[str, Array], floors: Array, rate: float
+                 ) -> None:
+    """Print the errors of forces (n, joints), and floors (2, joints), mean squares."""
+    clock = case.time
     found = {key: each for key, each in found.items() if all(  # a method that found no solution
         np.isfinite(each[part]).any() for part, _ in parts_of(clock))}
     end = END_PERIODS / case.cutoff  # in which filters swing in
     good = np.all([np.isfinite(each).all(axis=1) for each in found.values()], axis=0) & (
-        clock >= case.time[0] + end) & (clock <= case.time[-1] - end)
-    for what, filtered in (('all frequencies', lambda x: x),
-                           (f'below {SLOW:g} Hz', lambda x: smoothed(x, SLOW, rate))):
-        print(f'\n{name}, {what}: rms of unseen forces, N m or N, and ours over theirs (95 % by '
-              f'blocks of {BLOCK:g} s)')
-        print_table(['joint', *found, *list(found)[2:]], compared(clock[good], {
-            key: filtered((measured - each)[good]) for key, each in found.items()}, case.joints))
-    print('processor time of one fit, s:', ', '.join(
-        f'{key} {value:.2f}' for key, value in times.items()))
+        clock >= clock[0] + end) & (clock <= clock[-1] - end)
+    for what, least, limit in zip(('all frequencies', f'below {SLOW:g} Hz'), floors, (
+            np.inf, SLOW)):
+        def filtered(x: Array, limit: float = limit) -> Array:
+            return smoothed(x, limit, rate) if limit < np.inf else x
+
+        over = filtered(case.tau) - smoothed(case.tau, min(case.cutoff, limit), rate)
+        print(f'\n{name}, {what}: rms of unseen forces, N m or N, what a fit that saw them leaves '
+              '(floor), and ours over theirs (95 %)')
+        print_table(['joint', *found, 'floor', *list(found)[2:]], compared(clock[good], {
+            key: filtered((case.tau - each)[good]) for key, each in found.items()}, np.sqrt(
+                least + np.mean(over[good]**2, axis=0)), case.joints))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
