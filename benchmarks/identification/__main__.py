@@ -188,10 +188,13 @@ def compared(clock: Array, left: dict[str, Array], floors: Array, joints: Sequen
     sizes = {key: np.sqrt(np.mean(each**2, axis=0)) for key, each in left.items()}
     peers = [key for key in left if key not in ('liedyn_ros', 'given, friction fitted')]
     own = left['liedyn_ros']
-    return [[joint, *(f'{each[k]:.4g}' for each in sizes.values()), f'{floors[k]:.4g}', *(
-        '{:.2f} ({:.2f} to {:.2f})'.format(sizes['liedyn_ros'][k] / sizes[key][k], *interval(
-            clock, own[:, k], left[key][:, k])) for key in peers)]
-        for k, joint in enumerate(joints)]
+    rows = []
+    for k, joint in enumerate(joints):
+        ratios = [(sizes['liedyn_ros'][k] / sizes[key][k], *interval(
+            clock, own[:, k], left[key][:, k])) for key in peers]
+        rows.append([joint, *(f'{each[k]:.4g}' for each in sizes.values()), f'{floors[k]:.4g}',
+                     *('{:.2f} ({:.2f} to {:.2f})'.format(*each) for each in ratios)])
+    return rows
 
 
 def compare(name: str, case: Case, python: str | None) -> None:
