@@ -133,7 +133,7 @@ ROWS = ROW.findall((ROOT / 'docs' / 'releases.md').read_text())
 
 
 def setup(*arguments, python, today='2026-11-28', folder):
-    """Return what tools/setup.sh does with a Python of some version, on some day."""
+    """Return code and output of tools/setup.sh with a Python of some version, on some day."""
     programs = {'python3.x': f'echo {python}', 'date': f'echo {today}'}
     for name, line in programs.items():
         (folder / name).write_text(f'#!/bin/sh\n{line}\n')

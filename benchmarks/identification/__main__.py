@@ -69,7 +69,7 @@ def held(case: Case) -> Model:
 
 
 def chosen(case: Case, model: Model, seen: NDArray[np.bool_]) -> Identification:
-    """Return what identify chooses by some samples (n,) alone: prior, cut-offs and terms."""
+    """Return prior, cut-offs and terms that identify chooses by some samples (n,) alone."""
     recording, terms = recorded(case, model, seen), tuple[str, ...](FRICTION_TERMS)
     found = identify(model, recording, sure=True)
     while found.missing:  # as the verdict says, one after the other

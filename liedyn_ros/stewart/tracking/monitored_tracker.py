@@ -41,9 +41,9 @@ from liedyn_ros.stewart.tracking.bias_monitor import BiasFit, BiasMonitor
 from liedyn_ros.stewart.tracking.branch.kernels.branch import PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.branch.monitor import BranchMonitor
 from liedyn_ros.stewart.tracking.branch_evidence import BranchEvidence, BranchSource, NOISE_REASON
-from liedyn_ros.stewart.tracking.examination import joined, SampleExamination
+from liedyn_ros.stewart.tracking.examination import Examined, joined, SampleExamination
 from liedyn_ros.stewart.tracking.kernels import follower as parts, sample as kernels
-from liedyn_ros.stewart.tracking.legs.monitor import LegMotion, NO_FAULTS
+from liedyn_ros.stewart.tracking.legs.monitor import LegFaults, LegMotion, NO_FAULTS
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
 from liedyn_ros.stewart.tracking.monitored_pose import MonitoredPose, NO_FLAGS, StartedPose
@@ -262,13 +262,9 @@ class MonitoredTracker:
         >>> tracker.track(0, leg_lengths(geometry, home)).status
         <Status.CONVERGED: 0>
         """
-        examined = self._examination.examine_usual(stamp_ns, lengths, rates)
-        if examined is None:
-            sample = self._examination.gate.accept(stamp_ns, lengths, rates)
-            if sample.clock_set_back:
-                self._begin_again()
-            examined = self._examination.examine(sample)
-        sample, faults, doubtful, wrong_rates, self._motion = examined
+        sample, faults, doubtful, wrong_rates, self._motion = (
+            self._examination.examine_usual(stamp_ns, lengths, rates)
+            or self._examine_unusual(stamp_ns, lengths, rates))
         monitor, before = self._bias_monitor, self._follower.last
         sensed = None if self._sensor_monitor is None or reading is None else (
             reading, stamp_ns if reading_ns is None else reading_ns)
@@ -278,9 +274,7 @@ class MonitoredTracker:
             self._return(sample)
         if doubtful:
             self._trusted, self._platform_jumped = self._follower.state(), faults.jumped
-        flags, legs = (0, ()) if faults is NO_FAULTS else (faults.flags, faults.legs)
-        if wrong_rates:
-            flags, legs = flags | Flag.RATES_CONTRADICT.value, joined(legs, wrong_rates)
+        flags, legs = _flagged(faults, wrong_rates)
         tracked = MonitoredPose(self._meter, sample.stamp_ns, sample.lengths, legs, self._motion)
         if sample.rates is not None:
             tracked.rates = sample.rates.copy()
@@ -295,16 +289,31 @@ class MonitoredTracker:
                 flags |= self._compare(tracked, sensed)
             self._last = tracked
         else:
-            tracked.rates = None
-            if not doubtful:
-                self._leg_monitor.restart_prediction()
+            self._lose(tracked, doubtful)
         if not ends:
             flags = self._judge(tracked, flags, started)
         tracked.flags = flag_of(flags) if flags else NO_FLAGS
         if not tracked.numbers[parts.FOUND_SOURCE]:
-            tracked.branch_reason = self._evidence.reason or (
-                NOISE_REASON if tracked.converged else '')
+            tracked.branch_reason = self._reason(tracked.converged)
         return tracked
+
+    def _examine_unusual(
+            self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None) -> Examined:
+        """Return the examination of a sample that the kernel of usual ones did not take."""
+        sample = self._examination.gate.accept(stamp_ns, lengths, rates)
+        if sample.clock_set_back:
+            self._begin_again()
+        return self._examination.examine(sample)
+
+    def _reason(self, converged: bool) -> str:
+        """Return why the branch of a pose, or of none, is unsure."""
+        return self._evidence.reason or (NOISE_REASON if converged else '')
+
+    def _lose(self, tracked: MonitoredPose, doubtful: bool) -> None:
+        """Note that a sample has no pose; doubtful: that its readings are why."""
+        tracked.rates = None
+        if not doubtful:
+            self._leg_monitor.restart_prediction()
 
     def _begin_again(self) -> None:
         """Forget the motion, as the clock was set back."""
@@ -444,3 +453,11 @@ class MonitoredTracker:
                       self._sensor_monitor, self._two_branches):
             if stage is not None:
                 stage.reset()
+
+
+def _flagged(faults: LegFaults, wrong_rates: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    """Return the flags of faulty readings and rates, and their legs."""
+    flags, legs = (0, ()) if faults is NO_FAULTS else (faults.flags, faults.legs)
+    if wrong_rates:
+        return flags | Flag.RATES_CONTRADICT.value, joined(legs, wrong_rates)
+    return flags, legs
